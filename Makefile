@@ -1,0 +1,79 @@
+# Every lane sets up .venv on first use, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+JOBS ?= 2
+ARGS ?=
+
+bin := .venv/bin
+pip := $(bin)/python -m pip install -q --disable-pip-version-check
+pytest := $(bin)/python -m pytest
+
+# The Python that makes .venv: the one that was named, or the first of these that will do.
+pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 python3.11,$(PYTHON))
+lane := $(or $(firstword $(MAKECMDGOALS)),test)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint docs bench clean
+MAKEFLAGS += --no-print-directory
+
+help: ## show the lanes
+	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest."
+
+demo: .venv/dev.stamp ## run the first scene and write what it measured to out/
+	@$(bin)/rattleback demo --out out
+
+test: .venv/dev.stamp ## the quick tests
+	@$(pytest) -q -n $(JOBS) --dist worksteal -m "not slow and not cuda" $(ARGS)
+
+test-all: .venv/dev.stamp ## every test this machine can run, slow ones and CUDA too
+	@$(pytest) -q -n $(JOBS) --dist worksteal $(ARGS)
+
+lint: .venv/dev.stamp .venv/docs.stamp ## style, format, types and the order of the rooms
+	@$(bin)/ruff check --quiet
+	@$(bin)/ruff format --check --quiet || { $(bin)/ruff format --check; exit 1; }
+	@$(bin)/mypy --no-error-summary
+	@said=$$($(bin)/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }
+
+docs: .venv/docs.stamp ## build the documentation; a warning is an error
+	@$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation is in docs/_build/html/index.html."
+
+bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
+	@$(pytest) benchmarks --benchmark-enable --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+
+clean: ## remove what the lanes made, except .venv
+	@rm -rf out build dist docs/_build docs/generated .benchmarks .coverage coverage.xml .hypothesis
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@find src tests docs benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.venv/dev.stamp: pyproject.toml
+	$(eval answer := $(shell $(find_python)))
+	$(if $(filter ok,$(firstword $(answer))),,$(error $(answer)))
+	@echo "Setting up .venv with $(wordlist 2,9,$(answer)); this takes about a minute, once."
+	@$(bin)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| $(word 2,$(answer)) -m venv --clear .venv
+	@$(pip) -e ".[dev]"
+	@touch $@
+
+.venv/docs.stamp: .venv/dev.stamp
+	@$(pip) -e ".[docs]"
+	@touch $@
+
+# Prints "ok", the Python and its version; or one sentence that says what is missing and what to do.
+define find_python
+fault=""; no_venv="";
+for python in $(pythons); do
+  version=$$($$python -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || version="";
+  if [ -z "$$version" ]; then
+    : "$${fault:=rattleback needs Python 3.11 or newer; there is no $$python. Install one}";
+  elif ! $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    : "$${fault:=rattleback needs Python 3.11 or newer; $$python is $$version. Install one}";
+  elif ! $$python -c 'import ensurepip, venv' 2>/dev/null; then
+    : "$${no_venv:=$$python ($$version) cannot make a virtual environment. Install its venv package (python3-venv)}";
+  else
+    echo "ok $$python $$version"; exit;
+  fi;
+done;
+echo "$${no_venv:-$$fault}, or name another: make $(lane) PYTHON=python3.12"
+endef

@@ -1,0 +1,59 @@
+"""The only abstract page: what an object must offer to fill a slot of a simulation.
+
+Nothing derives from these; an object that has the methods fits. Menus hold the ones that come with the package.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+
+class Integrator(Protocol):
+    """A way of moving free bodies through one step; see ``integrators``."""
+
+    order: ClassVar[int]
+
+    @property
+    def tolerance(self) -> float:
+        """What its own error is compared with in the report; zero if it has none."""
+
+    def record_forces(self, bench: Any) -> Any:
+        """Record the launches that evaluate the forces the step starts from; return what the prediction needs."""
+
+    def record_prediction(self, bench: Any, work: Any) -> None:
+        """Record the launches that write the end-of-step motion into ``bench.predicted``."""
+
+
+class Force(Protocol):
+    """A force module as the user writes it; see ``forces``."""
+
+    depends_on_velocity: ClassVar[bool]
+
+    def compile(self, model: Any) -> CompiledForce:
+        """Resolve names into body indices and move parameters to the device."""
+
+
+class CompiledForce(Protocol):
+    """A force module bound to a model."""
+
+    def record(self, program: Any, moment: Any, loads: Any) -> None:
+        """Record the launches that add force and torque at a moment to ``loads``."""
+
+    def potential(self, position: Any) -> Any:
+        """Potential energy of each world for centres of mass of shape (worlds, bodies, 3) [J]."""
+
+
+class Step(Protocol):
+    """A recipe: what happens in one time step, in which order; see ``steps``."""
+
+    def record(self, bench: Any) -> None:
+        """Record the launches of one step, stage by stage."""
+
+
+class Observer(Protocol):
+    """Something that looks at the simulation between steps, such as a recorder."""
+
+    every: int
+
+    def observe(self, simulation: Any) -> None:
+        """Called after every ``every``-th step."""

@@ -1,0 +1,69 @@
+"""What a step says about itself: the errors it left, what they are measured against, and why it fell short."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Report:
+    """The certificate of the last call to ``step`` or ``run``; errors are the worst over its steps and worlds.
+
+    Attributes:
+        step: Number of the last step taken.
+        time: Time reached [s].
+        converged: Whether every tolerance was met.
+        reason: Why not, as a sentence; empty when converged.
+        position_error: Largest joint position error [m].
+        velocity_error: Largest joint velocity error [m/s].
+        position_tolerance: What the user asked for [m].
+        velocity_tolerance: What the user asked for [m/s].
+        integration_error: Largest error of the integrator's own step, in its own measure: the local error
+            estimate of an adaptive method, the residual of an implicit one, zero for an explicit one.
+        integration_tolerance: What that is compared with.
+        iterations: Most iterations or sub-steps one step needed.
+        worst_body: Body with the largest integration error; empty when all are zero.
+    """
+
+    step: int = 0
+    time: float = 0.0
+    converged: bool = True
+    reason: str = ""
+    position_error: float = 0.0
+    velocity_error: float = 0.0
+    position_tolerance: float = 1e-6
+    velocity_tolerance: float = 1e-6
+    integration_error: float = 0.0
+    integration_tolerance: float = 0.0
+    iterations: int = 0
+    worst_body: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the time of a step goes.
+
+    Attributes:
+        steps: Number of steps measured.
+        seconds: Seconds per step in each stage [s].
+    """
+
+    steps: int
+    seconds: dict[str, float]
+
+    @property
+    def total(self) -> float:
+        """Seconds per step over all stages [s]."""
+        return sum(self.seconds.values())
+
+    def __str__(self) -> str:
+        total = self.total or 1.0
+        rows = [
+            f"{name:<12}{1e6 * value:>12.2f} µs{100 * value / total:>7.1f} %" for name, value in self.seconds.items()
+        ]
+        return "\n".join([*rows, f"{'step':<12}{1e6 * self.total:>12.2f} µs"])

@@ -1,0 +1,184 @@
+"""The recorded step: launches noted once, grouped in named stages, replayed as one captured graph.
+
+A recipe writes its launches into a Program. The program compiles their kernels, captures the whole step
+as a graph on the CPU as well as on CUDA, and replays n steps with one call. A call into Python splits
+the graph at that place; everything else stays captured. Replaying a captured launch costs 0.1 to 0.3 µs
+on a CPU, a recorded one 2 µs, ``wp.launch`` 10 µs.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import warp as wp
+
+from rattleback.core.device import load_kernels
+
+
+@dataclass
+class Launch:
+    """One kernel launch."""
+
+    kernel: Any
+    dim: int
+    inputs: tuple[Any, ...]
+    command: Any = None
+
+
+@dataclass
+class HostCall:
+    """A call into Python in the middle of a step."""
+
+    function: Callable[[], None]
+
+
+@dataclass
+class Loop:
+    """Launches repeated while ``flag[0]`` is not zero; the flag lives on the device."""
+
+    flag: Any
+    nodes: "list[Node]" = field(default_factory=list)
+
+
+Node = Launch | HostCall | Loop
+
+
+@wp.kernel(enable_backward=False)
+def count_down(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
+    """One step done; none left when the fault flag is up."""
+    steps_left[0] = wp.where(stop[0] != 0, 0, steps_left[0] - 1)
+
+
+class Program:
+    """The launches of one step, by stage.
+
+    Args:
+        device: Warp device it runs on.
+        stop: One-entry array; when a step sets it, no further step is run.
+    """
+
+    def __init__(self, device: Any, stop: Any) -> None:
+        self.device, self.stop = device, stop
+        self.stages: dict[str, list[Node]] = {}
+        self._open: list[Node] = []
+        self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
+        self._pieces: list[Callable[[], None]] = []
+        self._whole: Any = None
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Everything recorded inside belongs to this stage."""
+        self._open = self.stages.setdefault(name, [])
+        yield
+
+    def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
+        """Record a kernel launch over ``dim`` threads."""
+        self._open.append(Launch(kernel, dim, inputs))
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Record a call into Python; it splits the captured graph."""
+        self._open.append(HostCall(function))
+
+    @contextmanager
+    def loop(self, flag: Any) -> Iterator[None]:
+        """Everything recorded inside is repeated while ``flag[0]`` is not zero."""
+        outer, inner = self._open, Loop(flag)
+        outer.append(inner)
+        self._open = inner.nodes
+        yield
+        self._open = outer
+
+    def compile(self) -> None:
+        """Compile the kernels and capture the step. Call once, after recording."""
+        nodes = [node for stage in self.stages.values() for node in stage]
+        launches = [*_launches(nodes), Launch(count_down, 1, (self._steps_left, self.stop))]
+        load_kernels((launch.kernel.module for launch in launches), self.device)
+        for launch in launches:
+            launch.command = wp.launch(
+                launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
+            )
+        self._pieces = self._captured(nodes)
+        if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
+            step = [*nodes, launches[-1]]
+            self._whole = self._capture([Loop(self._steps_left, step)])
+
+    def run(self, steps: int) -> None:
+        """Replay the step ``steps`` times, fewer if it raises the stop flag."""
+        if self._whole is not None:
+            self._steps_left.fill_(steps)
+            wp.capture_launch(self._whole)
+            return
+        for _ in range(steps):
+            for piece in self._pieces:
+                piece()
+            if self.stop.numpy()[0]:
+                return
+
+    def time_stages(self, steps: int) -> dict[str, float]:
+        """Run ``steps`` steps stage by stage and return the seconds spent in each [s]."""
+        pieces = {name: self._captured(nodes) for name, nodes in self.stages.items() if nodes}
+        seconds = dict.fromkeys(pieces, 0.0)
+        for _ in range(steps):
+            for name, calls in pieces.items():
+                begun = time.perf_counter()
+                for call in calls:
+                    call()
+                wp.synchronize_device(self.device)
+                seconds[name] += time.perf_counter() - begun
+        return seconds
+
+    def _can_loop(self) -> bool:
+        return bool(self.device.is_cpu or wp.is_conditional_graph_supported())
+
+    def _capturable(self, node: Node) -> bool:
+        if isinstance(node, Loop):
+            return self._can_loop() and all(map(self._capturable, node.nodes))
+        return isinstance(node, Launch)
+
+    def _captured(self, nodes: list[Node]) -> list[Callable[[], None]]:
+        """Calls that replay the nodes: runs of launches as graphs, what cannot be captured as it is."""
+        calls: list[Callable[[], None]] = []
+        run: list[Node] = []
+        for node in [*nodes, None]:
+            if node is not None and self._capturable(node):
+                run.append(node)
+                continue
+            if run:
+                calls.append(_replayer(self._capture(run)))
+                run = []
+            if node is not None:
+                calls.append(_direct(node))
+        return calls
+
+    def _capture(self, nodes: list[Node]) -> Any:
+        with wp.ScopedCapture(device=self.device) as capture:
+            for node in nodes:
+                _direct(node)()
+        return capture.graph
+
+
+def _launches(nodes: list[Node]) -> list[Launch]:
+    found: list[Launch] = []
+    for node in nodes:
+        if isinstance(node, Launch):
+            found.append(node)
+        elif isinstance(node, Loop):
+            found.extend(_launches(node.nodes))
+    return found
+
+
+def _replayer(graph: Any) -> Callable[[], None]:
+    return lambda: wp.capture_launch(graph)
+
+
+def _direct(node: Node) -> Callable[[], None]:
+    """A call that executes one node, or records it while a capture is under way."""
+    if isinstance(node, Launch):
+        run: Callable[[], None] = node.command.launch
+        return run
+    if isinstance(node, HostCall):
+        return node.function
+    body = [_direct(inner) for inner in node.nodes]
+    return lambda: wp.capture_while(node.flag, lambda: [call() for call in body])

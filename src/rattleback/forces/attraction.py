@@ -1,0 +1,87 @@
+"""Gravity between bodies: every two of the chosen ones attract each other by Newton's law.
+
+    F_i = Σ_j G m_i m_j d / (|d|² + s²)^{3/2},  d = x_j − x_i,   V = −Σ_{i<j} G m_i m_j / (|d|² + s²)^{1/2}
+
+G constant of gravitation, m masses, x centres of mass, s softening length that bounds the force when bodies
+pass through each other (Plummer). Cost: n² pairs a step, summed in a fixed order.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import checks
+from rattleback.core.precision import real, vec3
+from rattleback.core.stages import Program
+from rattleback.forces.selection import device_rows, names
+from rattleback.model.bench import Moment
+from rattleback.model.model import Bodies, Model
+from rattleback.model.state import Loads, Motion
+
+
+@wp.kernel(enable_backward=False)
+def add_attraction(
+    bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], each: int, law: wp.vec2d, loads: Loads
+) -> None:
+    """Sum over the other chosen bodies of the same world; law = (G, s²)."""
+    t = wp.tid()
+    i = rows[t]
+    first = (t / each) * each
+    x = motion.position[i]
+    pull = vec3()
+    for k in range(first, first + each):
+        j = rows[k]
+        if j != i:
+            d = motion.position[j] - x
+            r2 = wp.dot(d, d) + real(law[1])
+            pull += (real(law[0]) * bodies.mass[j] / (r2 * wp.sqrt(r2))) * d
+    loads.force[i] = loads.force[i] + bodies.mass[i] * pull
+
+
+@dataclass(frozen=True)
+class Attraction:
+    """Gravity between bodies.
+
+    Args:
+        constant: Constant of gravitation [m³/(kg s²)].
+        softening: Length below which the force stops growing [m].
+        bodies: Names, groups or bodies that attract each other; None for all that move.
+    """
+
+    constant: float = 6.6743e-11
+    softening: float = 0.0
+    bodies: Any = None
+    depends_on_velocity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters and keep the bodies as names."""
+        object.__setattr__(self, "constant", checks.number(self.constant, "The constant of Attraction"))
+        object.__setattr__(self, "softening", checks.not_negative(self.softening, "The softening of Attraction"))
+        object.__setattr__(self, "bodies", names(self.bodies, "Attraction"))
+
+    def compile(self, model: Model) -> "CompiledAttraction":
+        """Bind to a model."""
+        return CompiledAttraction(self, model)
+
+
+class CompiledAttraction:
+    """Attraction bound to a model."""
+
+    def __init__(self, force: Attraction, model: Model) -> None:
+        self.model, self.force = model, force
+        self.chosen = model.select(force.bodies, "Attraction")
+        self.rows = device_rows(model, force.bodies, "Attraction")
+
+    def record(self, program: Program, moment: Moment, loads: Loads) -> None:
+        """Add the pull of the others on every chosen body."""
+        law, each = wp.vec2d(self.force.constant, self.force.softening**2), len(self.chosen)
+        program.launch(add_attraction, len(self.rows), self.model.bodies, moment.motion, self.rows, each, law, loads)
+
+    def potential(self, position: np.ndarray) -> np.ndarray:
+        """V over all pairs of each world [J]."""
+        x, m = position[:, self.chosen], self.model.mass[self.chosen]
+        first, second = np.triu_indices(len(self.chosen), 1)
+        distance = np.sqrt(((x[:, first] - x[:, second]) ** 2).sum(axis=-1) + self.force.softening**2)
+        return -self.force.constant * (m[first] * m[second] / distance).sum(axis=1)

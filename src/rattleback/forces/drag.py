@@ -1,0 +1,78 @@
+"""Drag of a medium: linear and quadratic in the velocity relative to it, and linear in the angular velocity.
+
+    F = −(c₁ + c₂ |u|) u,   u = v − wind,   τ = −c_r ω
+
+c₁ linear, c₂ quadratic (½ ρ C_d A for a body of cross-section A in a medium of density ρ), c_r rotational
+coefficient. Cost: one thread a body.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import checks
+from rattleback.core.precision import vec3
+from rattleback.core.stages import Program
+from rattleback.forces.selection import device_rows, names
+from rattleback.model.bench import Moment
+from rattleback.model.model import Model
+from rattleback.model.state import Loads, Motion
+
+
+@wp.kernel(enable_backward=False)
+def add_drag(motion: Motion, rows: wp.array[wp.int32], coefficients: vec3, wind: vec3, loads: Loads) -> None:
+    """Coefficients are (c₁, c₂, c_r)."""
+    i = rows[wp.tid()]
+    u = motion.velocity[i] - wind
+    loads.force[i] = loads.force[i] - (coefficients[0] + coefficients[1] * wp.length(u)) * u
+    loads.torque[i] = loads.torque[i] - coefficients[2] * motion.angular_velocity[i]
+
+
+@dataclass(frozen=True)
+class Drag:
+    """Drag of a medium.
+
+    Args:
+        linear: Coefficient of the velocity [N s/m].
+        quadratic: Coefficient of the velocity squared [N s²/m²].
+        angular: Coefficient of the angular velocity [N m s].
+        wind: Velocity of the medium (3,) [m/s].
+        bodies: Names, groups or bodies it acts on; None for all that move.
+    """
+
+    linear: float = 0.0
+    quadratic: float = 0.0
+    angular: float = 0.0
+    wind: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    bodies: Any = None
+    depends_on_velocity: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the coefficients and keep the bodies as names."""
+        for name in ("linear", "quadratic", "angular"):
+            value = checks.not_negative(getattr(self, name), f"The {name} coefficient of Drag")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "wind", tuple(checks.vector(self.wind, "The wind of Drag").tolist()))
+        object.__setattr__(self, "bodies", names(self.bodies, "Drag"))
+
+    def compile(self, model: Model) -> "CompiledDrag":
+        """Bind to a model."""
+        return CompiledDrag(self, model)
+
+
+class CompiledDrag:
+    """Drag bound to a model."""
+
+    def __init__(self, force: Drag, model: Model) -> None:
+        self.force, self.rows = force, device_rows(model, force.bodies, "Drag")
+
+    def record(self, program: Program, moment: Moment, loads: Loads) -> None:
+        """Add the drag of every chosen body."""
+        coefficients = vec3(self.force.linear, self.force.quadratic, self.force.angular)
+        program.launch(add_drag, len(self.rows), moment.motion, self.rows, coefficients, vec3(*self.force.wind), loads)
+
+    def potential(self, position: np.ndarray) -> np.ndarray:
+        """Drag has no potential."""
+        return np.zeros(len(position))

@@ -1,0 +1,69 @@
+"""Uniform gravity: every chosen body is accelerated alike.
+
+    F = m g,   V = −m g · x
+
+m mass, g acceleration, x centre of mass, V potential energy. Cost: one thread a body.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import checks
+from rattleback.core.precision import vec3
+from rattleback.core.stages import Program
+from rattleback.forces.selection import device_rows, names
+from rattleback.model.bench import Moment
+from rattleback.model.model import Bodies, Model
+from rattleback.model.state import Loads
+
+
+@wp.kernel(enable_backward=False)
+def add_gravity(bodies: Bodies, rows: wp.array[wp.int32], g: vec3, loads: Loads) -> None:
+    """F += m g."""
+    i = rows[wp.tid()]
+    loads.force[i] = loads.force[i] + bodies.mass[i] * g
+
+
+@dataclass(frozen=True)
+class Gravity:
+    """Uniform gravity.
+
+    Args:
+        acceleration: Acceleration of free fall (3,) [m/s²].
+        bodies: Names, groups or bodies it acts on; None for all that move.
+    """
+
+    acceleration: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    bodies: Any = None
+    depends_on_velocity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the acceleration and keep the bodies as names."""
+        g = checks.vector(self.acceleration, "The acceleration of Gravity")
+        object.__setattr__(self, "acceleration", tuple(g.tolist()))
+        object.__setattr__(self, "bodies", names(self.bodies, "Gravity"))
+
+    def compile(self, model: Model) -> "CompiledGravity":
+        """Bind to a model."""
+        return CompiledGravity(self, model)
+
+
+class CompiledGravity:
+    """Gravity bound to a model."""
+
+    def __init__(self, force: Gravity, model: Model) -> None:
+        self.model, self.acceleration = model, np.array(force.acceleration)
+        self.chosen = model.select(force.bodies, "Gravity")
+        self.rows = device_rows(model, force.bodies, "Gravity")
+
+    def record(self, program: Program, moment: Moment, loads: Loads) -> None:
+        """Add the weight of every chosen body."""
+        program.launch(add_gravity, len(self.rows), self.model.bodies, self.rows, vec3(*self.acceleration), loads)
+
+    def potential(self, position: np.ndarray) -> np.ndarray:
+        """V = −Σ m g · x of each world [J]."""
+        height = position[:, self.chosen] @ self.acceleration
+        return -(height * self.model.mass[self.chosen]).sum(axis=1)

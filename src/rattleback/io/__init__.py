@@ -1,0 +1,1 @@
+"""Files: scenes and states to and from disk."""

@@ -1,0 +1,77 @@
+"""The bench a step is worked out on: what a recipe, an integrator and the forces share while they record."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real
+from rattleback.core.stages import Program
+from rattleback.model.model import Model
+from rattleback.model.state import Clock, Loads, Motion, State
+
+
+@group(axis="bodies")
+class Diagnostics:
+    """What the steps of one call leave behind for the report; running maxima, reset at the start of a call."""
+
+    integration_error: real = field("1", "error of the integrator's own step, in its own measure")
+    iterations: wp.int32 = field("1", "iterations of an implicit method or sub-steps of an adaptive one")
+    trouble: wp.int32 = field("1", "1 where the integrator could not meet its tolerance")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment forces can be evaluated at: a motion, and a fraction of the clock's step after its time."""
+
+    motion: Motion
+    clock: Clock
+    fraction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Everything one step touches.
+
+    Attributes:
+        program: Where launches are recorded.
+        model: The model.
+        state: The state at the start of the step.
+        predicted: The motion at its end, written by the integrator.
+        loads: Forces and torques of the step.
+        evaluate: Records the launches that write the loads of a moment into a Loads group.
+        velocity_dependent: Whether any force depends on velocity.
+        diagnostics: What the report is made of.
+        stop: Raised by a step that went wrong: number of bodies minus the row of the first bad one.
+    """
+
+    program: Program
+    model: Model
+    state: State
+    predicted: Motion
+    loads: Loads
+    evaluate: Callable[[Moment, Loads], None]
+    velocity_dependent: bool
+    diagnostics: Diagnostics
+    stop: Any
+
+    @property
+    def now(self) -> Moment:
+        """The start of the step."""
+        return Moment(self.state.motion, self.state.clock)
+
+    def for_bodies(self, kernel: Any, *inputs: Any) -> None:
+        """Record a launch with one thread per body; the kernel's first argument is the model's bodies."""
+        self.program.launch(kernel, self.model.count, self.model.bodies, *inputs)
+
+    def for_worlds(self, kernel: Any, *inputs: Any) -> None:
+        """Record a launch with one thread per world."""
+        self.program.launch(kernel, self.model.worlds, *inputs)
+
+    def scratch(self, kind: Any) -> Any:
+        """A zeroed array group of the model's size, for intermediate results."""
+        counts = {"bodies": self.model.count, "worlds": self.model.worlds}
+        return arrays.allocate(kind, counts, self.model.device)

@@ -1,0 +1,88 @@
+"""The model: a scene frozen into arrays, replicated into as many worlds as asked for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.precision import mat33, real, vec3
+
+
+@group(axis="bodies")
+class Bodies:
+    """What does not change about a body."""
+
+    world: wp.int32 = field("1", "index of the world it lives in")
+    mass: real = field("kg", "mass; zero for a static body")
+    inverse_mass: real = field("1/kg", "inverse mass; zero for a static body")
+    inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the body's frame")
+    inverse_inertia: mat33 = field("1/(kg m²)", "its inverse; zero for a static body")
+    center_of_mass: vec3 = field("m", "centre of mass in the body's frame")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A scene as arrays. Body b of world w is row ``w * len(names) + b``.
+
+    Attributes:
+        scene: The scene it was made from.
+        names: Names of the bodies of one world, in the order they were added.
+        worlds: Number of worlds.
+        batched: Whether the user asked for worlds and sees a leading world axis.
+        dynamic: Indices of the bodies of one world that are not static.
+        bodies: The arrays.
+        device: Where they live.
+    """
+
+    scene: Any
+    names: tuple[str, ...]
+    worlds: int
+    batched: bool
+    dynamic: np.ndarray
+    bodies: Bodies
+    device: Any
+
+    @property
+    def count(self) -> int:
+        """Number of bodies in all worlds."""
+        return len(self.names) * self.worlds
+
+    @property
+    def mass(self) -> np.ndarray:
+        """Masses of the bodies of one world [kg]."""
+        return np.array([body.mass for body in self.scene.bodies])
+
+    def index(self, name: object) -> int:
+        """Index of a body in its world, from its name or the object ``add_body`` returned."""
+        wanted = getattr(name, "name", name)
+        try:
+            return self.names.index(wanted)
+        except ValueError:
+            hint = did_you_mean(wanted, self.names)
+            raise UnknownName(f"There is no body {wanted!r}.{hint} There are {listing(self.names)}.") from None
+
+    def select(self, bodies: tuple[str, ...] | None, what: str) -> np.ndarray:
+        """Indices of the bodies named, by name or group, in one world; all that move for None."""
+        if bodies is None:
+            return self.dynamic
+        groups = self.scene.groups
+        names = [name for entry in bodies for name in ([b.name for b in groups[entry]] if entry in groups else [entry])]
+        chosen = [self.index(name) for name in names]
+        for name, index in zip(names, chosen, strict=True):
+            if self.scene.bodies[index].static:
+                raise InputError(f"{what} acts on {name!r}, which is static; nothing can push it.")
+            if chosen.count(index) > 1:
+                raise InputError(f"{what} names {name!r} twice.")
+        return np.array(chosen, dtype=np.int64)
+
+    def rows(self, chosen: np.ndarray) -> np.ndarray:
+        """Rows of the chosen bodies in every world, shape (worlds, chosen)."""
+        return np.arange(self.worlds)[:, None] * len(self.names) + chosen[None, :]
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Name and world of the body in a row."""
+        world, body = divmod(row, len(self.names))
+        return self.names[body], world

@@ -1,0 +1,140 @@
+"""The scene builder: bodies, forces and their names, as friendly objects; compiled into a model later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from rattleback.core import checks
+from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class World:
+    """The unmoving frame bodies can be attached to."""
+
+    name = "world"
+
+    def __repr__(self) -> str:
+        return "<world>"
+
+
+class Scene:
+    """What is simulated: bodies and the forces on them.
+
+    Args:
+        gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
+        name: What the scene is called in tables and files.
+    """
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81), name: str = "scene") -> None:
+        self.gravity: NDArray[np.float64] = checks.vector(gravity, "The gravity of the scene")
+        self.name = checks.text(name, "The name of the scene")
+        self.world = World()
+        self.bodies: list[Body] = []
+        self.forces: dict[str, Any] = {}
+        self._index: dict[str, int] = {}
+
+    def add_body(self, shape: Any = None, **options: Unpack[BodyOptions]) -> Body:
+        """Add a body that moves.
+
+        Args:
+            shape: Its shape; may be left out when ``mass`` and ``inertia`` are given.
+            **options: ``mass`` [kg] or ``density`` [kg/m³] (default 1000); ``inertia`` about the centre of mass,
+                three principal moments or (3, 3) [kg m²]; ``center_of_mass`` in the body's frame [m];
+                ``position`` of the centre of mass, or ``origin`` of the body's frame [m] (default: the frame
+                is that of the world); ``orientation`` (x, y, z, w); ``velocity`` of the centre of mass [m/s];
+                ``angular_velocity`` in the world frame [rad/s]; ``name``; ``material``; ``group``.
+        """
+        body = make_body(self._new_name(shape, options), shape, options)
+        return self._add(body)
+
+    def add_static(self, shape: Any, **options: Unpack[StaticOptions]) -> Body:
+        """Add a body that nothing can push. Given a velocity, it moves on at that velocity.
+
+        Args:
+            shape: Its shape, such as ``rb.Plane()``.
+            **options: ``position`` of its frame [m], ``orientation``, ``velocity`` [m/s],
+                ``angular_velocity`` [rad/s], ``name``, ``material``, ``group``.
+        """
+        body = make_static(self._new_name(shape, options), shape, options)
+        return self._add(body)
+
+    def add_force(self, force: Any, name: str | None = None) -> Any:
+        """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it."""
+        if not callable(getattr(force, "compile", None)) or isinstance(force, type):
+            raise InputError(f"add_force got {force!r}; it must be a force module, such as rb.Drag(linear=0.1).")
+        stem = type(force).__name__.lower()
+        label = f"{stem}_{len(self.forces) + 1}" if name is None else checks.text(name, "The name of a force")
+        if label in self.forces:
+            raise InputError(f"The scene already has a force named {label!r}; choose another name.")
+        for body in getattr(force, "bodies", None) or ():
+            if body not in self._index and body not in self.groups:
+                known = [*self._index, *self.groups]
+                raise UnknownName(
+                    f"Force {label!r} acts on {body!r}, which is not in the scene.{did_you_mean(body, known)}"
+                )
+        self.forces[label] = force
+        return force
+
+    @property
+    def groups(self) -> dict[str, list[Body]]:
+        """The groups and their bodies, in the order they were added."""
+        found: dict[str, list[Body]] = {}
+        for body in self.bodies:
+            if body.group:
+                found.setdefault(body.group, []).append(body)
+        return found
+
+    def __getitem__(self, name: str) -> Body:
+        """The body of this name."""
+        if name not in self._index:
+            names = list(self._index)
+            raise UnknownName(f"The scene has no body {name!r}.{did_you_mean(name, names)} It has {listing(names)}.")
+        return self.bodies[self._index[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def __repr__(self) -> str:
+        return f"<Scene {self.name!r} of {len(self.bodies)} bodies and {len(self.forces)} forces>"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the scene as a JSON file (``.rb.json``); reading it back gives the same scene, digit for digit."""
+        from rattleback.io.scene_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Scene:
+        """Read a scene file; every fault in it is named with its path inside the file."""
+        from rattleback.io.scene_file import load
+
+        return load(path)
+
+    def _add(self, body: Body) -> Body:
+        if body.group and body.group in self._index:
+            raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as a body is; choose another.")
+        self._index[body.name] = len(self.bodies)
+        self.bodies.append(body)
+        return body
+
+    def _new_name(self, shape: Any, options: Any) -> str:
+        if "name" not in options:
+            stem, number = "body" if shape is None else type(shape).__name__.lower(), len(self.bodies) + 1
+            while f"{stem}_{number}" in self._index:
+                number += 1
+            return f"{stem}_{number}"
+        name = checks.text(options["name"], "The name of a body")
+        if name in self._index or name in self.groups or name == self.world.name:
+            raise InputError(f"The scene already uses the name {name!r}; a body needs one of its own.")
+        return name

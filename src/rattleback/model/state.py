@@ -1,0 +1,207 @@
+"""The state: everything a simulation needs to go on, bit for bit, and the window users see it through.
+
+An array read from the state is a picture of that moment. Writing into it before the next step changes the
+simulation; once a step has been taken the picture stays as it is and becomes read-only.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.errors import InputError
+from rattleback.core.precision import quat, vec3
+
+
+@group(axis="bodies")
+class Motion:
+    """How the bodies lie and move."""
+
+    position: vec3 = field("m", "centre of mass, world frame")
+    orientation: quat = field("1", "unit quaternion (x, y, z, w) from the body's frame to the world")
+    velocity: vec3 = field("m/s", "velocity of the centre of mass, world frame")
+    angular_velocity: vec3 = field("rad/s", "angular velocity, world frame")
+
+
+@group(axis="bodies")
+class Loads:
+    """Forces at the centres of mass and torques, in the world frame."""
+
+    force: vec3 = field("N", "force through the centre of mass")
+    torque: vec3 = field("N m", "torque about the centre of mass")
+
+
+@group(axis="worlds")
+class Clock:
+    """What time it is in each world and how it goes on."""
+
+    time: wp.float64 = field("s", "time reached")
+    time_step: wp.float64 = field("s", "length of the next step")
+    substep: wp.float64 = field("s", "sub-step an adaptive integrator will try next; zero before its first")
+    steps: wp.int64 = field("1", "steps taken")
+
+
+class Window:
+    """An attribute through which an array of the state is read and written; its owner says how."""
+
+    def __init__(self, part: str, inner: str) -> None:
+        self.part, self.inner = part, inner
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the attribute's name and the declared meaning of the array behind it."""
+        declared = arrays.fields({"motion": Motion, "applied": Loads}[self.part])[self.inner]
+        self.name, self.__doc__ = name, f"{declared.meaning.capitalize()} [{declared.unit}]."
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else owner.look(self.name)
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        owner.change(self.name, value)
+
+
+class Windows:
+    """The arrays a user sees, of all bodies or of one."""
+
+    position = Window("motion", "position")
+    orientation = Window("motion", "orientation")
+    velocity = Window("motion", "velocity")
+    angular_velocity = Window("motion", "angular_velocity")
+    applied_force = Window("applied", "force")
+    applied_torque = Window("applied", "torque")
+
+
+WINDOWS: dict[str, Window] = {name: entry for name, entry in vars(Windows).items() if isinstance(entry, Window)}
+
+
+class State(Windows):
+    """The state of a simulation.
+
+    ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
+    read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
+    ``motion``, ``applied`` and ``clock`` hold the device arrays themselves.
+    """
+
+    def __init__(self, shape: tuple[int, ...], motion: Any, applied: Any, clock: Any) -> None:
+        self.shape = shape
+        self.motion, self.applied, self.clock = motion, applied, clock
+        self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._views: list[np.ndarray] = []
+
+    @classmethod
+    def allocate(cls, model: Any) -> "State":
+        """A zeroed state for a model."""
+        counts = {"bodies": model.count, "worlds": model.worlds}
+        kinds = (Motion, Loads, Clock)
+        shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
+        return cls(shape, *(arrays.allocate(kind, counts, model.device) for kind in kinds))
+
+    @property
+    def groups(self) -> dict[str, Any]:
+        """The array groups by name, in the order they are saved and hashed."""
+        return {"motion": self.motion, "applied": self.applied, "clock": self.clock}
+
+    @property
+    def time(self) -> float:
+        """Time reached [s]."""
+        return float(self.clock.time.numpy()[0])
+
+    @property
+    def steps(self) -> int:
+        """Steps taken."""
+        return int(self.clock.steps.numpy()[0])
+
+    def copy(self) -> "State":
+        """A state of its own; a simulation set to it continues bit for bit."""
+        self.send()
+        return State(self.shape, *(arrays.clone(part) for part in self.groups.values()))
+
+    def assign(self, other: "State") -> None:
+        """Take over everything from another state of the same model."""
+        if not isinstance(other, State):
+            raise InputError(f"A state cannot be set to {other!r}; use what sim.state.copy() returned.")
+        if other.shape != self.shape:
+            raise InputError(f"The state given is of {other.shape} bodies; this simulation has {self.shape}.")
+        other.send()
+        self.freeze()
+        for name, part in self.groups.items():
+            arrays.copy_into(part, other.groups[name])
+
+    def hash(self) -> str:
+        """SHA-256 of every array, in declared order: equal hashes are equal bits."""
+        self.send()
+        digest = hashlib.sha256()
+        for part in self.groups.values():
+            arrays.feed_hash(part, digest)
+        return digest.hexdigest()
+
+    def look(self, name: str) -> np.ndarray:
+        """What a window shows: the array of all bodies."""
+        return self.picture(name)
+
+    def change(self, name: str, value: Any) -> None:
+        """What writing to a window does."""
+        self.write(name, ..., value)
+
+    def picture(self, name: str) -> np.ndarray:
+        """The array of this name as it is now, writable until the next step."""
+        if name not in self._pictures:
+            now = np.array(self._array(name).numpy())
+            shown = now.reshape(*self.shape, now.shape[-1])
+            self._pictures[name] = (shown, now.copy())
+        return self._pictures[name][0]
+
+    def view(self, name: str, index: Any) -> np.ndarray:
+        """A part of a picture, frozen together with it."""
+        part = self.picture(name)[index]
+        self._views.append(part)
+        return part
+
+    def write(self, name: str, index: Any, value: Any) -> None:
+        """Set an array, or a part of it, after checking shape and finiteness."""
+        target = self.picture(name)
+        try:
+            new = np.broadcast_to(np.asarray(value, dtype=target.dtype), target[index].shape)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} takes {target[index].shape} numbers; it got {value!r}.") from None
+        if not np.isfinite(new).all():
+            raise InputError(f"{name} cannot be set to {value!r}; every number must be finite.")
+        target[index] = new
+
+    def send(self) -> None:
+        """Bring what the user wrote into pictures to the device."""
+        for name, (shown, before) in self._pictures.items():
+            flat = shown.reshape(before.shape)
+            if np.array_equal(flat, before):
+                continue
+            self._array(name).assign(self._checked(name, flat))
+            before[...] = flat
+
+    def freeze(self) -> None:
+        """Send what was written and turn every picture handed out into a read-only record of the moment."""
+        self.send()
+        for array in [*self._views, *(shown for shown, _ in self._pictures.values())]:
+            array.flags.writeable = False
+        self._pictures.clear()
+        self._views.clear()
+
+    def _array(self, name: str) -> Any:
+        return getattr(self.groups[WINDOWS[name].part], WINDOWS[name].inner)
+
+    def _checked(self, name: str, flat: np.ndarray) -> np.ndarray:
+        if not np.isfinite(flat).all():
+            self._pictures.pop(name)
+            raise InputError(f"The {name} written is not finite in row {_first_bad(flat)}; nothing was changed.")
+        if name == "orientation":
+            length = np.linalg.norm(flat, axis=-1, keepdims=True)
+            if (np.abs(length - 1.0) > 1e-6).any():
+                self._pictures.pop(name)
+                raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
+            flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)
+        return flat
+
+
+def _first_bad(flat: np.ndarray) -> int:
+    return int(np.flatnonzero(~np.isfinite(flat).all(axis=-1))[0])

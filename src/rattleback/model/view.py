@@ -1,0 +1,96 @@
+"""One body, or a group of bodies, of a running simulation: its arrays to read and write between steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rattleback.core import checks
+from rattleback.core.errors import InputError
+from rattleback.maths.rotation import rotate
+from rattleback.model.model import Model
+from rattleback.model.state import State, Windows
+
+
+class BodyView(Windows):
+    """Body of a running simulation.
+
+    ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque`` read and
+    write; shape (3,) or (4,), with a leading world axis when worlds were asked for. For a group, a body axis comes
+    before the last and writing goes by assignment.
+
+    Args:
+        model: The model.
+        state: The state it looks into.
+        key: Name of the body or group, or what ``add_body`` returned.
+    """
+
+    def __init__(self, model: Model, state: State, key: Any) -> None:
+        self.name: str = getattr(key, "name", key)
+        self._model, self._state = model, state
+        members = model.scene.groups.get(self.name)
+        rows: Any = model.index(key) if members is None else [model.index(body.name) for body in members]
+        self._rows = (Ellipsis, rows, slice(None))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the bodies looked at."""
+        return [self._model.names[i] for i in np.atleast_1d(self._rows[1])]
+
+    @property
+    def mass(self) -> Any:
+        """Mass [kg], or masses of a group."""
+        mass = self._model.mass[self._rows[1]]
+        return float(mass) if np.ndim(mass) == 0 else mass
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Origin of the body's frame in the world [m]."""
+        return self.position - rotate(self.orientation, self._center_of_mass())
+
+    @origin.setter
+    def origin(self, value: Any) -> None:
+        self.position = np.asarray(value, dtype=float) + rotate(self.orientation, self._center_of_mass())
+
+    def look(self, name: str) -> np.ndarray:
+        """What a window shows: the rows of this body."""
+        return self._state.view(name, self._rows)
+
+    def change(self, name: str, value: Any) -> None:
+        """What writing to a window does."""
+        self._state.write(name, self._rows, value)
+
+    def apply_impulse(self, impulse: Any, at: Any = None) -> None:
+        """Change the velocities at once, as a blow does.
+
+        Args:
+            impulse: Impulse (3,) [N s], world frame.
+            at: Point it acts at (3,) [m], world frame; None for the centre of mass.
+        """
+        if self._static():
+            raise InputError(f"{self.name!r} is static; an impulse cannot move it.")
+        p = checks.vector(impulse, f"The impulse on {self.name!r}")
+        self.velocity = self.velocity + p / np.asarray(self.mass)[..., None]
+        if at is not None:
+            lever = checks.vector(at, f"The point of the impulse on {self.name!r}") - self.position
+            self.angular_velocity = self.angular_velocity + self._spin_change(np.cross(lever, p))
+
+    def __repr__(self) -> str:
+        return f"<{self.name!r} at {np.array2string(self.position, precision=4)}>"
+
+    def _bodies(self) -> list[Any]:
+        return [self._model.scene.bodies[i] for i in np.atleast_1d(self._rows[1])]
+
+    def _static(self) -> bool:
+        return any(body.static for body in self._bodies())
+
+    def _center_of_mass(self) -> np.ndarray:
+        centers = np.array([body.center_of_mass for body in self._bodies()])
+        return centers if np.ndim(self._rows[1]) else centers[0]
+
+    def _spin_change(self, blow: np.ndarray) -> np.ndarray:
+        inverse = np.array([np.linalg.inv(body.inertia) for body in self._bodies()])
+        inverse = inverse if np.ndim(self._rows[1]) else inverse[0]
+        back = self.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
+        return rotate(self.orientation, np.einsum("...ij,...j->...i", inverse, rotate(back, blow)))

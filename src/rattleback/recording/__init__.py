@@ -1,0 +1,1 @@
+"""Recording quantities over time."""

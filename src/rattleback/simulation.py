@@ -1,0 +1,293 @@
+"""The simulation: a scene compiled for a device, stepped by a recipe, open to reading and writing between steps."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays, checks, device
+from rattleback.core.choice import choose, name_of
+from rattleback.core.errors import DivergenceError, NotConverged
+from rattleback.core.report import Profile, Report
+from rattleback.core.stages import Program
+from rattleback.forces.field import ForceField
+from rattleback.integrators import DEFAULT, MENU, NEEDS
+from rattleback.model import measure
+from rattleback.model.bench import Bench, Diagnostics
+from rattleback.model.compile import compile_scene
+from rattleback.model.state import Loads, Motion
+from rattleback.model.view import BodyView
+from rattleback.steps import ImpulseStep
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from rattleback.core.protocols import Integrator, Observer
+    from rattleback.model.scene import Scene
+    from rattleback.model.state import State
+
+# One replay of the captured step lasts about this long, so that an interrupt from the keyboard gets through.
+SECONDS_PER_REPLAY = 0.05
+
+
+class Settings(TypedDict, total=False):
+    """Keyword options of :class:`Simulation`."""
+
+    time_step: float
+    device: str
+    worlds: int | None
+    integrator: str | Integrator
+    position_tolerance: float
+    velocity_tolerance: float
+    strict: bool
+
+
+class Simulation:
+    """A running simulation.
+
+    Args:
+        scene: What to simulate; later changes to the scene do not reach it.
+        **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
+            number of copies side by side; ``integrator``, a name from ``rb.integrators.MENU`` or an object;
+            ``position_tolerance`` [m] and ``velocity_tolerance`` [m/s] (default 1e-6); ``strict``, to raise when
+            a step does not meet its tolerance.
+    """
+
+    def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
+        checks.options(settings, Settings.__annotations__, "Simulation")
+        worlds = settings.get("worlds")
+        copies = None if worlds is None else checks.count(worlds, "worlds")
+        self.device = device.find(settings.get("device", "cpu"))
+        self.model, self._state = compile_scene(scene, copies, self.device)
+        self.tolerances = {
+            name: checks.positive(settings.get(name, 1e-6), name)
+            for name in ("position_tolerance", "velocity_tolerance")
+        }
+        self.strict = bool(settings.get("strict", False))
+        self.integrator: Integrator = choose("integrator", settings.get("integrator", DEFAULT), MENU, NEEDS)
+        self.time_step = settings.get("time_step", 0.01)
+        self.forces = ForceField(self.model, self._state.applied)
+        self._observers: list[Observer] = []
+        self._steps_per_replay = 16
+        self._record()
+
+    @property
+    def scene(self) -> Scene:
+        """The scene it was made from."""
+        scene: Scene = self.model.scene
+        return scene
+
+    @property
+    def time(self) -> float:
+        """Time reached [s]."""
+        return self._state.time
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step [s]; may be changed between steps."""
+        return float(self._state.clock.time_step.numpy()[0])
+
+    @time_step.setter
+    def time_step(self, value: float) -> None:
+        self._state.clock.time_step.fill_(checks.positive(value, "time_step"))
+
+    @property
+    def worlds(self) -> int | None:
+        """Number of worlds asked for; None for a single one without a world axis."""
+        return self.model.worlds if self.model.batched else None
+
+    @property
+    def state(self) -> State:
+        """Everything the simulation needs to go on. Assign a copy to go back to it."""
+        return self._state
+
+    @state.setter
+    def state(self, other: State) -> None:
+        self._state.assign(other)
+
+    def __getitem__(self, key: Any) -> BodyView:
+        """A body or group, by name or by what ``add_body`` returned."""
+        return BodyView(self.model, self._state, key)
+
+    def use(self, **settings: Unpack[Settings]) -> None:
+        """Swap the ``integrator`` or change ``time_step``, ``strict`` or a tolerance of the running simulation."""
+        allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
+        checks.options(settings, allowed, "use")
+        integrator = self.integrator
+        if "integrator" in settings:
+            integrator = choose("integrator", settings["integrator"], MENU, NEEDS)
+        tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
+        if "time_step" in settings:
+            self.time_step = settings["time_step"]
+        self.strict, self.tolerances = bool(settings.get("strict", self.strict)), tolerances
+        if integrator != self.integrator:
+            self.integrator = integrator
+            self._record()
+
+    def step(self, steps: int = 1) -> None:
+        """Take one step, or several.
+
+        Raises:
+            DivergenceError: A body is no longer finite; the state is the last good one.
+            NotConverged: With ``strict=True``, a step did not meet its tolerance.
+        """
+        left = checks.count(steps, "The number of steps")
+        self._begin()
+        while left > 0:
+            chunk = min(left, self._steps_to_observation())
+            self._advance(chunk)
+            left -= chunk
+            for observer in self._observers:
+                if self._state.steps % observer.every == 0:
+                    observer.observe(self)
+        if self.strict and not (report := self.report).converged:
+            raise NotConverged(report.reason)
+
+    def run(self, duration: float, progress: bool = False) -> None:
+        """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
+
+        Args:
+            duration: Time to simulate [s].
+            progress: Whether to show a progress bar.
+        """
+        wanted, h = checks.positive(duration, "The duration"), self.time_step
+        whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
+        rest = wanted - whole * h
+        for chunk in _bites(whole, progress, self.scene.name):
+            self.step(chunk)
+        if rest > 1e-9 * h:
+            self.time_step = rest
+            try:
+                self.step()
+            finally:
+                self.time_step = h
+
+    def observe(self, observer: Observer) -> None:
+        """Have an observer called after every ``observer.every``-th step."""
+        checks.count(observer.every, f"The every of {observer!r}")
+        self._observers.append(observer)
+
+    def energy(self) -> measure.Energy:
+        """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
+        position = measure.worlds_first(self.model, self._state.picture("position"))
+        return measure.energy(self.model, self._state, self.forces.potential(position))
+
+    def momentum(self) -> measure.Momentum:
+        """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""
+        return measure.momentum(self.model, self._state)
+
+    def hash(self) -> str:
+        """SHA-256 of the state: equal hashes are equal bits."""
+        return self._state.hash()
+
+    @property
+    def report(self) -> Report:
+        """What the last call to ``step`` or ``run`` says about itself."""
+        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._bench.diagnostics))
+        worst = int(np.argmax(errors))
+        name, world = self.model.locate(worst)
+        reason = ""
+        if trouble.any():
+            where = f" of world {world}" if self.model.batched else ""
+            reason = (
+                f"The integrator {name_of(self.integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
+                f"{name!r}{where}, above its tolerance of {self.integrator.tolerance:.3g}; a shorter time_step helps."
+            )
+        return Report(
+            step=self._state.steps,
+            time=self.time,
+            converged=not reason,
+            reason=reason,
+            integration_error=float(errors[worst]),
+            integration_tolerance=float(self.integrator.tolerance),
+            iterations=int(iterations.max()),
+            worst_body=name if errors[worst] > 0.0 else "",
+            **self.tolerances,
+        )
+
+    def profile(self, steps: int = 100) -> Profile:
+        """Where the time of a step goes, measured over ``steps`` steps from here; the simulation stays where it is."""
+        count = checks.count(steps, "The number of steps to profile")
+        self._state.freeze()
+        before, seen = self._state.copy(), arrays.clone(self._bench.diagnostics)
+        seconds = self._program.time_stages(count)
+        self._state.assign(before)
+        arrays.copy_into(self._bench.diagnostics, seen)
+        self._program.stop.zero_()
+        return Profile(count, {name: value / count for name, value in seconds.items()})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write scene, settings and state to a file; :func:`rattleback.load` goes on from it bit for bit."""
+        from rattleback.io.state_file import save
+
+        save(self, path)
+
+    def _record(self) -> None:
+        """Write the step down with the methods chosen now, compile its kernels and capture it."""
+        stop = wp.zeros(1, dtype=wp.int32, device=self.device)
+        program, counts = Program(self.device, stop), {"bodies": self.model.count, "worlds": self.model.worlds}
+        self._bench = Bench(
+            program,
+            self.model,
+            self._state,
+            predicted=arrays.allocate(Motion, counts, self.device),
+            loads=arrays.allocate(Loads, counts, self.device),
+            evaluate=lambda moment, into: self.forces.record(program, moment, into),
+            velocity_dependent=self.forces.velocity_dependent,
+            diagnostics=arrays.allocate(Diagnostics, counts, self.device),
+            stop=stop,
+        )
+        ImpulseStep(self.integrator).record(self._bench)
+        program.compile()
+        self._program = program
+
+    def _begin(self) -> None:
+        self._state.freeze()
+        for _, array in arrays.each(self._bench.diagnostics):
+            array.zero_()
+
+    def _advance(self, steps: int) -> None:
+        """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
+        while steps > 0:
+            bite = min(steps, self._steps_per_replay)
+            begun = time.perf_counter()
+            self._state.freeze()
+            self._program.run(bite)
+            if fault := int(self._program.stop.numpy()[0]):
+                self._program.stop.zero_()
+                self._raise_divergence(self.model.count - fault)
+            seconds = max(time.perf_counter() - begun, 1e-7)
+            if bite == self._steps_per_replay:
+                self._steps_per_replay = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
+            steps -= bite
+
+    def _steps_to_observation(self) -> int:
+        done = self._state.steps
+        return min((observer.every - done % observer.every for observer in self._observers), default=2**31 - 1)
+
+    def _raise_divergence(self, row: int) -> None:
+        name, world = self.model.locate(row)
+        step, where = self._state.steps + 1, f" of world {world}" if self.model.batched else ""
+        raise DivergenceError(
+            f"Body {name!r}{where} is no longer finite in step {step}, after t = {self.time:.6g} s; "
+            "the state is the last good one. A shorter time_step or another integrator may help.",
+            body=name,
+            world=world,
+            time=self.time,
+            step=step,
+        )
+
+
+def _bites(steps: int, progress: bool, title: str) -> Any:
+    """Numbers of steps that add up to ``steps``; with a progress bar, in about a hundred pieces."""
+    if not progress:
+        return [steps] if steps else []
+    from rich.progress import track
+
+    size = max(1, steps // 100)
+    pieces = [size] * (steps // size) + ([steps % size] if steps % size else [])
+    return track(pieces, description=title)

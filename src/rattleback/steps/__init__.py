@@ -1,0 +1,5 @@
+"""The recipes of a time step. Each file reads as a table of contents of what happens in one step."""
+
+from rattleback.steps.impulse import ImpulseStep
+
+__all__ = ["ImpulseStep"]
