@@ -67,7 +67,7 @@ class Simulation:
             name: checks.positive(settings.get(name, 1e-6), name)
             for name in ("position_tolerance", "velocity_tolerance")
         }
-        self.strict = bool(settings.get("strict", False))
+        self.strict = checks.flag(settings.get("strict", False), "strict")
         self.integrator: Integrator = choose("integrator", settings.get("integrator", DEFAULT), MENU, NEEDS)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state.applied)
@@ -123,7 +123,7 @@ class Simulation:
         tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
         if "time_step" in settings:
             self.time_step = settings["time_step"]
-        self.strict, self.tolerances = bool(settings.get("strict", self.strict)), tolerances
+        self.strict, self.tolerances = checks.flag(settings.get("strict", self.strict), "strict"), tolerances
         if integrator != self.integrator:
             self.integrator = integrator
             self._record()
@@ -170,6 +170,10 @@ class Simulation:
         """Have an observer called after every ``observer.every``-th step."""
         checks.count(observer.every, f"The every of {observer!r}")
         self._observers.append(observer)
+
+    def unobserve(self, observer: Observer) -> None:
+        """Stop calling an observer; one that is not attached is left alone."""
+        self._observers = [attached for attached in self._observers if attached is not observer]
 
     def energy(self) -> measure.Energy:
         """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""

@@ -48,6 +48,13 @@ def count(value: object, what: str, least: int = 1) -> int:
     return int(value)
 
 
+def flag(value: object, what: str) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what} is {value!r}; it must be True or False.")
+    return bool(value)
+
+
 def text(value: object, what: str) -> str:
     """A string that is not empty."""
     if not isinstance(value, str) or not value:

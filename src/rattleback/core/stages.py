@@ -74,8 +74,9 @@ class Program:
         yield
 
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
-        """Record a kernel launch over ``dim`` threads."""
-        self._open.append(Launch(kernel, dim, inputs))
+        """Record a kernel launch over ``dim`` threads; over none, there is nothing to record."""
+        if dim > 0:
+            self._open.append(Launch(kernel, dim, inputs))
 
     def call(self, function: Callable[[], None]) -> None:
         """Record a call into Python; it splits the captured graph."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from rattleback.core.device import load_kernels
 from rattleback.core.errors import InputError
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
@@ -90,6 +91,11 @@ class CompiledWarpForce:
         self.chosen = model.select(force.bodies, force.label)
         self.rows = device_rows(model, force.bodies, force.label)
         self.kernel = kernel_for(force.function)
+        try:
+            load_kernels([self.kernel.module], model.device)
+        except Exception as error:  # whatever Warp finds wrong with the user's function
+            fault = str(error).splitlines()[-1].lstrip("; ")
+            raise InputError(f"{force.label} cannot be compiled: {fault}") from error
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add what the function returns to every chosen body."""

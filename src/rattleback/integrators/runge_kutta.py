@@ -106,37 +106,45 @@ def new_rates(bench: Bench, tableau: Tableau) -> Rates:
     return allocate(Rates, {"rates": len(tableau.b) * bench.model.count}, bench.model.device)
 
 
-class FixedRungeKutta:
-    """A Runge–Kutta method with a fixed step; its tableau is all there is to say."""
-
-    tableau: ClassVar[Tableau]
-    tolerance: ClassVar[float] = 0.0
-
-    def record_forces(self, bench: Bench) -> None:
-        """The forces of the first stage."""
-        bench.evaluate(bench.now, bench.loads)
-
-    def record_prediction(self, bench: Bench, work: None) -> None:
-        """All further stages and their weighted sum."""
-        rates = new_rates(bench, self.tableau)
-        record_stages(bench, self.tableau, bench.now, rates, given=True)
-        weights = coefficients(bench, self.tableau.b)
-        bench.for_bodies(advance_along, bench.state.motion, bench.state.clock, rates, weights, bench.predicted)
+def record_fixed_step(bench: Bench, tableau: Tableau) -> None:
+    """Record all stages and their weighted sum; the loads of the first stage are on the bench already."""
+    rates = new_rates(bench, tableau)
+    record_stages(bench, tableau, bench.now, rates, given=True)
+    weights = coefficients(bench, tableau.b)
+    bench.for_bodies(advance_along, bench.state.motion, bench.state.clock, rates, weights, bench.predicted)
 
 
 @dataclass(frozen=True)
-class ExplicitEuler(FixedRungeKutta):
+class ExplicitEuler:
     """First order, y₁ = y₀ + h f(y₀); gains energy. For comparison."""
 
     order: ClassVar[int] = 1
+    tolerance: ClassVar[float] = 0.0
     tableau: ClassVar[Tableau] = Tableau(((),), (1.0,), (0.0,))
+
+    def record_forces(self, bench: Bench) -> None:
+        """The forces at the start of the step."""
+        bench.evaluate(bench.now, bench.loads)
+
+    def record_prediction(self, bench: Bench, work: None) -> None:
+        """Along the rates at the start."""
+        record_fixed_step(bench, self.tableau)
 
 
 @dataclass(frozen=True)
-class RK4(FixedRungeKutta):
+class RK4:
     """The classical method of fourth order."""
 
     order: ClassVar[int] = 4
+    tolerance: ClassVar[float] = 0.0
     tableau: ClassVar[Tableau] = Tableau(
         ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0.0, 0.5, 0.5, 1.0)
     )
+
+    def record_forces(self, bench: Bench) -> None:
+        """The forces at the start of the step."""
+        bench.evaluate(bench.now, bench.loads)
+
+    def record_prediction(self, bench: Bench, work: None) -> None:
+        """The three other stages, then the weighted sum of all."""
+        record_fixed_step(bench, self.tableau)

@@ -1,1 +1,1 @@
-"""Files: scenes and states to and from disk."""
+"""Files: scenes as JSON text, running simulations as archives of arrays. Loaded on first use."""

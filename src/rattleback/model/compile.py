@@ -26,7 +26,7 @@ def compile_scene(scene: Scene, worlds: int | None, device: Any) -> tuple[Model,
         raise InputError(f"Simulation got {scene!r}; it needs a Scene, made with rb.Scene() or rb.Scene.load(path).")
     if not scene.bodies:
         raise InputError(f"Scene {scene.name!r} has no bodies; add one with scene.add_body(rb.Sphere(0.1)).")
-    copies = 1 if worlds is None else worlds
+    scene, copies = scene.copy(), 1 if worlds is None else worlds
     bodies = arrays.allocate(Bodies, {"bodies": copies * len(scene.bodies)}, device)
     arrays.write(bodies, _body_arrays(scene, copies), f"scene {scene.name!r}")
     dynamic = np.array([i for i, body in enumerate(scene.bodies) if not body.static], dtype=np.int64)

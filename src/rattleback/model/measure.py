@@ -61,8 +61,7 @@ def spin_momentum(model: Model, state: State) -> np.ndarray:
     w = worlds_first(model, state.picture("angular_velocity"))
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
     back = q * np.array([-1.0, -1.0, -1.0, 1.0])
-    inertia = np.array([body.inertia for body in model.scene.bodies])
-    local = np.einsum("bij,wbj->wbi", inertia, rotate(back, w))
+    local = np.einsum("bij,wbj->wbi", model.inertia, rotate(back, w))
     return rotate(q, local)
 
 

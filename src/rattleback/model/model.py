@@ -1,13 +1,14 @@
 """The model: a scene frozen into arrays, replicated into as many worlds as asked for."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from rattleback.core.arrays import field, group
-from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.errors import InputError
 from rattleback.core.precision import mat33, real, vec3
 
 
@@ -50,19 +51,19 @@ class Model:
         """Number of bodies in all worlds."""
         return len(self.names) * self.worlds
 
-    @property
+    @cached_property
     def mass(self) -> np.ndarray:
-        """Masses of the bodies of one world [kg]."""
+        """Masses of the bodies of one world (bodies,) [kg]."""
         return np.array([body.mass for body in self.scene.bodies])
 
-    def index(self, name: object) -> int:
+    @cached_property
+    def inertia(self) -> np.ndarray:
+        """Inertias of the bodies of one world, each in its own frame (bodies, 3, 3) [kg m²]."""
+        return np.array([body.inertia for body in self.scene.bodies])
+
+    def index(self, body: Any) -> int:
         """Index of a body in its world, from its name or the object ``add_body`` returned."""
-        wanted = getattr(name, "name", name)
-        try:
-            return self.names.index(wanted)
-        except ValueError:
-            hint = did_you_mean(wanted, self.names)
-            raise UnknownName(f"There is no body {wanted!r}.{hint} There are {listing(self.names)}.") from None
+        return int(self.scene.index(body))
 
     def select(self, bodies: tuple[str, ...] | None, what: str) -> np.ndarray:
         """Indices of the bodies named, by name or group, in one world; all that move for None."""
@@ -70,13 +71,15 @@ class Model:
             return self.dynamic
         groups = self.scene.groups
         names = [name for entry in bodies for name in ([b.name for b in groups[entry]] if entry in groups else [entry])]
-        chosen = [self.index(name) for name in names]
-        for name, index in zip(names, chosen, strict=True):
+        chosen: dict[int, str] = {}
+        for name in names:
+            index = self.index(name)
             if self.scene.bodies[index].static:
                 raise InputError(f"{what} acts on {name!r}, which is static; nothing can push it.")
-            if chosen.count(index) > 1:
+            if index in chosen:
                 raise InputError(f"{what} names {name!r} twice.")
-        return np.array(chosen, dtype=np.int64)
+            chosen[index] = name
+        return np.array(list(chosen), dtype=np.int64)
 
     def rows(self, chosen: np.ndarray) -> np.ndarray:
         """Rows of the chosen bodies in every world, shape (worlds, chosen)."""

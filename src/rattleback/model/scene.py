@@ -92,12 +92,23 @@ class Scene:
                 found.setdefault(body.group, []).append(body)
         return found
 
+    def index(self, body: Any) -> int:
+        """Place of a body in ``bodies``, from its name or from what ``add_body`` returned."""
+        name = getattr(body, "name", body)
+        if not isinstance(name, str) or name not in self._index:
+            names = list(self._index)
+            raise UnknownName(f"There is no body {name!r}.{did_you_mean(name, names)} There are {listing(names)}.")
+        return self._index[name]
+
+    def copy(self) -> Scene:
+        """A scene of its own with the same bodies and forces."""
+        twin = Scene(self.gravity, self.name)
+        twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
+        return twin
+
     def __getitem__(self, name: str) -> Body:
         """The body of this name."""
-        if name not in self._index:
-            names = list(self._index)
-            raise UnknownName(f"The scene has no body {name!r}.{did_you_mean(name, names)} It has {listing(names)}.")
-        return self.bodies[self._index[name]]
+        return self.bodies[self.index(name)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._index

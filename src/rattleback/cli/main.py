@@ -1,0 +1,103 @@
+"""The command ``rattleback``: reads the arguments, calls the command, turns errors into sentences and exit codes.
+
+| exit code | meaning |
+|---|---|
+| 0 | fine |
+| 1 | rattleback refused or gave up; the sentence is on standard error |
+| 2 | wrong usage |
+| 130 | interrupted from the keyboard |
+
+An exception that is none of these is a fault of rattleback and shows its traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from rattleback._version import __version__
+from rattleback.cli import MENU, output
+from rattleback.core.errors import RattlebackError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FINE, REFUSED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+COMMANDS = f"The commands are {', '.join(MENU)}"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that complains in sentences."""
+
+    def error(self, message: str) -> NoReturn:
+        """Show the usage and what is wrong, and leave with exit code 2."""
+        self.print_usage(sys.stderr)
+        output.say(f"{message[:1].upper()}{message[1:].rstrip('.')}. Try '{self.prog} --help'.")
+        raise SystemExit(WRONG_USAGE)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: Arguments without the program's name; those of the process when left out.
+
+    Returns:
+        The exit code.
+    """
+    output.prepare()
+    asked = sys.argv[1:] if argv is None else list(argv)
+    try:
+        code = _call(asked)
+    except SystemExit as leaving:
+        code = int(leaving.code or FINE)
+    output.write("", end="")
+    return code
+
+
+def build_parser() -> Parser:
+    """The parser of all commands."""
+    parser = Parser(
+        prog="rattleback",
+        description="Dynamics and kinematics of rigid multibody systems that state their error.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"rattleback {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, module in MENU.items():
+        sentence = (module.__doc__ or "").splitlines()[0]
+        command = commands.add_parser(name, help=sentence, description=sentence, allow_abbrev=False)
+        command.set_defaults(execute=module.execute, parser=command)
+        module.add_arguments(command)
+    return parser
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The arguments, checked; scene parameters may stand anywhere after the scene's name."""
+    parser = build_parser()
+    if argv and not argv[0].startswith("-") and argv[0] not in MENU:
+        parser.error(f"there is no command {argv[0]!r}.{did_you_mean(argv[0], list(MENU))} {COMMANDS}")
+    arguments, rest = parser.parse_known_args(argv)
+    if arguments.command is None:
+        parser.error(f"unknown argument: {rest[0]}" if rest else f"name a command. {COMMANDS}")
+    strangers = [word for word in rest if word.startswith("-") or not hasattr(arguments, "parameters")]
+    if strangers:
+        arguments.parser.error(f"unknown argument: {' '.join(strangers)}")
+    if rest:
+        arguments.parameters.extend(rest)
+    return arguments
+
+
+def _call(argv: list[str]) -> int:
+    """Call the command the arguments name."""
+    arguments = parse(argv)
+    try:
+        code: int = arguments.execute(arguments)
+    except RattlebackError as error:
+        output.complain(error, getattr(arguments, "json", False))
+        return REFUSED
+    except KeyboardInterrupt:
+        output.complain(KeyboardInterrupt("Interrupted before it was done."), getattr(arguments, "json", False))
+        return INTERRUPTED
+    return code

@@ -1,0 +1,34 @@
+"""Print the JSON Schema of scene files, for editors that check and complete them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rattleback.cli import output
+from rattleback.cli.targets import check_target, write_target
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--output", metavar="FILE", help="write it to a file (.json) instead of standard output")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print or write the schema."""
+    if arguments.output is None:
+        output.write(text())
+        return 0
+    path = check_target(arguments.output, (".json",), "--output")
+    write_target(path, lambda target: target.write_text(text() + "\n", encoding="utf-8"))
+    output.say(f"Wrote the schema to {path}.")
+    return 0
+
+
+def text() -> str:
+    """The schema as JSON text."""
+    from rattleback.io import scene_file
+
+    return output.as_json(scene_file.schema())
