@@ -217,6 +217,18 @@ def test_a_scene_of_static_bodies_only_can_be_stepped() -> None:
     assert sim.energy().total == 0.0
 
 
+def test_a_mass_too_small_to_divide_by_is_refused_by_name() -> None:
+    scene = rb.Scene()
+    scene.add_body(mass=1e-310, inertia=(1, 1, 1), name="mote")
+    with pytest.raises(rb.InputError, match="The inverse_mass of body 'mote' is outside the range of numbers"):
+        rb.Simulation(scene)
+
+
+def test_a_duration_of_too_many_steps_is_refused() -> None:
+    with pytest.raises(rb.InputError, match="more steps of 0.01 s than can be counted"):
+        falling().run(1e300)
+
+
 def test_import_and_first_step_take_less_than_two_seconds_of_processor_time() -> None:
     """With a warm kernel cache; counted in processor seconds, since machines are shared."""
     code = (

@@ -11,7 +11,7 @@ import warp as wp
 
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import choose, name_of
-from rattleback.core.errors import DivergenceError, NotConverged
+from rattleback.core.errors import DivergenceError, InputError, NotConverged
 from rattleback.core.report import Profile, Report
 from rattleback.core.stages import Program
 from rattleback.forces.field import ForceField
@@ -155,6 +155,8 @@ class Simulation:
             progress: Whether to show a progress bar.
         """
         wanted, h = checks.positive(duration, "The duration"), self.time_step
+        if wanted / h > checks.MOST:
+            raise InputError(f"The duration is {duration!r} s, more steps of {h:g} s than can be counted.")
         whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
         rest = wanted - whole * h
         for chunk in _bites(whole, progress, self.scene.name):

@@ -36,10 +36,10 @@ def torque_free_angular_velocity(t: float) -> np.ndarray:
     return np.array([a * cn, b * sn, c * dn])
 
 
-def spinning(name: str, h: float) -> rb.Simulation:
+def spinning(name: str, h: float, device: str) -> rb.Simulation:
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_body(mass=1.0, inertia=(1, 2, 3), angular_velocity=(1.0, 0.0, 0.8), name="body")
-    return rb.Simulation(scene, time_step=h, integrator=fixed_step(name))
+    return rb.Simulation(scene, time_step=h, integrator=fixed_step(name), device=device)
 
 
 def local_angular_velocity(sim: rb.Simulation) -> np.ndarray:
@@ -48,11 +48,11 @@ def local_angular_velocity(sim: rb.Simulation) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_free_rotation_converges_to_jacobis_solution_with_the_order_of_its_name(name: str) -> None:
+def test_free_rotation_converges_to_jacobis_solution_with_the_order_of_its_name(name: str, device: str) -> None:
     steps = {1: (800, 1600), 2: (200, 400), 4: (40, 80), 5: (40, 80)}[MENU[name].order]
     errors = []
     for count in steps:
-        sim = spinning(name, 2.0 / count)
+        sim = spinning(name, 2.0 / count, device)
         sim.step(count)
         errors.append(np.abs(local_angular_velocity(sim) - torque_free_angular_velocity(2.0)).max())
     measured = math.log2(errors[0] / errors[1])
@@ -60,13 +60,13 @@ def test_free_rotation_converges_to_jacobis_solution_with_the_order_of_its_name(
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_orientation_converges_with_the_same_order(name: str) -> None:
+def test_orientation_converges_with_the_same_order(name: str, device: str) -> None:
     """The orientation must carry the body's momentum to the momentum in space, which nothing changes."""
     steps = {1: (800, 1600), 2: (200, 400), 4: (40, 80), 5: (40, 80)}[MENU[name].order]
     start = np.array([1.0, 0.0, 2.4])
     errors = []
     for count in steps:
-        sim = spinning(name, 2.0 / count)
+        sim = spinning(name, 2.0 / count, device)
         sim.step(count)
         local = np.array([1.0, 2.0, 3.0]) * torque_free_angular_velocity(2.0)
         errors.append(np.abs(rb.rotation.rotate(sim["body"].orientation, local) - start).max())
@@ -74,10 +74,10 @@ def test_orientation_converges_with_the_same_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXACT_PARABOLA)
-def test_a_constant_force_gives_the_exact_parabola(name: str) -> None:
+def test_a_constant_force_gives_the_exact_parabola(name: str, device: str) -> None:
     scene = rb.Scene()
     scene.add_body(rb.Sphere(0.1), position=(1, 2, 3), velocity=(4, -5, 6), name="ball")
-    sim = rb.Simulation(scene, time_step=0.05, integrator=name)
+    sim = rb.Simulation(scene, time_step=0.05, integrator=name, device=device)
     sim.step(40)
     expected = np.array([1, 2, 3]) + 2.0 * np.array([4, -5, 6]) + 0.5 * 4.0 * np.array([0, 0, -9.81])
     np.testing.assert_allclose(sim["ball"].position, expected, rtol=0, atol=1e-13)
@@ -85,17 +85,17 @@ def test_a_constant_force_gives_the_exact_parabola(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["explicit_euler", "semi_implicit_euler", "implicit_euler"])
-def test_the_euler_methods_miss_the_parabola_by_half_a_step_of_fall(name: str) -> None:
+def test_the_euler_methods_miss_the_parabola_by_half_a_step_of_fall(name: str, device: str) -> None:
     scene = rb.Scene()
     scene.add_body(rb.Sphere(0.1), name="ball")
-    sim = rb.Simulation(scene, time_step=0.01, integrator=name)
+    sim = rb.Simulation(scene, time_step=0.01, integrator=name, device=device)
     sim.step(100)
     sign = 1.0 if name == "explicit_euler" else -1.0
     assert sim["ball"].position[2] == pytest.approx(-0.5 * 9.81 + sign * 0.5 * 9.81 * 0.01, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_a_thrown_body_with_drag_follows_scipy_with_the_order_of_the_method(name: str) -> None:
+def test_a_thrown_body_with_drag_follows_scipy_with_the_order_of_the_method(name: str, device: str) -> None:
     mass, k, c = 0.2, 0.011, 0.02
     radius = 0.05
     spin_inertia = 0.4 * mass * radius**2
@@ -119,7 +119,7 @@ def test_a_thrown_body_with_drag_follows_scipy_with_the_order_of_the_method(name
             name="ball",
         )
         scene.add_force(rb.Drag(linear=c, quadratic=k, angular=1e-4))
-        sim = rb.Simulation(scene, time_step=1.0 / count, integrator=fixed_step(name))
+        sim = rb.Simulation(scene, time_step=1.0 / count, integrator=fixed_step(name), device=device)
         sim.step(count)
         ball = sim["ball"]
         found = np.concatenate([ball.position, ball.velocity, ball.angular_velocity])
@@ -129,18 +129,18 @@ def test_a_thrown_body_with_drag_follows_scipy_with_the_order_of_the_method(name
 
 
 @pytest.mark.parametrize("name", KEEPS_MOMENTUM)
-def test_angular_momentum_of_free_rotation_is_kept(name: str) -> None:
-    sim = spinning(name, 0.01)
+def test_angular_momentum_of_free_rotation_is_kept(name: str, device: str) -> None:
+    sim = spinning(name, 0.01, device)
     before = sim.momentum().angular
     sim.step(2000)
     np.testing.assert_allclose(sim.momentum().angular, before, rtol=0, atol=KEEPS_MOMENTUM[name])
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_a_driven_body_turns_and_moves_at_its_own_velocity(name: str) -> None:
+def test_a_driven_body_turns_and_moves_at_its_own_velocity(name: str, device: str) -> None:
     scene = rb.Scene()
     scene.add_static(rb.Box(1, 1, 1), velocity=(1, 0, 0), angular_velocity=(0, 0, math.pi / 2), name="platform")
-    sim = rb.Simulation(scene, time_step=0.001, integrator=name)
+    sim = rb.Simulation(scene, time_step=0.001, integrator=name, device=device)
     sim.step(1000)
     np.testing.assert_allclose(sim["platform"].position, [1, 0, 0], atol=1e-12)
     np.testing.assert_allclose(sim["platform"].velocity, [1, 0, 0], atol=0)
@@ -149,9 +149,9 @@ def test_a_driven_body_turns_and_moves_at_its_own_velocity(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_two_runs_and_a_restored_copy_give_the_same_bits(name: str) -> None:
+def test_two_runs_and_a_restored_copy_give_the_same_bits(name: str, device: str) -> None:
     def run() -> rb.Simulation:
-        sim = spinning(name, 0.01)
+        sim = spinning(name, 0.01, device)
         sim.step(50)
         return sim
 
@@ -165,8 +165,8 @@ def test_two_runs_and_a_restored_copy_give_the_same_bits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_many_steps_at_once_equal_single_steps_bit_for_bit(name: str) -> None:
-    together, apart = spinning(name, 0.01), spinning(name, 0.01)
+def test_many_steps_at_once_equal_single_steps_bit_for_bit(name: str, device: str) -> None:
+    together, apart = spinning(name, 0.01, device), spinning(name, 0.01, device)
     together.step(64)
     for _ in range(64):
         apart.step()
@@ -174,10 +174,21 @@ def test_many_steps_at_once_equal_single_steps_bit_for_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MENU)
-def test_every_method_can_be_swapped_in_on_a_running_scene(name: str) -> None:
-    sim = spinning("lie_midpoint", 0.001)
+def test_every_method_can_be_swapped_in_on_a_running_scene(name: str, device: str) -> None:
+    sim = spinning("lie_midpoint", 0.001, device)
     sim.step(500)
     sim.use(integrator=name)
     sim.step(500)
     tolerance = 2e-3 if MENU[name].order == 1 else 2e-6
     np.testing.assert_allclose(local_angular_velocity(sim), torque_free_angular_velocity(1.0), atol=tolerance)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", MENU)
+def test_the_gpu_agrees_with_the_processor(name: str) -> None:
+    found = []
+    for device in ("cpu", "cuda"):
+        sim = spinning(name, 0.01, device)
+        sim.step(200)
+        found.append(np.concatenate([sim["body"].orientation, sim["body"].angular_velocity]))
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-11)

@@ -13,8 +13,8 @@ def simulation(**settings: object) -> rb.Simulation:
     return rb.Simulation(scene, time_step=0.5, **settings)
 
 
-def test_what_is_written_into_a_picture_reaches_the_simulation() -> None:
-    sim = simulation()
+def test_what_is_written_into_a_picture_reaches_the_simulation(device: str) -> None:
+    sim = simulation(device=device)
     sim.state.velocity[1] = (0, 2, 0)
     sim["c"].velocity[2] = 4.0
     sim["a"].position = (9, 9, 9)
@@ -22,8 +22,8 @@ def test_what_is_written_into_a_picture_reaches_the_simulation() -> None:
     np.testing.assert_allclose(sim.state.position, [[9, 9, 9], [1, 2, 0], [2, 0, 4]])
 
 
-def test_a_picture_stays_as_it_was_and_becomes_read_only() -> None:
-    sim = simulation()
+def test_a_picture_stays_as_it_was_and_becomes_read_only(device: str) -> None:
+    sim = simulation(device=device)
     sim["a"].velocity = (1, 0, 0)
     whole, part = sim.state.position, sim["a"].position
     sim.step()
@@ -49,8 +49,8 @@ def test_a_body_can_be_named_by_what_add_body_returned() -> None:
     np.testing.assert_array_equal(rb.Simulation(scene)[ball].position, [1, 2, 3])
 
 
-def test_a_copy_lives_on_its_own_and_restores_every_bit() -> None:
-    sim = simulation()
+def test_a_copy_lives_on_its_own_and_restores_every_bit(device: str) -> None:
+    sim = simulation(device=device)
     sim["a"].angular_velocity = (1, 2, 3)
     sim.step(3)
     kept, mark = sim.state.copy(), sim.hash()
@@ -62,8 +62,8 @@ def test_a_copy_lives_on_its_own_and_restores_every_bit() -> None:
     assert sim.time == 1.5
 
 
-def test_a_copy_holds_what_was_written_but_not_yet_stepped() -> None:
-    sim = simulation()
+def test_a_copy_holds_what_was_written_but_not_yet_stepped(device: str) -> None:
+    sim = simulation(device=device)
     sim["a"].velocity = (1, 0, 0)
     kept = sim.state.copy()
     sim["a"].velocity = (0, 0, 0)

@@ -20,14 +20,14 @@ def ten_bodies() -> rb.Scene:
     return scene
 
 
-def test_4096_worlds_of_ten_bodies_equal_4096_single_runs_bit_for_bit() -> None:
+def test_4096_worlds_of_ten_bodies_equal_4096_single_runs_bit_for_bit(device: str) -> None:
     """Each world gets a push of its own; the single runs go one after the other through one simulation."""
     scene = ten_bodies()
     pushes = np.random.default_rng(7).normal(size=(4096, 10, 3))
-    batch = rb.Simulation(scene, time_step=0.01, worlds=4096)
+    batch = rb.Simulation(scene, time_step=0.01, worlds=4096, device=device)
     batch.state.velocity = batch.state.velocity + pushes
     batch.step(5)
-    alone = rb.Simulation(scene, time_step=0.01)
+    alone = rb.Simulation(scene, time_step=0.01, device=device)
     start = alone.state.copy()
     for world in range(4096):
         alone.state = start
@@ -38,15 +38,15 @@ def test_4096_worlds_of_ten_bodies_equal_4096_single_runs_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize("name", rb.integrators.MENU)
-def test_every_integrator_gives_a_world_the_bits_it_has_alone(name: str) -> None:
+def test_every_integrator_gives_a_world_the_bits_it_has_alone(name: str, device: str) -> None:
     """Worlds that need different numbers of iterations or sub-steps must not feel each other."""
     scene = ten_bodies()
-    batch = rb.Simulation(scene, time_step=0.01, worlds=3, integrator=name)
+    batch = rb.Simulation(scene, time_step=0.01, worlds=3, integrator=name, device=device)
     faster = np.array([1.0, 8.0, 0.0])
     batch.state.angular_velocity = batch.state.angular_velocity * faster[:, None, None]
     batch.step(20)
     for world in range(3):
-        alone = rb.Simulation(scene, time_step=0.01, integrator=name)
+        alone = rb.Simulation(scene, time_step=0.01, integrator=name, device=device)
         alone.state.angular_velocity = alone.state.angular_velocity * faster[world]
         alone.step(20)
         for part in ("position", "orientation", "velocity", "angular_velocity"):

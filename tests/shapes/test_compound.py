@@ -132,8 +132,7 @@ PART = Placed(Sphere(1))
         (lambda: Placed(Sphere(1), (0, 1)), "The position of Placed has shape (2,); it must be 3 numbers."),
         (
             lambda: Placed(Sphere(1), orientation=(0, 0, 0, 2)),
-            "The orientation of Placed is array([0., 0., 0., 2.]), a quaternion (x, y, z, w) of length 2; it must have "
-            "length 1.",
+            "The orientation of Placed is (0, 0, 0, 2), a quaternion (x, y, z, w) of length 2; it must have length 1.",
         ),
         (
             lambda: Placed(Sphere(1), density_ratio=0),

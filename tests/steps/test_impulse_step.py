@@ -35,8 +35,8 @@ def test_the_clock_counts_steps_and_time() -> None:
     assert (sim.time, sim.state.steps) == (1.25, 4)
 
 
-def test_a_body_that_is_not_finite_stops_the_run_at_the_last_good_state() -> None:
-    sim = runaway()
+def test_a_body_that_is_not_finite_stops_the_run_at_the_last_good_state(device: str) -> None:
+    sim = runaway(device=device)
     with pytest.raises(rb.DivergenceError, match="Body 'wild' is no longer finite in step") as caught:
         sim.step(100_000)
     fault = caught.value
@@ -60,10 +60,10 @@ def test_after_a_divergence_a_state_kept_earlier_goes_on() -> None:
     assert sim.state.steps == 10
 
 
-def test_a_divergence_in_one_world_names_the_world() -> None:
+def test_a_divergence_in_one_world_names_the_world(device: str) -> None:
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_body(rb.Sphere(0.1), name="ball")
-    sim = rb.Simulation(scene, worlds=5)
+    sim = rb.Simulation(scene, worlds=5, device=device)
     sim.state.velocity[3, 0] = 1.7e308
     sim.time_step = 100.0
     with pytest.raises(rb.DivergenceError, match="Body 'ball' of world 3 is no longer finite") as caught:

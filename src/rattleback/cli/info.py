@@ -37,7 +37,7 @@ def execute(arguments: argparse.Namespace) -> int:
         output.write_json(found)
     else:
         output.write(as_text(found))
-    return 0
+    return output.FINE
 
 
 def gather() -> dict[str, Any]:

@@ -30,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
         output.write_json({"scenes": described})
     else:
         output.write("\n\n".join(map(as_text, described)))
-    return 0
+    return output.FINE
 
 
 def describe(name: str, entry: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def describe(name: str, entry: Any) -> dict[str, Any]:
         "time_step": entry.time_step,
         "integrator": entry.integrator,
         "parameters": [
-            {"name": entry.name, "type": entry.kind_name, "default": entry.default, "text": str(entry)}
+            {"name": entry.name, "type": entry.kind, "default": entry.default, "text": str(entry)}
             for entry in parameters
         ],
     }

@@ -16,14 +16,19 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
 from rattleback._version import __version__
-from rattleback.cli import MENU, output
+from rattleback.cli import demo, info, list_scenes, output, run, schema
+from rattleback.cli.output import FINE, INTERRUPTED, REFUSED, WRONG_USAGE
 from rattleback.core.errors import RattlebackError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
-FINE, REFUSED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+# A command is a module with add_arguments(parser) and execute(arguments); the first line of its docstring is its help.
+MENU: dict[str, ModuleType] = {"list": list_scenes, "run": run, "demo": demo, "schema": schema, "info": info}
 COMMANDS = f"The commands are {', '.join(MENU)}"
 
 
@@ -32,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Show the usage and what is wrong, and leave with exit code 2."""
-        self.print_usage(sys.stderr)
+        output.tell(self.format_usage().rstrip())
         output.say(f"{message[:1].upper()}{message[1:].rstrip('.')}. Try '{self.prog} --help'.")
         raise SystemExit(WRONG_USAGE)
 
@@ -47,13 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     output.prepare()
-    asked = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _call(asked)
+        return _call(sys.argv[1:] if argv is None else list(argv))
     except SystemExit as leaving:
-        code = int(leaving.code or FINE)
-    output.write("", end="")
-    return code
+        return _flush(int(leaving.code or FINE))
 
 
 def build_parser() -> Parser:
@@ -66,7 +68,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"rattleback {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, module in MENU.items():
-        sentence = (module.__doc__ or "").splitlines()[0]
+        sentence = (module.__doc__ or name).splitlines()[0]
         command = commands.add_parser(name, help=sentence, description=sentence, allow_abbrev=False)
         command.set_defaults(execute=module.execute, parser=command)
         module.add_arguments(command)
@@ -85,19 +87,35 @@ def parse(argv: list[str]) -> argparse.Namespace:
     if strangers:
         arguments.parser.error(f"unknown argument: {' '.join(strangers)}")
     if rest:
-        arguments.parameters.extend(rest)
+        arguments.parameters = [*arguments.parameters, *rest]
     return arguments
 
 
 def _call(argv: list[str]) -> int:
     """Call the command the arguments name."""
     arguments = parse(argv)
+    as_object = getattr(arguments, "json", False)
     try:
-        code: int = arguments.execute(arguments)
+        # A number that is too large shows as such in the results, not as a warning between them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            code: int = arguments.execute(arguments)
     except RattlebackError as error:
-        output.complain(error, getattr(arguments, "json", False))
+        output.complain(error, as_object)
+        return REFUSED
+    except MemoryError as error:
+        output.complain(MemoryError(f"There is not enough memory for this. {error}".strip()), as_object)
         return REFUSED
     except KeyboardInterrupt:
-        output.complain(KeyboardInterrupt("Interrupted before it was done."), getattr(arguments, "json", False))
+        output.complain(KeyboardInterrupt("Interrupted before it was done."), as_object)
         return INTERRUPTED
+    return code
+
+
+def _flush(code: int) -> int:
+    """Send out what the parser printed; the exit code is another if that cannot be written."""
+    try:
+        output.write("", end="")
+    except RattlebackError as error:
+        output.complain(error, False)
+        return REFUSED
     return code

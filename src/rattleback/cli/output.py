@@ -1,6 +1,7 @@
 """What the commands print: text and tables for people, one JSON object for programs, errors as sentences.
 
-Results go to standard output, everything else to standard error, so that a pipe carries results only.
+Results go to standard output, everything else to standard error, so that a pipe carries results only. The exit codes
+stand here too; ``main`` says what they mean.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from rattleback.core.errors import FileError
+
+FINE, REFUSED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def prepare() -> None:
@@ -56,10 +59,16 @@ def show(renderable: Any) -> None:
     write(capture.get().rstrip("\n"))
 
 
+def tell(text: str) -> None:
+    """Print a text on standard error, if there is one."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
 def say(sentence: str) -> None:
     """Print a sentence on standard error, under the program's name."""
-    with suppress(OSError):
-        print(f"rattleback: {sentence}", file=sys.stderr, flush=True)
+    tell(f"rattleback: {sentence}")
 
 
 def complain(error: BaseException, as_object: bool) -> None:

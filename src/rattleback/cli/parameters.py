@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import types
-import typing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from rattleback.core.errors import InputError, did_you_mean, listing
+from rattleback.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+KINDS: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float, "str": str}
+WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number"}
 FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -22,18 +22,13 @@ class Parameter:
 
     Attributes:
         name: Its name.
-        kind: The type its values have, or a union of types.
+        kind: Name of the type its values have: ``"bool"``, ``"int"``, ``"float"`` or ``"str"``.
         default: Its value when it is not given.
     """
 
     name: str
-    kind: Any
+    kind: str
     default: Any
-
-    @property
-    def kind_name(self) -> str:
-        """Its type in a word or two."""
-        return self.kind.__name__ if isinstance(self.kind, type) and not typing.get_args(self.kind) else str(self.kind)
 
     def __str__(self) -> str:
         return f"{self.name}={written(self.default)}"
@@ -41,109 +36,51 @@ class Parameter:
 
 def parameters_of(build: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a scene's function, by name."""
-    hints = typing.get_type_hints(build)
     found = inspect.signature(build).parameters.values()
-    return {
-        entry.name: Parameter(entry.name, hints.get(entry.name, type(entry.default)), entry.default) for entry in found
-    }
+    return {entry.name: Parameter(entry.name, _kind_of(entry), entry.default) for entry in found}
 
 
 def written(value: Any) -> str:
     """A value as it is written on the command line."""
-    if isinstance(value, (tuple, list)):
-        return ",".join(written(entry) for entry in value)
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def read_pairs(words: Sequence[str], known: dict[str, Parameter], scene: str) -> dict[str, Any]:
-    """Values from words of the form ``name=value``; every fault names the parameter and the scene."""
+    """Values from words of the form ``name=value``.
+
+    Args:
+        words: The words.
+        known: The parameters of the scene, by name.
+        scene: Its name, for messages.
+
+    Raises:
+        InputError: A word is no parameter, is given twice, or its value is of the wrong type.
+    """
     values: dict[str, Any] = {}
+    menu = ", ".join(map(str, known.values())) or "none"
     for word in words:
         name, sign, text = word.partition("=")
         if not sign:
-            raise InputError(f"{word!r} is not a parameter of the scene {scene!r}; write it as name=value.")
+            raise InputError(f"{word!r} is not a parameter; write name=value. The scene {scene!r} takes {menu}.")
         if name not in known:
             hint = did_you_mean(name, list(known))
-            raise InputError(f"The scene {scene!r} has no parameter {name!r}.{hint} It takes {_menu(known)}.")
+            raise InputError(f"The scene {scene!r} has no parameter {name!r}.{hint} It takes {menu}.")
         if name in values:
             raise InputError(f"The parameter {name!r} of the scene {scene!r} is given twice; give it once.")
         values[name] = _read(text, known[name], scene)
     return values
 
 
-def _menu(known: dict[str, Parameter]) -> str:
-    return ", ".join(map(str, known.values())) or "no parameters"
+def _kind_of(entry: inspect.Parameter) -> str:
+    declared = entry.annotation if isinstance(entry.annotation, str) else entry.annotation.__name__
+    return declared if declared in KINDS else type(entry.default).__name__
 
 
 def _read(text: str, parameter: Parameter, scene: str) -> Any:
     try:
-        return convert(text, parameter.kind, parameter.default)
-    except ValueError as fault:
-        raise InputError(
-            f"The parameter {parameter.name!r} of the scene {scene!r} is {text!r}; it must be {fault}, "
-            f"such as {written(parameter.default)}."
-        ) from None
-
-
-def convert(text: str, kind: Any, default: Any) -> Any:
-    """A text as a value of a type.
-
-    Args:
-        text: What was written.
-        kind: ``bool``, ``int``, ``float``, ``str``, a sequence of numbers, a ``Literal``, or a union of these and None.
-        default: A value of the type, for sequences whose length the type leaves open.
-
-    Raises:
-        ValueError: The text cannot be read so; the message says what would work.
-    """
-    origin = typing.get_origin(kind)
-    if origin in (typing.Union, types.UnionType):
-        return _one_of_kinds(text, typing.get_args(kind), default)
-    if origin is Literal:
-        return _literal(text, typing.get_args(kind))
-    if kind in (bool, int, float, type(None)):
-        return _scalar(text, kind)
-    return text if kind is str else _sequence(text, kind, default)
-
-
-def _scalar(text: str, kind: type) -> Any:
-    what = {bool: "true or false", int: "a whole number", float: "a number", type(None): "none"}[kind]
-    try:
-        if kind is bool:
-            return FLAGS[text.lower()]
-        if kind is type(None):
-            return {"none": None}[text.lower()]
-        return kind(text)
+        return FLAGS[text.lower()] if parameter.kind == "bool" else KINDS[parameter.kind](text)
     except (KeyError, ValueError):
-        raise ValueError(what) from None
-
-
-def _literal(text: str, choices: tuple[Any, ...]) -> Any:
-    for choice in choices:
-        if text == written(choice):
-            return choice
-    raise ValueError(f"one of {listing([written(choice) for choice in choices])}")
-
-
-def _one_of_kinds(text: str, kinds: tuple[Any, ...], default: Any) -> Any:
-    wanted = []
-    for kind in sorted(kinds, key=lambda kind: kind is str):
-        try:
-            return convert(text, kind, default)
-        except ValueError as fault:
-            wanted.append(str(fault))
-    raise ValueError(" or ".join(wanted))
-
-
-def _sequence(text: str, kind: Any, default: Any) -> tuple[float, ...]:
-    """Numbers with commas between them, as many as the type or the default value has."""
-    inner = [entry for entry in typing.get_args(kind) if entry is not Ellipsis]
-    length = len(inner) if len(inner) > 1 else len(default) if isinstance(default, (tuple, list)) else None
-    what = f"{'numbers' if length is None else f'{length} numbers'} with commas between them"
-    try:
-        values = tuple(float(entry) for entry in text.strip("()[] ").split(","))
-    except ValueError:
-        raise ValueError(what) from None
-    if length not in (None, len(values)):
-        raise ValueError(what)
-    return values
+        raise InputError(
+            f"The parameter {parameter.name!r} of the scene {scene!r} is {text!r}; it must be "
+            f"{WORDS[parameter.kind]}, such as {written(parameter.default)}."
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rattleback.cli import output
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--output", metavar="FILE", help="write it to a file (.json) instead of standard output")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write it to a file, not to standard output")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print or write the schema."""
     if arguments.output is None:
         output.write(text())
-        return 0
-    path = check_target(arguments.output, (".json",), "--output")
-    write_target(path, lambda target: target.write_text(text() + "\n", encoding="utf-8"))
-    output.say(f"Wrote the schema to {path}.")
-    return 0
+        return output.FINE
+    check_target(arguments.output)
+    write_target(arguments.output, lambda path: path.write_text(text() + "\n", encoding="utf-8"))
+    output.say(f"Wrote the schema to {arguments.output}.")
+    return output.FINE
 
 
 def text() -> str:

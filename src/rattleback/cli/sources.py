@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from rattleback.simulation import Simulation
 
-SCENE_SUFFIX = ".json"
 # How long a file is simulated when nothing is said; the scenes of the menu have durations of their own.
 SECONDS_OF_A_FILE = 1.0
 
@@ -30,19 +29,26 @@ def open_source(arguments: argparse.Namespace) -> tuple[Simulation, float]:
     target: str = arguments.target
     if target in MENU:
         return _from_menu(MENU[target], arguments)
-    path = Path(target)
-    if not path.suffix and len(path.parts) < 2 and not path.is_file():
-        names = list(MENU)
-        raise UnknownName(f"There is no scene {target!r}.{did_you_mean(target, names)} There are {listing(names, 40)}.")
-    if not path.is_file():
-        raise FileError(f"There is no file {target!r}; `rattleback list` names the scenes that need none.")
+    path = _existing(target, list(MENU))
     if arguments.parameters:
         raise InputError(
-            f"{target!r} is a file, which has no parameters such as {arguments.parameters[0]!r}; change the file instead."
+            f"{target!r} is a file and takes no parameters such as {arguments.parameters[0]!r}; change the file."
         )
-    duration = SECONDS_OF_A_FILE if arguments.duration is None else arguments.duration
-    sim = _from_scene_file(path, arguments) if path.suffix == SCENE_SUFFIX else _from_state_file(path, arguments)
-    return sim, duration
+    sim = _from_state_file(path, arguments) if _is_archive(path) else _from_scene_file(path, arguments)
+    return sim, SECONDS_OF_A_FILE if arguments.duration is None else arguments.duration
+
+
+def _existing(target: str, names: list[str]) -> Path:
+    """The file called so; what is neither a file nor looks like one was meant to be a scene."""
+    path = Path(target)
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:
+        raise FileError(f"{target!r} cannot be read: {error.strerror}.") from None
+    if path.suffix or len(path.parts) > 1:
+        raise FileError(f"There is no file {target!r}; `rattleback list` shows the scenes that need none.")
+    raise UnknownName(f"There is no scene {target!r}.{did_you_mean(target, names)} There are {listing(names, 40)}.")
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -72,9 +78,17 @@ def _from_state_file(path: Path, arguments: argparse.Namespace) -> Simulation:
 
     if arguments.worlds is not None:
         raise InputError(f"{str(path)!r} is a saved state, which has its worlds already; leave --worlds out.")
-    sim = state_file.load(path)
+    sim = state_file.load(path, device=arguments.device)
     changes = settings_of(arguments)
     changes.pop("device", None)
-    if changes:
-        sim.use(**changes)
+    sim.use(**changes)
     return sim
+
+
+def _is_archive(path: Path) -> bool:
+    """Whether a file is a zip archive, as saved states are; scene files are text."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"PK"
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Often enough for a bar that flows and for a prompt answer to Ctrl-C.
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_STEPS = 2**62
+# A simulation takes a rest of less than a billionth of a step for the rounding of the duration.
+LEAST_STEPS = 1e-8
 
 
 @dataclass
@@ -57,13 +59,15 @@ class Watch:
     def __init__(self, asked: threading.Event, advance: Callable[[float], None]) -> None:
         self.every = 1
         self._asked, self._advance = asked, advance
-        self._looked = time.perf_counter()
+        self._looked: tuple[float, int] | None = None
 
     def observe(self, simulation: Simulation) -> None:
         """Called after every ``every``-th step."""
-        now = time.perf_counter()
-        seconds, self._looked = max(now - self._looked, 1e-6), now
-        self.every = max(1, int(self.every * min(SECONDS_BETWEEN_LOOKS / seconds, 8.0)))
+        now, steps = time.perf_counter(), simulation.state.steps
+        if self._looked is not None:
+            seconds, taken = max(now - self._looked[0], 1e-6), steps - self._looked[1]
+            self.every = max(1, min(8 * self.every, int(taken * SECONDS_BETWEEN_LOOKS / seconds)))
+        self._looked = now, steps
         self._advance(simulation.time)
         if self._asked.is_set():
             raise Stopped
@@ -96,11 +100,11 @@ def drive(sim: Simulation, duration: float, bar: bool) -> Ride:
 
 
 def check_duration(duration: float, time_step: float) -> None:
-    """Refuse a duration that is not above zero or has more steps than a counter holds."""
-    if checks.positive(duration, "The duration") / time_step > MOST_STEPS:
-        raise InputError(
-            f"The duration is {duration:g} s; in steps of {time_step:g} s that is more than can be counted."
-        )
+    """Refuse a duration that is not above zero, vanishes beside a step, or has more steps than a counter holds."""
+    steps = checks.positive(duration, "The duration") / time_step
+    if not LEAST_STEPS < steps < MOST_STEPS:
+        fault = "that is more than can be counted" if steps > 1.0 else "that rounds to nothing"
+        raise InputError(f"The duration is {duration:g} s; in steps of {time_step:g} s {fault}.")
 
 
 @contextmanager

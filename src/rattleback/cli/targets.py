@@ -3,49 +3,24 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import tempfile
 from typing import TYPE_CHECKING, Any
 
-from rattleback.core.errors import FileError, InputError
+from rattleback.core.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from pathlib import Path
 
 
-def check_target(name: str, suffixes: Sequence[str], option: str) -> Path:
-    """The path of a file that can be written; folders on the way to it need not be there yet.
-
-    Args:
-        name: Path as given.
-        suffixes: What its name may end with; nothing for any.
-        option: The option it was given with, for messages.
-
-    Raises:
-        InputError: The name does not end as it must.
-        FileError: A folder stands there, or the folder it is to lie in cannot be written.
-    """
-    path = Path(name)
-    if suffixes and not path.name.lower().endswith(tuple(suffixes)):
-        raise InputError(f"{option} is {name!r}; its name must end with {' or '.join(suffixes)}.")
+def check_target(path: Path) -> None:
+    """Refuse a file that could not be written; folders on the way to it need not be there yet."""
     try:
-        fault = "it is a folder; name a file in it" if path.is_dir() else _fault(path)
+        fault = "it is a folder" if path.is_dir() else _fault(path)
     except OSError as error:
-        fault = str(error.strerror)
+        fault = error.strerror or str(error)
     if fault:
-        raise FileError(f"{option} is {name!r}, which cannot be written: {fault}.")
-    return path
-
-
-def check_folder(name: str, option: str) -> Path:
-    """The path of a folder that files can be written to; it need not be there yet."""
-    path = Path(name)
-    try:
-        fault = _fault(path / "file")
-    except OSError as error:
-        fault = str(error.strerror)
-    if fault:
-        raise FileError(f"{option} is {name!r}, which files cannot be written to: {fault}.")
-    return path
+        raise FileError(f"{str(path)!r} cannot be written: {fault}.")
 
 
 def write_target(path: Path, write: Callable[[Path], Any]) -> None:
@@ -60,10 +35,14 @@ def write_target(path: Path, write: Callable[[Path], Any]) -> None:
 def _fault(path: Path) -> str:
     """Why a file cannot be written, as far as that can be known without writing it; empty if it can."""
     if path.exists() and not os.access(path, os.W_OK):
-        return "the file is write-protected"
+        return "it is write-protected"
     folder = path.parent
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir():
         return f"{str(folder)!r} is a file, not a folder"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else f"the folder {str(folder)!r} is write-protected"
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return f"the folder {str(folder)!r} takes no files ({error.strerror})"

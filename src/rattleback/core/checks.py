@@ -15,14 +15,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# The largest count taken: what a 64-bit counter on a device can hold, with room to spare.
+MOST = 2**62
+
 
 def number(value: object, what: str) -> float:
     """A finite real number."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise InputError(f"{what} is {value!r}; it must be a number.")
-    if not math.isfinite(result := float(value)):
-        raise InputError(f"{what} is {value!r}; it must be finite.")
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise InputError(f"{what} is {_short(value)}; it must be finite.")
     return result
+
+
+def number_or_infinite(value: object, what: str) -> float:
+    """A number, or infinity for no limit."""
+    return math.inf if isinstance(value, float) and value == math.inf else number(value, what)
 
 
 def positive(value: object, what: str) -> float:
@@ -43,8 +55,9 @@ def count(value: object, what: str, least: int = 1) -> int:
     """A whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
         raise InputError(f"{what} is {value!r}; it must be a whole number.")
-    if int(value) < least:
-        raise InputError(f"{what} is {value!r}; it must be at least {least}.")
+    if not least <= int(value) <= MOST:
+        bound = f"at least {least}" if int(value) < least else f"at most {MOST}"
+        raise InputError(f"{what} is {_short(value)}; it must be {bound}.")
     return int(value)
 
 
@@ -62,13 +75,22 @@ def text(value: object, what: str) -> str:
     return value
 
 
+def finite(value: object, what: str) -> NDArray[np.float64]:
+    """A finite array of floats of any shape."""
+    result = _floats(value)
+    if result is None:
+        raise InputError(f"{what} is {_short(value)}; it must be made of numbers.")
+    if not np.isfinite(result).all():
+        raise InputError(f"{what} is {_short(value)}; every number must be finite.")
+    return result
+
+
 def array(value: object, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     """A finite array of floats of the given shape; −1 in the shape stands for any length."""
     wanted = "x".join("n" if n < 0 else str(n) for n in shape)
-    try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} is {_short(value)}; it must be {wanted} numbers.") from None
+    result = _floats(value)
+    if result is None:
+        raise InputError(f"{what} is {_short(value)}; it must be {wanted} numbers.")
     if result.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, result.shape, strict=True)):
         raise InputError(f"{what} has shape {result.shape}; it must be {wanted} numbers.")
     if not np.isfinite(result).all():
@@ -84,15 +106,17 @@ def vector(value: object, what: str) -> NDArray[np.float64]:
 def direction(value: object, what: str) -> NDArray[np.float64]:
     """A vector of three numbers, scaled to length one."""
     result = vector(value, what)
-    if (length := float(np.linalg.norm(result))) == 0.0:
+    if (largest := float(np.abs(result).max())) == 0.0:
         raise InputError(f"{what} is the zero vector; a direction needs a length.")
-    return result / length
+    result = result / largest  # the squares of very large or small numbers would leave the range of floats
+    return result / float(np.linalg.norm(result))
 
 
 def unit_quaternion(value: object, what: str) -> NDArray[np.float64]:
     """A quaternion (x, y, z, w) of length one; lengths off by rounding are mended, others refused."""
     result = array(value, (4,), what)
-    length = float(np.linalg.norm(result))
+    with np.errstate(over="ignore"):
+        length = float(np.linalg.norm(result))
     if abs(length - 1.0) > 1e-6:
         raise InputError(
             f"{what} is {_short(value)}, a quaternion (x, y, z, w) of length {length:.6g}; it must have length 1."
@@ -123,6 +147,14 @@ def instance(value: object, kind: type[Any], what: str, example: str) -> None:
     """Refuse an object of another kind, showing what would work."""
     if not isinstance(value, kind):
         raise InputError(f"{what} is {_short(value)}; it must be a {kind.__name__}, such as {example}.")
+
+
+def _floats(value: object) -> NDArray[np.float64] | None:
+    """An array of floats of its own, or None when the value is not made of real numbers."""
+    try:
+        return None if np.iscomplexobj(value) else np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _short(value: object) -> str:

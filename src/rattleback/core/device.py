@@ -73,6 +73,15 @@ def find(name: object) -> Any:
         raise DeviceError(f"There is no device {name!r}. Devices here: {listing(names())}.") from None
 
 
+def memory(device: Any) -> int:
+    """Bytes of memory the device has."""
+    if device.is_cuda:
+        return int(device.total_memory)
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 2**40
+
+
 def kernel_cache() -> str:
     """Folder that holds the compiled kernels."""
     start()

@@ -94,7 +94,7 @@ class Wrench:
                 object.__setattr__(self, name, tuple(checks.vector(value, f"The {name} of Wrench").tolist()))
         checks.one_of(self.frame, ("world", "local"), "The frame of Wrench")
         checks.number(self.start, "The start of Wrench")
-        if self.until != math.inf and checks.number(self.until, "The until of Wrench") <= self.start:
+        if checks.number_or_infinite(self.until, "The until of Wrench") <= self.start:
             raise InputError(f"The Wrench ends at {self.until:g} s, before it starts at {self.start:g} s.")
         object.__setattr__(self, "bodies", names(self.bodies, "Wrench"))
 

@@ -21,6 +21,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.arrays import field, group
+from rattleback.core.errors import InputError
 from rattleback.core.precision import quat, real, vec3
 from rattleback.integrators.runge_kutta import (
     Rates,
@@ -193,8 +194,8 @@ class RK45:
 
     def __post_init__(self) -> None:
         """Check both parameters."""
-        if self.error != float("inf"):
-            checks.positive(self.error, "The error of RK45")
+        if checks.number_or_infinite(self.error, "The error of RK45") <= 0.0:
+            raise InputError(f"The error of RK45 is {self.error!r}; it must be greater than zero.")
         checks.count(self.max_substeps, "The max_substeps of RK45")
 
     @property

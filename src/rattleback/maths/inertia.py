@@ -113,7 +113,7 @@ def check_inertia(inertia: ArrayLike, what: str) -> Floats:
     shown = f"{what} has the principal moments {', '.join(f'{moment:.6g}' for moment in moments)} kg m²"
     if moments[0] <= 8.0 * _EPSILON * moments[2]:
         raise InputError(f"{shown}; each must be greater than zero.")
-    if moments[2] > (moments[0] + moments[1]) * (1.0 + _TOLERANCE):
+    if 0.5 * moments[2] > (0.5 * moments[0] + 0.5 * moments[1]) * (1.0 + _TOLERANCE):
         raise InputError(f"{shown}; in a rigid body none is greater than the sum of the two others.")
     return tensor
 
@@ -159,7 +159,7 @@ def _symmetric(inertia: ArrayLike, what: str) -> Floats:
             f"{what} is not symmetric: the entries [{i}, {j}] and [{j}, {i}] are {tensor[i, j]:.12g} and "
             f"{tensor[j, i]:.12g}; they must be equal."
         )
-    return 0.5 * (tensor + tensor.T)
+    return 0.5 * tensor + 0.5 * tensor.T
 
 
 def _negligible(tensor: Floats, p: int, q: int) -> bool:

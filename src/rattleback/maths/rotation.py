@@ -321,6 +321,8 @@ def _stack(value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
     """Finite floats whose last axes have the given shape."""
     wanted = f"({', '.join(['...', *map(str, shape)])})"
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} cannot be read as numbers; it must be an array of shape {wanted}.") from None

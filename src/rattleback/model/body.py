@@ -187,10 +187,9 @@ def _given_inertia(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     if mass is None:
         raise InputError(f"The {what} has inertia= without mass=; give both.")
-    given = np.asarray(options["inertia"])
     label = f"The inertia of {what}"
-    inertia = np.diag(checks.vector(given, label)) if given.shape == (3,) else checks.array(given, (3, 3), label)
-    inertia_maths.check_inertia(inertia, label)
+    given = checks.finite(options["inertia"], label)
+    inertia = inertia_maths.check_inertia(np.diag(given) if given.shape == (3,) else given, label)
     center = np.zeros(3)
     if "center_of_mass" in options:
         center = checks.vector(options["center_of_mass"], f"The center_of_mass of {what}")
@@ -199,4 +198,4 @@ def _given_inertia(
             center = np.array(shape.mass_properties(1.0).center_of_mass)
         except InputError:
             raise InputError(f"The shape of {what} has no centre of mass of its own; give center_of_mass=.") from None
-    return mass, center, 0.5 * (inertia + inertia.T)
+    return mass, center, inertia

@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from rattleback.core import arrays
+from rattleback.core.device import memory
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.model.model import Bodies, Model
 from rattleback.model.scene import Scene
 from rattleback.model.state import State
+
+# A body's rows in the model, the state, the prediction and a typical integrator's scratch arrays.
+BYTES_PER_BODY = 1024
 
 
 def compile_scene(scene: Scene, worlds: int | None, device: Any) -> tuple[Model, State]:
@@ -27,6 +31,7 @@ def compile_scene(scene: Scene, worlds: int | None, device: Any) -> tuple[Model,
     if not scene.bodies:
         raise InputError(f"Scene {scene.name!r} has no bodies; add one with scene.add_body(rb.Sphere(0.1)).")
     scene, copies = scene.copy(), 1 if worlds is None else worlds
+    _check_size(scene, copies, device)
     bodies = arrays.allocate(Bodies, {"bodies": copies * len(scene.bodies)}, device)
     arrays.write(bodies, _body_arrays(scene, copies), f"scene {scene.name!r}")
     dynamic = np.array([i for i, body in enumerate(scene.bodies) if not body.static], dtype=np.int64)
@@ -35,20 +40,39 @@ def compile_scene(scene: Scene, worlds: int | None, device: Any) -> tuple[Model,
     return model, _starting_state(scene, model)
 
 
+def _check_size(scene: Scene, copies: int, device: Any) -> None:
+    rows, room = copies * len(scene.bodies), memory(device)
+    if rows * BYTES_PER_BODY > room or rows >= 2**31:
+        raise InputError(
+            f"{copies} worlds of {len(scene.bodies)} bodies ({rows * BYTES_PER_BODY / 2**30:.3g} GiB) do not fit into "
+            f"device {str(device)!r} ({room / 2**30:.3g} GiB); ask for fewer worlds."
+        )
+
+
 def _body_arrays(scene: Scene, copies: int) -> dict[str, Any]:
-    mass = np.array([body.mass for body in scene.bodies])
-    inertia = np.array([body.inertia for body in scene.bodies])
-    inverse = np.array([np.zeros((3, 3)) if body.static else np.linalg.inv(body.inertia) for body in scene.bodies])
-    columns = {
-        "mass": mass,
-        "inverse_mass": np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0),
-        "inertia": inertia,
-        "inverse_inertia": 0.5 * (inverse + inverse.transpose(0, 2, 1)),
-        "center_of_mass": np.array([body.center_of_mass for body in scene.bodies]),
-    }
-    flat = {name: _tile(column, copies) for name, column in columns.items()}
+    with np.errstate(over="ignore"):
+        columns = {name: column.astype(numpy_real) for name, column in _columns(scene).items()}
+    for name, column in columns.items():
+        bad = np.flatnonzero(~np.isfinite(column).reshape(len(column), -1).all(axis=1))
+        if bad.size:
+            body = scene.bodies[bad[0]].name
+            raise InputError(f"The {name} of body {body!r} is outside the range of numbers; change its mass or size.")
+    flat: dict[str, Any] = {name: _tile(column, copies) for name, column in columns.items()}
     flat["world"] = np.repeat(np.arange(copies, dtype=np.int32), len(scene.bodies))
     return flat
+
+
+def _columns(scene: Scene) -> dict[str, np.ndarray]:
+    """The arrays of one world in double precision."""
+    mass = np.array([body.mass for body in scene.bodies])
+    inverse = np.array([np.zeros((3, 3)) if body.static else np.linalg.inv(body.inertia) for body in scene.bodies])
+    return {
+        "mass": mass,
+        "inverse_mass": np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0),
+        "inertia": np.array([body.inertia for body in scene.bodies]),
+        "inverse_inertia": 0.5 * inverse + 0.5 * inverse.transpose(0, 2, 1),
+        "center_of_mass": np.array([body.center_of_mass for body in scene.bodies]),
+    }
 
 
 def _starting_state(scene: Scene, model: Model) -> State:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays
+from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import quat, vec3
@@ -162,13 +162,11 @@ class State(Windows):
     def write(self, name: str, index: Any, value: Any) -> None:
         """Set an array, or a part of it, after checking shape and finiteness."""
         target = self.picture(name)
+        new, shape = checks.finite(value, f"The {name} written"), target[index].shape
         try:
-            new = np.broadcast_to(np.asarray(value, dtype=target.dtype), target[index].shape)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} takes {target[index].shape} numbers; it got {value!r}.") from None
-        if not np.isfinite(new).all():
-            raise InputError(f"{name} cannot be set to {value!r}; every number must be finite.")
-        target[index] = new
+            target[index] = np.broadcast_to(new, shape)
+        except ValueError:
+            raise InputError(f"The {name} written has shape {new.shape}; it must be {shape}.") from None
 
     def send(self) -> None:
         """Bring what the user wrote into pictures to the device."""

@@ -29,7 +29,7 @@ class BodyView(Windows):
     def __init__(self, model: Model, state: State, key: Any) -> None:
         self.name: str = getattr(key, "name", key)
         self._model, self._state = model, state
-        members = model.scene.groups.get(self.name)
+        members = model.scene.groups.get(self.name) if isinstance(self.name, str) else None
         rows: Any = model.index(key) if members is None else [model.index(body.name) for body in members]
         self._rows = (Ellipsis, rows, slice(None))
 
@@ -51,7 +51,11 @@ class BodyView(Windows):
 
     @origin.setter
     def origin(self, value: Any) -> None:
-        self.position = np.asarray(value, dtype=float) + rotate(self.orientation, self._center_of_mass())
+        new, shape = checks.finite(value, "The origin written"), self.position.shape
+        try:
+            self.position = np.broadcast_to(new, shape) + rotate(self.orientation, self._center_of_mass())
+        except ValueError:
+            raise InputError(f"The origin written has shape {new.shape}; it must be {shape}.") from None
 
     def look(self, name: str) -> np.ndarray:
         """What a window shows: the rows of this body."""

@@ -3,7 +3,8 @@
 Plots and pictures load Matplotlib on first use.
 """
 
+from rattleback.recording.picture import overview
 from rattleback.recording.recorder import Recorder
 from rattleback.recording.tables import render, run_summary
 
-__all__ = ["Recorder", "render", "run_summary"]
+__all__ = ["Recorder", "overview", "render", "run_summary"]

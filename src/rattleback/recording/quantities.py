@@ -187,7 +187,7 @@ def _read_own(name: str, read: Read, sim: Simulation) -> NDArray[np.float64]:
         found = np.asarray(value)
     except ValueError:
         found = np.asarray(None)
-    if found.dtype.kind not in "biuf":
+    if found.dtype.kind not in "biuf" or not found.size:
         raise InputError(f"The quantity {name!r} is {value!r}; its function must return a number or an array of them.")
     return found.astype(np.float64)
 

@@ -87,14 +87,14 @@ class Recorder:
         values = self._series[source].values
         if quantity.name == source:
             return values
-        flat = values.reshape(len(values), quantity.worlds or 1, -1)
         place = {label: index for index, label in enumerate(self._quantities[source].labels)}
+        flat = values.reshape(len(values), quantity.worlds or 1, len(place))
         part = flat[:, :, [place[label] for label in quantity.labels]]
         return part.reshape(len(values), *quantity.full_shape)
 
     def quantity(self, name: str) -> tuple[Quantity, str]:
         """What a name means here, and the recorded quantity it is, or is a part of."""
-        bare = split_unit(name)[0] if isinstance(name, str) else str(name)
+        bare = split_unit(str(name))[0]
         if bare in self._quantities:
             return self._quantities[bare], bare
         with suppress(UnknownName):
@@ -172,8 +172,8 @@ class Recorder:
         value, wanted = np.asarray(quantity.read(self.simulation)), self._series[quantity.name].shape
         if value.shape != wanted:
             raise InputError(
-                f"The quantity {quantity.name!r} has shape {value.shape} at t = {self.simulation.time:.6g} s; its first "
-                f"sample had {wanted}, and all must have the same."
+                f"The quantity {quantity.name!r} has shape {value.shape} at t = {self.simulation.time:.6g} s; "
+                f"its first sample had {wanted}, and all must have the same."
             )
         return value
 
@@ -181,9 +181,9 @@ class Recorder:
         """Every column by its name; the same body asked for twice gives the same column once."""
         found: dict[str, NDArray[Any]] = {"time [s]": self.time}
         for name, quantity in self._quantities.items():
-            values = self._series[name].values
-            flat = values.reshape(len(values), -1)
-            found.update({column: flat[:, index] for index, column in enumerate(quantity.columns)})
+            values, columns = self._series[name].values, quantity.columns
+            flat = values.reshape(len(values), len(columns))
+            found.update({column: flat[:, index] for index, column in enumerate(columns)})
         return found
 
 

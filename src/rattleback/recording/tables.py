@@ -127,18 +127,23 @@ def _rows(summary: Mapping[str, Any]) -> dict[str, str]:
         "time": f"{summary['simulated_time']:.6g} s simulated in {summary['wall_time']:.3g} s, "
         f"{_times(summary['real_time_factor'])} real time",
         f"energy{where}": f"{summary['energy_start']:.9g} J at the start, {summary['energy_end']:.9g} J at the end",
-        "energy drift": f"{summary['energy_drift']:.2e} J, {summary['energy_drift_relative']:.1e} of the energy",
+        "energy drift": f"{_size(summary['energy_drift'])} J, {_size(summary['energy_drift_relative'])} of the energy",
     }
     for name, unit in ERRORS.items():
         error, tolerance = summary[f"{name}_error"], summary[f"{name}_tolerance"]
         if tolerance > 0.0:
             unit = f" {unit}" if unit else ""
-            rows[f"{name} error"] = f"{error:.1e}{unit} at worst, {tolerance:.1e}{unit} allowed"
+            rows[f"{name} error"] = f"{_size(error)}{unit} at worst, {_size(tolerance)}{unit} allowed"
     return rows
 
 
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
+
+
+def _size(value: float) -> str:
+    """A small number by its first digits and its power of ten."""
+    return f"{value:.1e}" if value else "0"
 
 
 def _times(factor: float) -> str:

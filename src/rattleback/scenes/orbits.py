@@ -27,7 +27,7 @@ def orbits(offset: float = 0.0, radius: float = 0.06) -> Scene:
     """Three equal bodies that chase each other along one curve in the shape of an eight.
 
     Args:
-        offset: Distance along z that the first body starts off the plane of the orbit [m]; the orbit survives small ones.
+        offset: Distance along z that the first body starts off the plane of the orbit [m]; small ones do no harm.
         radius: Radius of the balls, to be seen by [m].
     """
     height = checks.number(offset, "The offset of orbits")

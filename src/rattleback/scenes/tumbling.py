@@ -3,7 +3,8 @@
     J ω̇ + ω × J ω = 0,   rate of growth beside the middle axis  λ = ω √((J₂ − J₁)(J₃ − J₂) / (J₁ J₃))
 
 J inertia with principal moments J₁ < J₂ < J₃, ω angular velocity, both in the body's frame. A spin about the middle
-axis is unstable: a disturbance δ grows as e^{λt}, the body turns over after about ln(2/δ)/λ, and again every two such times.
+axis is unstable: the body turns over when a disturbance, growing as e^{λt}, has become as large as the spin, and then
+again and again. Half the disturbance puts the first turn off by ln(2)/λ.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rattleback.shapes import Box, Compound, Cylinder, Placed
 
 
 def tumbling(
-    count: int = 5, spin: float = 6.0, disturbance: float = 0.02, drift: float = 0.25, spacing: float = 0.55
+    count: int = 5, spin: float = 6.0, disturbance: float = 0.02, drift: float = 0.36, spacing: float = 0.7
 ) -> Scene:
     """T-handles and cards that spin about their middle axis and turn over again and again, weightless.
 
@@ -42,7 +43,7 @@ def tumbling(
         tilt = disturbance * 0.5**index
         handle = index % 2 == 0
         scene.add_body(
-            t_handle() if handle else Box(0.2, 0.3, 0.05),
+            t_handle() if handle else Box(0.26, 0.4, 0.06),
             name=f"{'handle' if handle else 'card'}_{index + 1}",
             position=(0.0, spacing * (index - 0.5 * (count - 1)), 0.0),
             velocity=velocity,
@@ -51,21 +52,25 @@ def tumbling(
     return scene
 
 
-def t_handle(bar: float = 0.3, stem: float = 0.15, radius: float = 0.025) -> Compound:
+def t_handle(bar: float = 0.4, stem: float = 0.2, radius: float = 0.035) -> Compound:
     """A T of two cylinders: the stem along x, which is its middle axis, the bar along y.
 
     Args:
         bar: Length of the bar [m].
         stem: Length of the stem, from the bar's surface on [m].
-        radius: Radius of both [m].
+        radius: Radius of the bar [m]; that of the stem is four fifths of it.
     """
     along_y = quaternion_from_axis_angle((1, 0, 0), 0.5 * math.pi)
     along_x = quaternion_from_axis_angle((0, 1, 0), 0.5 * math.pi)
-    middle = (radius + 0.5 * stem, 0.0, 0.0)
+    # A stem of 0.8 times the bar's radius sits flush when it reaches in to 0.6 of it, as 0.6² + 0.8² = 1.
+    thickness, root = 0.8 * radius, 0.6 * radius
+    length = radius + stem - root
     return Compound(
         (
             Placed(Cylinder(radius, bar), orientation=tuple(along_y.tolist())),
-            Placed(Cylinder(0.8 * radius, stem), position=middle, orientation=tuple(along_x.tolist())),
+            Placed(
+                Cylinder(thickness, length), position=(root + 0.5 * length, 0, 0), orientation=tuple(along_x.tolist())
+            ),
         )
     )
 

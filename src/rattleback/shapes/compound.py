@@ -50,12 +50,9 @@ class Placed:
         if isinstance(self.shape, Plane):
             raise InputError("The shape of Placed is a Plane, which has no size; add it on its own with add_static.")
         position = checks.vector(self.position, "The position of Placed")
-        given = checks.array(self.orientation, (4,), "The orientation of Placed")
-        unit = checks.unit_quaternion(given, "The orientation of Placed")
-        # A quaternion that is already of length one keeps its digits, so that stored parts come back unchanged.
-        kept = given if np.allclose(given, unit, rtol=0.0, atol=1e-15) else unit
+        orientation = checks.unit_quaternion(self.orientation, "The orientation of Placed")
         object.__setattr__(self, "position", tuple(position.tolist()))
-        object.__setattr__(self, "orientation", tuple(kept.tolist()))
+        object.__setattr__(self, "orientation", tuple(orientation.tolist()))
         ratio = checks.positive(self.density_ratio, "The density_ratio of Placed")
         object.__setattr__(self, "density_ratio", ratio)
 
@@ -88,7 +85,7 @@ class Compound:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        if isinstance(self.parts, (str, Placed)) or not hasattr(self.parts, "__iter__"):
+        if not isinstance(self.parts, (list, tuple)):
             raise InputError(f"The parts of Compound is {self.parts!r}; it must be a list of Placed.")
         parts = tuple(self.parts)
         if not parts:

@@ -1,0 +1,171 @@
+"""Scenes as plain data and back: what a scene file holds, and what a state file carries along.
+
+Written are the properties that were computed, not the recipe they came from: mass, centre of mass, inertia and position
+of every body, each float in full, so that a scene read back compiles into the same arrays bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from rattleback import forces, shapes
+from rattleback.core import checks
+from rattleback.core.errors import InputError, listing
+from rattleback.io.faults import Faults
+from rattleback.io.scene_schema import ENTRIES, FORCE, FORMAT, VERSION, BodyEntry, SceneEntry
+from rattleback.model import Body, Material, Scene
+
+LISTS = ("bodies", "forces")
+
+
+def to_data(scene: Scene) -> dict[str, Any]:
+    """A scene as plain data, checked against the schema it will be read with.
+
+    Raises:
+        InputError: Something in the scene cannot be written, such as a force that carries code.
+    """
+    try:
+        data = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": scene.name,
+            "gravity": checks.vector(scene.gravity, "The gravity of the scene").tolist(),
+            "bodies": [_body_data(body) for body in scene.bodies],
+            "forces": [_force_data(name, force) for name, force in scene.forces.items()],
+        }
+    except RecursionError:
+        raise InputError(f"The scene {scene.name!r} has a shape that is nested too deeply to be written.") from None
+    faults = Faults("scene", scene.name, ENTRIES)
+    with faults.at():
+        SceneEntry.model_validate(data)
+    if faults:
+        raise InputError(f"The scene {scene.name!r} cannot be written; it has {faults.told()}")
+    return data
+
+
+@np.errstate(over="raise", invalid="raise", divide="raise")
+def from_data(data: Any, faults: Faults) -> Scene:
+    """The scene that plain data describe, entry by entry, so that one fault does not hide the next.
+
+    Raises:
+        FileError: The data are of another format or version, or have faults; all of them are named.
+    """
+    check_format(data, FORMAT, VERSION, faults)
+    scene = Scene()
+    with faults.at():
+        empty: dict[str, list[Any]] = {name: [] for name in LISTS if isinstance(data.get(name), list)}
+        top = SceneEntry.model_validate({**data, **empty})
+        scene = Scene(top.gravity, top.name)
+    bodies, modules = (data[name] if isinstance(data.get(name), list) else [] for name in LISTS)
+    for index, entry in enumerate(bodies):
+        before, entry = len(scene), _with_own_name(scene, entry, index, faults)
+        with faults.at("bodies", index):
+            _add_body(scene, entry, index, faults)
+        if len(scene) == before:
+            _add_stand_in(scene, entry)
+    for index, entry in enumerate(modules):
+        with faults.at("forces", index):
+            _add_force(scene, entry)
+    faults.check()
+    return scene
+
+
+def check_format(data: Any, wanted: str, version: int, faults: Faults) -> None:
+    """Refuse data of another format or version before anything else is looked at."""
+    if not isinstance(data, dict) or data.get("format") != wanted:
+        raise faults.error(f'is not a {wanted} file: it has no "format": "{wanted}".')
+    found = data.get("version")
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise faults.error(f"has no version number; this rattleback reads version {version}.")
+    if found != version:
+        raise faults.error(f"is version {found}; this rattleback reads version {version}.")
+
+
+def carries_code(force: object) -> bool:
+    """Whether a force is not on the menu, so that a file cannot hold it."""
+    return type(force) not in forces.MENU.values()
+
+
+def _body_data(body: Body) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": body.name}
+    if body.static:
+        data["static"] = True
+    if body.shape is not None:
+        data["shape"] = shapes.to_data(body.shape)
+    own = () if body.static else ("mass", "center_of_mass", "inertia")
+    for name in (*own, "position", "orientation", "velocity", "angular_velocity"):
+        data[name] = _plain(getattr(body, name))
+    data["material"] = {field.name: getattr(body.material, field.name) for field in fields(body.material)}
+    if body.group:
+        data["group"] = body.group
+    return data
+
+
+def _force_data(name: str, force: Any) -> dict[str, Any]:
+    """A force by its kind and fields; None and infinity are defaults, and left out."""
+    if carries_code(force):
+        raise InputError(
+            f"Force {name!r} is a {type(force).__name__}, which carries code and cannot be written to a scene file; "
+            f"forces that can: {listing([kind.__name__ for kind in forces.MENU.values()])}. Leave it out and add it "
+            "after loading; a state file, sim.save(path), can do without it."
+        )
+    kind = next(key for key, known in forces.MENU.items() if type(force) is known)
+    values = {field.name: _plain(getattr(force, field.name)) for field in fields(force)}
+    given = {key: value for key, value in values.items() if value not in (None, math.inf)}
+    return {"kind": kind, "name": name, **given}
+
+
+def _plain(value: Any) -> Any:
+    """A field as plain data: lists, text, None, and every number a float."""
+    if isinstance(value, (tuple, np.ndarray)):
+        return [_plain(entry) for entry in value]
+    return float(value) if isinstance(value, numbers.Real) else value
+
+
+def _with_own_name(scene: Scene, entry: Any, index: int, faults: Faults) -> Any:
+    """The entry without its name, if an earlier body has that name."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or name not in scene:
+        return entry
+    faults.add(("bodies", index, "name"), f"is {name!r}, which another body has; every name is used once")
+    return {key: value for key, value in entry.items() if key != "name"}
+
+
+def _add_body(scene: Scene, entry: Any, index: int, faults: Faults) -> None:
+    options = _given(BodyEntry.model_validate(entry))
+    static, data = options.pop("static", False), options.pop("shape", None)
+    shape, found = None, len(faults)
+    if data is not None:
+        with faults.at("bodies", index, "shape"):
+            shape = shapes.from_data(data)
+    if "material" in options:
+        with faults.at("bodies", index, "material"):
+            options["material"] = Material(**options["material"])
+    if len(faults) == found:
+        (scene.add_static if static else scene.add_body)(shape, **options)
+
+
+def _add_stand_in(scene: Scene, entry: Any) -> None:
+    """Keep the place and the name of a faulty body, so that what comes after it is judged on its own."""
+    given = entry if isinstance(entry, dict) else {}
+    names = {key: given[key] for key in ("name", "group") if isinstance(given.get(key), str) and given[key]}
+    try:
+        scene.add_body(shapes.Sphere(1.0), **names)
+    except InputError:
+        scene.add_body(shapes.Sphere(1.0))
+
+
+def _add_force(scene: Scene, entry: Any) -> None:
+    options = _given(FORCE.validate_python(entry))
+    name, kind = options.pop("name", None), options.pop("kind")
+    scene.add_force(forces.MENU[kind](**options), name)
+
+
+def _given(entry: Any) -> dict[str, Any]:
+    """What the file gives; null counts as left out."""
+    return {name: value for name, value in entry.model_dump(exclude_unset=True).items() if value is not None}

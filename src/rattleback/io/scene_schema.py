@@ -1,0 +1,152 @@
+"""What a scene looks like in a file: bodies, forces and the file itself, with units; the source of its JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, TypeAdapter
+
+from rattleback.io.shape_schema import (
+    SHAPES,
+    Entry,
+    NotNegative,
+    Orientation,
+    PlacedEntry,
+    Positive,
+    ShapeEntry,
+    Vector,
+)
+
+FORMAT = "rattleback-scene"
+VERSION = 1
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+def _moments_or_matrix(value: Any) -> str:
+    return "matrix" if isinstance(value, list) and any(isinstance(row, list) for row in value) else "moments"
+
+
+Moments = Annotated[Vector, Tag("moments")]
+Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3), Tag("matrix")]
+Inertia = Annotated[Moments | Matrix, Discriminator(_moments_or_matrix)]
+
+
+class MaterialEntry(Entry):
+    """Surface properties of a body."""
+
+    friction: NotNegative = Field(0.5, description="Coefficient of friction, static and dynamic alike.")
+    restitution: float = Field(0.0, ge=0.0, le=1.0, description="Coefficient of restitution, 0 plastic to 1 elastic.")
+    static_friction: NotNegative | None = Field(None, description="Coefficient of a contact that sticks.")
+    dynamic_friction: NotNegative | None = Field(
+        None, description="Coefficient of a contact that slides; at most the static one."
+    )
+
+
+class BodyEntry(Entry):
+    """A body as it starts. Its mass properties are given, or follow from shape and mass or density."""
+
+    name: Name | None = Field(None, description="Its name, used once; made from its kind and number if left out.")
+    static: bool = Field(False, description="Whether nothing can push it; it then has no mass properties.")
+    shape: ShapeEntry | None = Field(None, description="Its shape; may be left out when mass and inertia are given.")
+    mass: Positive | None = Field(None, description="Mass [kg].")
+    density: Positive | None = Field(None, description="Density [kg/m³], instead of a mass; 1000 if neither is given.")
+    center_of_mass: Vector | None = Field(
+        None, description="Centre of mass in the body's frame (3,) [m]; with mass and inertia."
+    )
+    inertia: Inertia | None = Field(
+        None,
+        description="Inertia about the centre of mass, axes of the body's frame: (3,) principal or (3, 3) [kg m²].",
+    )
+    position: Vector | None = Field(
+        None, description="Centre of mass in the world (3,) [m]; for a static body the origin of its frame."
+    )
+    origin: Vector | None = Field(None, description="Origin of the body's frame in the world (3,) [m]; or position.")
+    orientation: Orientation | None = Field(
+        None, description="Unit quaternion (x, y, z, w) from the body's frame to the world (4,)."
+    )
+    velocity: Vector | None = Field(None, description="Velocity of the centre of mass, world frame (3,) [m/s].")
+    angular_velocity: Vector | None = Field(None, description="Angular velocity, world frame (3,) [rad/s].")
+    material: MaterialEntry | None = Field(None, description="Surface properties.")
+    group: Name | None = Field(None, description="Name of the group it belongs to.")
+
+
+class _Force(Entry):
+    name: Name | None = Field(None, description="Its name, used once; made from its kind and number if left out.")
+    bodies: list[Name] | None = Field(
+        None, min_length=1, description="Names of the bodies and groups it acts on; all that move if left out."
+    )
+
+
+class GravityEntry(_Force):
+    """Uniform gravity."""
+
+    kind: Literal["gravity"]
+    acceleration: Vector = Field([0.0, 0.0, -9.81], description="Acceleration of free fall (3,) [m/s²].")
+
+
+class AttractionEntry(_Force):
+    """Newton's gravity between bodies."""
+
+    kind: Literal["attraction"]
+    constant: float = Field(6.6743e-11, description="Constant of gravitation [m³/(kg s²)].")
+    softening: NotNegative = Field(0.0, description="Length below which the force stops growing [m].")
+
+
+class WrenchEntry(_Force):
+    """A given force and torque."""
+
+    kind: Literal["wrench"]
+    force: Vector = Field([0.0, 0.0, 0.0], description="Force (3,) [N].")
+    torque: Vector = Field([0.0, 0.0, 0.0], description="Torque (3,) [N m].")
+    at: Vector | None = Field(None, description="Point the force acts at (3,) [m]; the centre of mass if left out.")
+    frame: Literal["world", "local"] = Field("world", description="Axes of force and torque, and frame of the point.")
+    start: float = Field(0.0, description="Time from which it acts [s].")
+    until: float | None = Field(None, description="Time at which it ends [s]; never if left out.")
+
+
+class DragEntry(_Force):
+    """Drag of a medium."""
+
+    kind: Literal["drag"]
+    linear: NotNegative = Field(0.0, description="Coefficient of the velocity [N s/m].")
+    quadratic: NotNegative = Field(0.0, description="Coefficient of the velocity squared [N s²/m²].")
+    angular: NotNegative = Field(0.0, description="Coefficient of the angular velocity [N m s].")
+    wind: Vector = Field([0.0, 0.0, 0.0], description="Velocity of the medium (3,) [m/s].")
+
+
+ForceEntry = Annotated[GravityEntry | AttractionEntry | WrenchEntry | DragEntry, Field(discriminator="kind")]
+
+
+class SceneEntry(Entry):
+    """A rattleback scene: bodies and the forces on them. SI units; quaternions are (x, y, z, w)."""
+
+    format: Literal["rattleback-scene"] = Field(description="What kind of file this is.")
+    version: Literal[1] = Field(description="Version of the format.")
+    name: Name = Field("scene", description="What the scene is called.")
+    gravity: Vector = Field([0.0, 0.0, -9.81], description="Acceleration of every body that is not static (3,) [m/s²].")
+    bodies: list[BodyEntry] = Field([], description="The bodies, in the order they are simulated.")
+    forces: list[ForceEntry] = Field([], description="The force modules, in the order they are evaluated.")
+
+
+FORCES: dict[str, type[Entry]] = {
+    "gravity": GravityEntry,
+    "attraction": AttractionEntry,
+    "wrench": WrenchEntry,
+    "drag": DragEntry,
+}
+# Where a table is found, and what it may hold: by field for those of one sort, by kind for the others.
+ENTRIES: dict[str, type[Entry]] = {
+    "": SceneEntry,
+    "bodies": BodyEntry,
+    "material": MaterialEntry,
+    "parts": PlacedEntry,
+    **SHAPES,
+    **FORCES,
+}
+FORCE: TypeAdapter[Any] = TypeAdapter(ForceEntry)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scene files, draft 2020-12, as plain data."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **SceneEntry.model_json_schema()}

@@ -1,0 +1,179 @@
+"""State files: a running simulation on disk, to go on from later, on another device or machine, bit for bit.
+
+A file holds the scene, the settings and every array of the state. A scene with forces that carry code cannot be
+written; its state file then names them and is loaded into a scene of the user's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback._version import __version__
+from rattleback.core import arrays, checks
+from rattleback.core.errors import InputError, UnknownName, listing
+from rattleback.core.precision import PRECISION
+from rattleback.io import scene_data, scene_schema, whole_file
+from rattleback.io.faults import Faults
+from rattleback.io.state_archive import pack, unpack
+from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, integrator_data, make_integrator
+from rattleback.model import Scene
+from rattleback.simulation import Simulation
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+KIND = "state file"
+
+
+def save(simulation: Simulation, path: str | PathLike[str]) -> None:
+    """Write scene, settings and state of a simulation to a file.
+
+    Args:
+        simulation: The simulation; its integrator must be on the menu.
+        path: Where to; a file that is there is replaced, in one move.
+    """
+    checks.instance(simulation, Simulation, "What is saved", "rb.Simulation(scene)")
+    simulation.state.send()
+    values = {
+        f"{part}.{name}": array
+        for part, group in simulation.state.groups.items()
+        for name, array in arrays.read(group).items()
+    }
+    whole_file.write(path, pack(_header(simulation), values), KIND)
+
+
+def load(path: str | PathLike[str], scene: Scene | None = None, device: str | None = None) -> Simulation:
+    """A simulation that goes on where the saved one stood.
+
+    Args:
+        path: The state file.
+        scene: A scene to load into, in place of the one in the file; needed if that has forces that carry code.
+        device: Where to run; the CPU if left out, wherever it was saved.
+
+    Raises:
+        FileError: The file cannot be read, is damaged, or does not fit this version or precision.
+        InputError: The scene given has other bodies than the file.
+    """
+    faults = Faults(KIND, whole_file.location(path, KIND), ENTRIES)
+    data, values = unpack(whole_file.read(path, KIND), faults)
+    header = _checked_header(data, faults)
+    _check_rows(header, values, faults)
+    if scene is None:
+        stored = _stored_scene(header, faults)
+        try:
+            simulation = _simulation(stored, header, device or "cpu")
+        except (InputError, UnknownName, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise faults.error(f"cannot be loaded: {str(error).rstrip('.')}.") from None
+    else:
+        _check_given_scene(scene, header, faults)
+        simulation = _simulation(scene, header, device or "cpu")
+    _restore(simulation, values, faults)
+    return simulation
+
+
+def _header(simulation: Simulation) -> dict[str, Any]:
+    scene = simulation.scene
+    code = [name for name, force in scene.forces.items() if scene_data.carries_code(force)]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rattleback": __version__,
+        "precision": PRECISION,
+        "bodies": [body.name for body in scene.bodies],
+        "code_forces": code,
+        "scene": None if code else scene_data.to_data(scene),
+        "settings": {
+            "integrator": integrator_data(simulation.integrator),
+            "worlds": simulation.worlds,
+            **simulation.tolerances,
+            "strict": simulation.strict,
+        },
+    }
+
+
+def _checked_header(data: Any, faults: Faults) -> HeaderEntry:
+    scene_data.check_format(data, FORMAT, VERSION, faults)
+    with faults.at():
+        header = HeaderEntry.model_validate(data)
+    faults.check()
+    if header.precision != PRECISION:
+        raise faults.error(
+            f"was saved in {header.precision} precision, and this process runs in {PRECISION}; set "
+            f"RATTLEBACK_PRECISION={header.precision} before starting Python."
+        )
+    return header
+
+
+def _stored_scene(header: HeaderEntry, faults: Faults) -> Scene:
+    if header.scene is None:
+        why = f", because its forces {listing(header.code_forces)} carry code" if header.code_forces else ""
+        raise faults.error(f"holds no scene{why}; build the scene and pass it: rb.load(path, scene=my_scene).")
+    scene = scene_data.from_data(header.scene, Faults("scene in the state file", faults.name, scene_schema.ENTRIES))
+    if [body.name for body in scene.bodies] != header.bodies:
+        raise faults.error("names other bodies than its scene.")
+    return scene
+
+
+def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> None:
+    """A state fits a scene that has the same bodies in the same order, and the forces whose code was left out."""
+    checks.instance(scene, Scene, "The scene given to load", "rb.Scene()")
+    names = [body.name for body in scene.bodies]
+    what = f"The state file {faults.name!r}"
+    lacking = [name for name in header.bodies if name not in scene]
+    added = [name for name in names if name not in header.bodies]
+    if lacking or added:
+        said = [f"it lacks {listing(lacking)}"] * bool(lacking) + [f"it also has {listing(added)}"] * bool(added)
+        raise InputError(
+            f"{what} is of {len(header.bodies)} bodies, and the scene given has {len(names)}: {' and '.join(said)}."
+        )
+    if names != header.bodies:
+        raise InputError(f"{what} has its bodies in the order {listing(header.bodies)}; the scene given has another.")
+    for name in header.code_forces:
+        if name not in scene.forces:
+            raise InputError(
+                f"{what} was saved with the force {name!r}, and the scene given has no force of that name; add it: "
+                f"scene.add_force(..., name={name!r})."
+            )
+
+
+def _simulation(scene: Scene, header: HeaderEntry, device: str) -> Simulation:
+    settings = header.settings
+    return Simulation(
+        scene,
+        device=device,
+        worlds=settings.worlds,
+        integrator=make_integrator(settings.integrator),
+        position_tolerance=settings.position_tolerance,
+        velocity_tolerance=settings.velocity_tolerance,
+        strict=settings.strict,
+    )
+
+
+def _check_rows(header: HeaderEntry, values: dict[str, NDArray[Any]], faults: Faults) -> None:
+    """Compare the number of worlds with the arrays, before memory is asked for."""
+    rows = len(header.bodies) * (header.settings.worlds or 1)
+    if (position := values.get("motion.position")) is None:
+        raise faults.error("has no array 'motion.position'.")
+    if position.shape[:1] != (rows,):
+        raise faults.error(f"has an array 'motion.position' of shape {position.shape}; it must have {rows} rows.")
+
+
+def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Faults) -> None:
+    known = [f"{part}.{name}" for part, group in simulation.state.groups.items() for name in arrays.fields(group)]
+    for name, array in values.items():
+        if name not in known:
+            raise faults.error(f"has an array {name!r}, which no state has.")
+        if array.dtype.kind not in "fiu":
+            raise faults.error(f"has an array {name!r} that holds no numbers.")
+        if not np.isfinite(array).all():
+            raise faults.error(f"has an array {name!r} that is not finite.")
+    for part, group in simulation.state.groups.items():
+        own = {name.removeprefix(f"{part}."): array for name, array in values.items() if name.startswith(f"{part}.")}
+        try:
+            arrays.write(group, own, f"group {part!r}")
+        except InputError as error:
+            raise faults.error(f"cannot be loaded: {error}") from None
