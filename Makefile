@@ -18,7 +18,7 @@ MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
 	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
-	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest."
+	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest or the benchmarks."
 
 demo: .venv/dev.stamp ## run the first scene and write what it measured to out/
 	@$(bin)/rattleback demo --out out
@@ -40,10 +40,11 @@ docs: .venv/docs.stamp ## build the documentation; a warning is an error
 	@echo "The documentation is in docs/_build/html/index.html."
 
 bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
-	@$(pytest) benchmarks --benchmark-enable --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+	@$(bin)/python benchmarks/kernels.py $(ARGS)
+	@$(bin)/python benchmarks/integrators.py $(ARGS)
 
 clean: ## remove what the lanes made, except .venv
-	@rm -rf out build dist docs/_build docs/generated .benchmarks .coverage coverage.xml .hypothesis
+	@rm -rf out build dist docs/_build docs/generated .coverage coverage.xml .hypothesis
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@find src tests docs benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

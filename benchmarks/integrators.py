@@ -1,7 +1,7 @@
 """Every integrator on the torque-free body: measured order, drift over a minute, phase error, cost of a step.
 
-The body has the moments (1, 2, 3) kg m² and starts at ω = (0.01, 1, 0) rad/s, close to the unstable middle axis; ω₂ first
-crosses zero at 10.37730488 s. The order is measured on a second, plainly turning body against Jacobi's solution.
+The body has the moments (1, 2, 3) kg m² and starts at ω = (0.01, 1, 0) rad/s, close to the unstable middle axis;
+ω₂ first crosses zero at 10.37730488 s. The order is measured on another body against Jacobi's solution.
 """
 
 import math

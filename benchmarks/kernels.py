@@ -1,4 +1,4 @@
-"""The kernel language: what a launch costs, how many free bodies move per second, how much of the memory's speed is used.
+"""The kernel language: what a launch costs, how many free bodies move per second, which part of the memory's speed.
 
 The answers are checked first: after the run every body must lie on its parabola. NumPy does the same step beside us.
 """
@@ -11,7 +11,7 @@ import rattleback as rb
 from rattleback.core import device as devices
 from rattleback.core.stages import Program
 
-# Bytes a body's step moves in double precision, kernel by kernel (read + written), for semi_implicit_euler under gravity:
+# Bytes a body's step of semi_implicit_euler under gravity moves in double precision, kernel by kernel (read + written):
 # start_from 48 + 48, add_gravity 24 + 8 + 4 + 24, velocity_then_position (104 + 48 + 4 + 8 + 72 + 72) + 104,
 # find_fault 104, take_over 104 + 104.
 BYTES_PER_BODY_STEP = 96 + 60 + 412 + 104 + 208
@@ -61,22 +61,23 @@ def flying(device: str, bodies: int, integrator: str) -> rb.Simulation:
     return sim
 
 
-def check(sim: rb.Simulation, tolerance: float) -> None:
-    """Every body must be where its parabola is."""
+def check(sim: rb.Simulation, late: float) -> None:
+    """Every body must be on its parabola; semi-implicit Euler falls as if it had begun ``late`` steps earlier."""
     t, k = sim.time, np.arange(100.0)
-    expected = np.stack([k, k * t, np.full(100, 10 * t - 0.5 * 9.81 * t * t)], axis=-1)
+    fall = 0.5 * 9.81 * t * (t + late * sim.time_step)
+    expected = np.stack([k, k * t, np.full(100, 10 * t - fall)], axis=-1)
     error = np.abs(sim.state.position - expected).max()
-    if error > tolerance:
+    if error > 1e-9:
         raise SystemExit(f"The bodies are {error:.3g} m off their parabola; a time would mean nothing.")
 
 
 def throughput(device: str, bodies: int) -> list[list[str]]:
     rows = []
-    for name, tolerance in (("lie_midpoint", 1e-9), ("semi_implicit_euler", 1e-3), ("rk4", 1e-9)):
+    for name, late in (("lie_midpoint", 0.0), ("semi_implicit_euler", 1.0), ("rk4", 0.0)):
         sim = flying(device, bodies, name)
         steps = 5 if sim.device.is_cpu else 200
         seconds = median_seconds(lambda sim=sim, steps=steps: sim.step(steps), 5) / steps
-        check(sim, tolerance)
+        check(sim, late)
         rows.append([f"`{name}`, {bodies:,} free bodies", f"{bodies / seconds / 1e6:.1f} million body steps/s"])
         if name == "semi_implicit_euler":
             rate = BYTES_PER_BODY_STEP * bodies / seconds

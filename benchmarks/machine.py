@@ -25,7 +25,8 @@ def describe(name: str) -> str:
     if cpuinfo.exists():
         lines = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
         model = lines[0] if lines else model
-    return f"{model}, {os.cpu_count()} cores of which one is used, Warp {wp.__version__}, Python {platform.python_version()}"
+    versions = f"Warp {wp.__version__}, Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores of which one is used, {versions}"
 
 
 def median_seconds(work: Callable[[], None], repeats: int = 7) -> float:

@@ -29,7 +29,7 @@ version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "generated"]
+exclude_patterns = ["_build", "measured"]
 
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"

@@ -11,48 +11,77 @@
 The names below are the public face. Rooms that need heavy libraries load on first use.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rattleback import forces, integrators, shapes
 from rattleback._version import __version__
-from rattleback.core.errors import (
-    DeviceError,
-    DivergenceError,
-    FileError,
-    InputError,
-    NotConverged,
-    RattlebackError,
-    UnknownName,
-)
-from rattleback.forces import Attraction, Drag, Gravity, PythonForce, WarpForce, Wrench
-from rattleback.maths import rotation
-from rattleback.model import Body, Material, Scene, State
-from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Mesh, Placed, Plane, Sphere
-from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
-    from rattleback import scenes, types
+    from rattleback import forces, integrators, scenes, shapes, types
+    from rattleback.core.errors import (
+        DeviceError,
+        DivergenceError,
+        FileError,
+        InputError,
+        NotConverged,
+        RattlebackError,
+        UnknownName,
+    )
+    from rattleback.forces import Attraction, Drag, Gravity, PythonForce, WarpForce, Wrench
     from rattleback.io.state_file import load
+    from rattleback.maths import rotation
+    from rattleback.model import Body, Material, Scene, State
     from rattleback.recording import Recorder
+    from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Mesh, Placed, Plane, Sphere
+    from rattleback.simulation import Simulation
 
-_LATE = {
-    "Recorder": ("rattleback.recording", "Recorder"),
-    "load": ("rattleback.io.state_file", "load"),
-    "scenes": ("rattleback.scenes", None),
-    "types": ("rattleback.types", None),
+# Where each public name lives; it is imported when it is first asked for.
+_HOME = {
+    "rattleback": ("forces", "integrators", "scenes", "shapes", "types"),
+    "rattleback.core.errors": (
+        "DeviceError",
+        "DivergenceError",
+        "FileError",
+        "InputError",
+        "NotConverged",
+        "RattlebackError",
+        "UnknownName",
+    ),
+    "rattleback.forces": ("Attraction", "Drag", "Gravity", "PythonForce", "WarpForce", "Wrench"),
+    "rattleback.io.state_file": ("load",),
+    "rattleback.maths": ("rotation",),
+    "rattleback.model": ("Body", "Material", "Scene", "State"),
+    "rattleback.recording": ("Recorder",),
+    "rattleback.shapes": (
+        "Box",
+        "Capsule",
+        "Compound",
+        "Cone",
+        "Cylinder",
+        "Ellipsoid",
+        "Mesh",
+        "Placed",
+        "Plane",
+        "Sphere",
+    ),
+    "rattleback.simulation": ("Simulation",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load a late name on first use."""
-    if name not in _LATE:
+    """Import a public name on first use."""
+    home = next((module for module, names in _HOME.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module 'rattleback' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, inner = _LATE[name]
-    value = import_module(module) if inner is None else getattr(import_module(module), inner)
+    inner = home in ("rattleback", "rattleback.maths")
+    value = import_module(f"{home}.{name}") if inner else getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted(__all__)
 
 
 __all__ = [

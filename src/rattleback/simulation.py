@@ -135,17 +135,10 @@ class Simulation:
             DivergenceError: A body is no longer finite; the state is the last good one.
             NotConverged: With ``strict=True``, a step did not meet its tolerance.
         """
-        left = checks.count(steps, "The number of steps")
+        count = checks.count(steps, "The number of steps")
         self._begin()
-        while left > 0:
-            chunk = min(left, self._steps_to_observation())
-            self._advance(chunk)
-            left -= chunk
-            for observer in self._observers:
-                if self._state.steps % observer.every == 0:
-                    observer.observe(self)
-        if self.strict and not (report := self.report).converged:
-            raise NotConverged(report.reason)
+        self._take(count)
+        self._end()
 
     def run(self, duration: float, progress: bool = False) -> None:
         """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
@@ -159,14 +152,16 @@ class Simulation:
             raise InputError(f"The duration is {duration!r} s, more steps of {h:g} s than can be counted.")
         whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
         rest = wanted - whole * h
+        self._begin()
         for chunk in _bites(whole, progress, self.scene.name):
-            self.step(chunk)
-        if rest > 1e-9 * h:
+            self._take(chunk)
+        if rest > 1e-9 * h or whole == 0:
             self.time_step = rest
             try:
-                self.step()
+                self._take(1)
             finally:
                 self.time_step = h
+        self._end()
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called after every ``observer.every``-th step."""
@@ -256,6 +251,20 @@ class Simulation:
         for _, array in arrays.each(self._bench.diagnostics):
             array.zero_()
 
+    def _take(self, steps: int) -> None:
+        """Take steps, stopping wherever an observer wants to look."""
+        while steps > 0:
+            chunk = min(steps, self._steps_to_observation())
+            self._advance(chunk)
+            steps -= chunk
+            for observer in self._observers:
+                if self._state.steps % observer.every == 0:
+                    observer.observe(self)
+
+    def _end(self) -> None:
+        if self.strict and not (report := self.report).converged:
+            raise NotConverged(report.reason)
+
     def _advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
         while steps > 0:
@@ -292,8 +301,9 @@ def _bites(steps: int, progress: bool, title: str) -> Any:
     """Numbers of steps that add up to ``steps``; with a progress bar, in about a hundred pieces."""
     if not progress:
         return [steps] if steps else []
+    from rich.console import Console
     from rich.progress import track
 
     size = max(1, steps // 100)
     pieces = [size] * (steps // size) + ([steps % size] if steps % size else [])
-    return track(pieces, description=title)
+    return track(pieces, description=title, console=Console(stderr=True))

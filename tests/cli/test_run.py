@@ -53,8 +53,9 @@ def test_a_throw_without_drag_follows_the_parabola_in_the_recording_and_keeps_it
         z = 7.0 * math.sin(angle) * time - 0.5 * 9.81 * time**2
         np.testing.assert_allclose(columns[f"{name}.position.x [m]"], x, rtol=0, atol=1e-13)
         np.testing.assert_allclose(columns[f"{name}.position.z [m]"], z, rtol=0, atol=1e-13)
+    ball, box, _ = (body.shape for body in rb.scenes.thrown(count=3).bodies)
     flight = 3 * 0.5 * 7.0**2
-    turning = 2 * 0.5 * (0.4 * 0.15**2) * 4.0**2 + 0.5 * ((0.4**2 + 0.1**2) / 12.0) * 4.0**2
+    turning = 2 * 0.5 * (0.4 * ball.radius**2) * 4.0**2 + 0.5 * ((box.x**2 + box.z**2) / 12.0) * 4.0**2
     assert found["energy_start"] == pytest.approx(flight + turning, rel=1e-14)
     assert found["energy_end"] == pytest.approx(flight + turning, rel=1e-12)
     assert found["steps"] == 50
@@ -80,14 +81,16 @@ def test_a_throw_from_a_scene_file_follows_the_parabola(run_json, tmp_path):
     assert found["simulated_time"] == pytest.approx(1.0)
 
 
-def test_the_run_gives_the_same_bits_as_the_library(run_json):
-    sim = rb.Simulation(rb.scenes.kepler(eccentricity=0.3), time_step=0.02, integrator="rk4", worlds=2)
+def test_the_run_gives_the_same_bits_as_the_library(device, run_json):
+    settings = {"time_step": 0.02, "integrator": "rk4", "worlds": 2, "device": device}
+    sim = rb.Simulation(rb.scenes.kepler(eccentricity=0.3), **settings)
     sim.run(0.7)
-    options = ("--duration", "0.7", "--time-step", "0.02", "--integrator", "rk4", "--worlds", "2", "--device", "cpu")
-    found = run_json("kepler", *options, "eccentricity=0.3")
+    options = [word for name, value in settings.items() for word in (f"--{name.replace('_', '-')}", value)]
+    found = run_json("kepler", "--duration", "0.7", *options, "eccentricity=0.3")
     assert found["hash"] == sim.hash()
     assert found["time"] == sim.time
     assert (found["worlds"], found["integrator"], found["time_step"]) == (2, "rk4", 0.02)
+    assert found["device"] == str(sim.device)
 
 
 def test_a_scene_runs_as_the_menu_says_when_nothing_else_is_said(run_json):

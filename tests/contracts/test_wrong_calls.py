@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rattleback as rb
+from rattleback.model.body import BodyOptions
 
 NAN, INF = float("nan"), float("inf")
 JUNK: list[Any] = [
@@ -54,7 +55,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "Scene(gravity)": lambda junk: rb.Scene(gravity=junk),
     "Scene(name)": lambda junk: rb.Scene(name=junk),
     "add_body(shape)": lambda junk: scene().add_body(junk),
-    **{f"add_body({option})": body(option) for option in rb.model.body.BodyOptions.__annotations__},
+    **{f"add_body({option})": body(option) for option in BodyOptions.__annotations__},
     "add_body(mass, inertia)": lambda junk: scene().add_body(mass=1.0, inertia=junk),
     "add_static(shape)": lambda junk: scene().add_static(junk),
     "add_static(position)": lambda junk: scene().add_static(rb.Plane(), position=junk),

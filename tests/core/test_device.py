@@ -76,14 +76,13 @@ def test_importing_and_stepping_print_nothing() -> None:
 
 
 def test_the_precision_switch_takes_two_words() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import rattleback"],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ, RATTLEBACK_PRECISION="half"),
-        check=False,
-    )
-    assert "RATTLEBACK_PRECISION is 'half'; it may be 'double' or 'single'." in done.stderr
+    words = "RATTLEBACK_PRECISION is 'half'; it may be 'double' or 'single'."
+    environment = dict(os.environ, RATTLEBACK_PRECISION="half")
+    for call in (["-c", "import rattleback; rattleback.Scene()"], ["-m", "rattleback", "run", "torque_free"]):
+        done = subprocess.run([sys.executable, *call], capture_output=True, text=True, env=environment, check=False)
+        assert words in done.stderr
+        assert done.returncode == 1
+    assert "Traceback" not in done.stderr
 
 
 def test_single_precision_runs_every_integrator_to_its_own_digits() -> None:

@@ -11,8 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rattleback as rb
+from rattleback.core.precision import PRECISION, numpy_real
 from rattleback.io import state_archive, state_file
 
+OTHER = "single" if PRECISION == "double" else "double"
 MOST = max(150, settings().max_examples)
 
 
@@ -114,9 +116,9 @@ def node_of(data, place):
         (["version"], 7, "is version 7; this rattleback reads version 1."),
         (
             ["precision"],
-            "single",
-            "was saved in single precision, and this process runs in double; set RATTLEBACK_PRECISION=single before "
-            "starting Python.",
+            OTHER,
+            f"was saved in {OTHER} precision, and this process runs in {PRECISION}; set RATTLEBACK_PRECISION={OTHER} "
+            "before starting Python.",
         ),
         (["precision"], "half", "has 1 fault:\n  precision: must be 'double' or 'single'; it is 'half'"),
         (["bodies"], [], "has 1 fault:\n  bodies: must not be empty"),
@@ -170,6 +172,17 @@ def test_a_header_that_does_not_fit_is_a_sentence(folder, content, place, value,
     assert told(folder, state_archive.pack(header, arrays)).startswith(message)
 
 
+def test_a_faulty_integrator_is_the_fault_of_the_file_whatever_scene_is_given(folder, content):
+    header, arrays = opened(content)
+    header["settings"]["integrator"]["name"] = "magic"
+    (folder / "x.npz").write_bytes(state_archive.pack(header, arrays))
+    scene = rb.Scene()
+    for name in "ab":
+        scene.add_body(rb.Sphere(1), name=name)
+    with pytest.raises(rb.FileError, match="cannot be loaded: There is no integrator 'magic'"):
+        rb.load(folder / "x.npz", scene=scene)
+
+
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
@@ -178,8 +191,9 @@ def test_a_header_that_does_not_fit_is_a_sentence(folder, content, place, value,
         ("clock.steps", None, "cannot be loaded: group 'clock' has no array 'steps'."),
         (
             "motion.velocity",
-            np.zeros((4, 2)),
-            "cannot be loaded: group 'motion': velocity has shape (4, 2) of float64; it must be (4, 3) of float64.",
+            np.zeros((4, 2), dtype=np.float16),
+            "cannot be loaded: group 'motion': velocity has shape (4, 2) of float16; it must be (4, 3) of "
+            f"{np.dtype(numpy_real)}.",
         ),
         (
             "clock.time",
@@ -217,8 +231,9 @@ def test_nothing_is_unpickled(folder, content):
 
 
 def test_precision_is_said_as_it_is(monkeypatch, folder, content):
-    monkeypatch.setattr(state_file, "PRECISION", "single")
-    assert told(folder, content).startswith("was saved in double precision, and this process runs in single; ")
+    monkeypatch.setattr(state_file, "PRECISION", OTHER)
+    said = f"was saved in {PRECISION} precision, and this process runs in {OTHER}; "
+    assert told(folder, content).startswith(said)
 
 
 def places(data, here=()):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import rattleback as rb
 from rattleback import integrators
 from rattleback.core import arrays
+from rattleback.core.precision import PRECISION, numpy_real
 from rattleback.types import Bodies, Motion, real, vec3
 
 
@@ -104,7 +105,7 @@ def test_every_number_of_a_state_comes_back(tmp_path_factory, numbers, clock):
     scene.add_body(rb.Sphere(1))
     scene.add_body(rb.Sphere(1))
     sim = rb.Simulation(scene)
-    values = np.reshape(numbers, (3, 2, 3))
+    values = np.reshape(numbers, (3, 2, 3)).astype(numpy_real)
     sim.state.position, sim.state.velocity, sim.state.applied_torque = values
     for array, value in zip((array for _, array in arrays.each(sim.state.clock)), clock, strict=True):
         array.fill_(value)
@@ -126,7 +127,7 @@ def test_the_file_is_an_archive_that_numpy_opens_without_pickle(tmp_path):
         assert archive.testzip() is None
         header = json.loads(archive.read("header.json"))
     assert header["format"] == "rattleback-state"
-    assert (header["version"], header["rattleback"], header["precision"]) == (1, rb.__version__, "double")
+    assert (header["version"], header["rattleback"], header["precision"]) == (1, rb.__version__, PRECISION)
     assert header["scene"]["name"] == "Überschlag"
 
 
@@ -231,6 +232,17 @@ def test_a_device_that_is_not_there_is_a_device_error(tmp_path):
     rb.Simulation(named("a")).save(tmp_path / "x.npz")
     with pytest.raises(rb.DeviceError, match="There is no device 'abacus'"):
         rb.load(tmp_path / "x.npz", device="abacus")
+    with pytest.raises(rb.InputError, match="^device is 3; it must be a name"):
+        rb.load(tmp_path / "x.npz", device=3)
+
+
+def test_a_name_that_is_no_unicode_is_refused_when_saving(tmp_path):
+    scene = named("half \ud800")
+    scene.add_force(rb.PythonForce(pull))
+    sim = rb.Simulation(scene)
+    with pytest.raises(rb.InputError, match=r"cannot be written; it has 1 fault:\n  bodies\[0\]: must be text in"):
+        sim.save(tmp_path / "x.npz")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.cuda

@@ -21,6 +21,15 @@ def test_bodies_without_a_name_get_one_of_their_own() -> None:
     assert names == ["sphere_3", "sphere_4"] or len({*names, "sphere_2"}) == 3
 
 
+def test_names_given_by_the_scene_avoid_groups_and_forces_that_have_them() -> None:
+    scene = rb.Scene()
+    scene.add_body(rb.Sphere(1), group="sphere_2")
+    assert scene.add_body(rb.Sphere(1)).name == "sphere_3"
+    scene.add_force(rb.Gravity(), name="drag_2")
+    scene.add_force(rb.Drag())
+    assert list(scene.forces) == ["drag_2", "drag_3"]
+
+
 def test_a_name_can_be_used_once() -> None:
     scene = rb.Scene()
     scene.add_body(rb.Box(1, 1, 1), name="arm", group="limbs")

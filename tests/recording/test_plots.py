@@ -111,7 +111,11 @@ def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path, name, start):
         ),
         (lambda r: r.plot([]), rb.InputError, "There is nothing to plot; name a recorded quantity."),
         (lambda r: r.plot("enrgy"), rb.UnknownName, "'enrgy' was not recorded. Did you mean 'energy'?"),
-        (lambda r: r.plot(path="gone/a.png"), rb.FileError, "Cannot write the plot to 'gone/a.png': No such file"),
+        (
+            lambda r: r.plot(path="gone/a.png"),
+            rb.FileError,
+            "The plot 'gone/a.png' cannot be written: there is no folder 'gone'",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch, call, kind, said):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rattleback.cli import output
-from rattleback.cli.stepping import Ride, check_duration, drive
+from rattleback.cli.stepping import Ride, drive
 from rattleback.cli.targets import check_target, write_target
 from rattleback.core.errors import InputError
 
@@ -83,7 +83,6 @@ def carry_out(sim: Simulation, duration: float, wishes: Wishes, bar: bool) -> Ou
     """
     from rattleback.recording.tables import run_summary
 
-    check_duration(duration, sim.time_step)
     recorder = make_recorder(sim, wishes)
     start_energy, start_time, start_steps = sim.energy(), sim.time, sim.state.steps
     ride = drive(sim, duration, bar)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # Often enough for a bar that flows and for a prompt answer to Ctrl-C.
 SECONDS_BETWEEN_LOOKS = 0.1
-MOST_STEPS = 2**62
 # A simulation takes a rest of less than a billionth of a step for the rounding of the duration.
 LEAST_STEPS = 1e-8
 
@@ -102,7 +101,7 @@ def drive(sim: Simulation, duration: float, bar: bool) -> Ride:
 def check_duration(duration: float, time_step: float) -> None:
     """Refuse a duration that is not above zero, vanishes beside a step, or has more steps than a counter holds."""
     steps = checks.positive(duration, "The duration") / time_step
-    if not LEAST_STEPS < steps < MOST_STEPS:
+    if not LEAST_STEPS < steps <= checks.MOST:
         fault = "that is more than can be counted" if steps > 1.0 else "that rounds to nothing"
         raise InputError(f"The duration is {duration:g} s; in steps of {time_step:g} s {fault}.")
 

@@ -149,7 +149,7 @@ def instance(value: object, kind: type[Any], what: str, example: str) -> None:
         raise InputError(f"{what} is {_short(value)}; it must be a {kind.__name__}, such as {example}.")
 
 
-def _floats(value: object) -> NDArray[np.float64] | None:
+def _floats(value: Any) -> NDArray[np.float64] | None:
     """An array of floats of its own, or None when the value is not made of real numbers."""
     try:
         return None if np.iscomplexobj(value) else np.array(value, dtype=np.float64)

@@ -25,7 +25,7 @@ from rattleback.model.state import Loads, Motion
 def add_attraction(
     bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], each: int, law: wp.vec2d, loads: Loads
 ) -> None:
-    """Sum over the other chosen bodies of the same world; law = (G, s²)."""
+    """Sum over the other chosen bodies of the same world; law = (G, s)."""
     t = wp.tid()
     i = rows[t]
     first = (t / each) * each
@@ -35,7 +35,7 @@ def add_attraction(
         j = rows[k]
         if j != i:
             d = motion.position[j] - x
-            r2 = wp.dot(d, d) + real(law[1])
+            r2 = wp.dot(d, d) + real(law[1] * law[1])
             pull += (real(law[0]) * bodies.mass[j] / (r2 * wp.sqrt(r2))) * d
     loads.force[i] = loads.force[i] + bodies.mass[i] * pull
 
@@ -76,12 +76,12 @@ class CompiledAttraction:
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add the pull of the others on every chosen body."""
-        law, each = wp.vec2d(self.force.constant, self.force.softening**2), len(self.chosen)
+        law, each = wp.vec2d(self.force.constant, self.force.softening), len(self.chosen)
         program.launch(add_attraction, len(self.rows), self.model.bodies, moment.motion, self.rows, each, law, loads)
 
     def potential(self, position: np.ndarray) -> np.ndarray:
         """V over all pairs of each world [J]."""
         x, m = position[:, self.chosen], self.model.mass[self.chosen]
         first, second = np.triu_indices(len(self.chosen), 1)
-        distance = np.sqrt(((x[:, first] - x[:, second]) ** 2).sum(axis=-1) + self.force.softening**2)
+        distance = np.hypot(np.linalg.norm(x[:, first] - x[:, second], axis=-1), self.force.softening)
         return -self.force.constant * (m[first] * m[second] / distance).sum(axis=1)

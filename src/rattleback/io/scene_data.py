@@ -63,11 +63,11 @@ def from_data(data: Any, faults: Faults) -> Scene:
         scene = Scene(top.gravity, top.name)
     bodies, modules = (data[name] if isinstance(data.get(name), list) else [] for name in LISTS)
     for index, entry in enumerate(bodies):
-        before, entry = len(scene), _with_own_name(scene, entry, index, faults)
+        before, named = len(scene), _with_own_name(scene, entry, index, faults)
         with faults.at("bodies", index):
-            _add_body(scene, entry, index, faults)
+            _add_body(scene, named, index, faults)
         if len(scene) == before:
-            _add_stand_in(scene, entry)
+            _add_stand_in(scene, named)
     for index, entry in enumerate(modules):
         with faults.at("forces", index):
             _add_force(scene, entry)

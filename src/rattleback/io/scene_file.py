@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rattleback.core import checks
-from rattleback.io import json_text, whole_file
+from rattleback.core import checks, whole_file
+from rattleback.io import json_text
 from rattleback.io.faults import Faults
 from rattleback.io.scene_data import from_data, to_data
 from rattleback.io.scene_schema import ENTRIES, schema

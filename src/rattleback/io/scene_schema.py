@@ -9,6 +9,7 @@ from pydantic import Discriminator, Field, Tag, TypeAdapter
 from rattleback.io.shape_schema import (
     SHAPES,
     Entry,
+    Name,
     NotNegative,
     Orientation,
     PlacedEntry,
@@ -19,8 +20,6 @@ from rattleback.io.shape_schema import (
 
 FORMAT = "rattleback-scene"
 VERSION = 1
-
-Name = Annotated[str, Field(min_length=1)]
 
 
 def _moments_or_matrix(value: Any) -> str:

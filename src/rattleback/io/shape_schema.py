@@ -26,6 +26,7 @@ def _unit(quaternion: list[float]) -> list[float]:
     return quaternion
 
 
+Name = Annotated[str, Field(min_length=1)]
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector = Annotated[list[float], Field(min_length=3, max_length=3)]

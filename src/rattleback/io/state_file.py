@@ -6,15 +6,17 @@ written; its state file then names them and is loaded into a scene of the user's
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rattleback._version import __version__
-from rattleback.core import arrays, checks
+from rattleback.core import arrays, checks, whole_file
+from rattleback.core.device import find
 from rattleback.core.errors import InputError, UnknownName, listing
 from rattleback.core.precision import PRECISION
-from rattleback.io import scene_data, scene_schema, whole_file
+from rattleback.io import scene_data, scene_schema
 from rattleback.io.faults import Faults
 from rattleback.io.state_archive import pack, unpack
 from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, integrator_data, make_integrator
@@ -22,6 +24,7 @@ from rattleback.model import Scene
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -62,23 +65,31 @@ def load(path: str | PathLike[str], scene: Scene | None = None, device: str | No
     data, values = unpack(whole_file.read(path, KIND), faults)
     header = _checked_header(data, faults)
     _check_rows(header, values, faults)
+    place = find("cpu" if device is None else device).alias
     if scene is None:
         stored = _stored_scene(header, faults)
-        try:
-            simulation = _simulation(stored, header, device or "cpu")
-        except (InputError, UnknownName, ArithmeticError, np.linalg.LinAlgError) as error:
-            raise faults.error(f"cannot be loaded: {str(error).rstrip('.')}.") from None
+        with _told_of_the_file(faults):
+            simulation = _simulation(stored, header, place, faults)
     else:
         _check_given_scene(scene, header, faults)
-        simulation = _simulation(scene, header, device or "cpu")
+        simulation = _simulation(scene, header, place, faults)
     _restore(simulation, values, faults)
     return simulation
+
+
+@contextmanager
+def _told_of_the_file(faults: Faults) -> Iterator[None]:
+    """What goes wrong inside is the fault of the file, not of the caller."""
+    try:
+        yield
+    except (InputError, UnknownName, ArithmeticError, np.linalg.LinAlgError) as error:
+        raise faults.error(f"cannot be loaded: {str(error).rstrip('.')}.") from None
 
 
 def _header(simulation: Simulation) -> dict[str, Any]:
     scene = simulation.scene
     code = [name for name, force in scene.forces.items() if scene_data.carries_code(force)]
-    return {
+    header = {
         "format": FORMAT,
         "version": VERSION,
         "rattleback": __version__,
@@ -93,6 +104,12 @@ def _header(simulation: Simulation) -> dict[str, Any]:
             "strict": simulation.strict,
         },
     }
+    faults = Faults("simulation", scene.name, ENTRIES)
+    with faults.at():
+        HeaderEntry.model_validate(header)
+    if faults:
+        raise InputError(f"The simulation of {scene.name!r} cannot be written; it has {faults.told()}")
+    return header
 
 
 def _checked_header(data: Any, faults: Faults) -> HeaderEntry:
@@ -121,10 +138,10 @@ def _stored_scene(header: HeaderEntry, faults: Faults) -> Scene:
 def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> None:
     """A state fits a scene that has the same bodies in the same order, and the forces whose code was left out."""
     checks.instance(scene, Scene, "The scene given to load", "rb.Scene()")
-    names = [body.name for body in scene.bodies]
+    names, saved = [body.name for body in scene.bodies], set(header.bodies)
     what = f"The state file {faults.name!r}"
     lacking = [name for name in header.bodies if name not in scene]
-    added = [name for name in names if name not in header.bodies]
+    added = [name for name in names if name not in saved]
     if lacking or added:
         said = [f"it lacks {listing(lacking)}"] * bool(lacking) + [f"it also has {listing(added)}"] * bool(added)
         raise InputError(
@@ -140,13 +157,15 @@ def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> Non
             )
 
 
-def _simulation(scene: Scene, header: HeaderEntry, device: str) -> Simulation:
+def _simulation(scene: Scene, header: HeaderEntry, device: str, faults: Faults) -> Simulation:
     settings = header.settings
+    with _told_of_the_file(faults):
+        integrator = make_integrator(settings.integrator)
     return Simulation(
         scene,
         device=device,
         worlds=settings.worlds,
-        integrator=make_integrator(settings.integrator),
+        integrator=integrator,
         position_tolerance=settings.position_tolerance,
         velocity_tolerance=settings.velocity_tolerance,
         strict=settings.strict,
@@ -173,7 +192,5 @@ def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Fa
             raise faults.error(f"has an array {name!r} that is not finite.")
     for part, group in simulation.state.groups.items():
         own = {name.removeprefix(f"{part}."): array for name, array in values.items() if name.startswith(f"{part}.")}
-        try:
+        with _told_of_the_file(faults):
             arrays.write(group, own, f"group {part!r}")
-        except InputError as error:
-            raise faults.error(f"cannot be loaded: {error}") from None

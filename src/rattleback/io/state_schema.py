@@ -13,7 +13,7 @@ from rattleback import integrators
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
-from rattleback.io.shape_schema import Entry, Positive
+from rattleback.io.shape_schema import Entry, Name, Positive
 
 if TYPE_CHECKING:
     from rattleback.core.protocols import Integrator
@@ -47,8 +47,8 @@ class HeaderEntry(Entry):
     version: Literal[1]
     rattleback: str
     precision: Literal["double", "single"]
-    bodies: list[str] = Field(min_length=1)
-    code_forces: list[str]
+    bodies: list[Name] = Field(min_length=1)
+    code_forces: list[Name]
     scene: dict[str, Any] | None
     settings: SettingsEntry
 

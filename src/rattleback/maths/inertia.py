@@ -109,7 +109,7 @@ def check_inertia(inertia: ArrayLike, what: str) -> Floats:
             the sum of the two others.
     """
     tensor = _symmetric(inertia, what)
-    moments = np.sort(principal_axes(tensor)[0])
+    moments = np.linalg.eigvalsh(tensor)
     shown = f"{what} has the principal moments {', '.join(f'{moment:.6g}' for moment in moments)} kg m²"
     if moments[0] <= 8.0 * _EPSILON * moments[2]:
         raise InputError(f"{shown}; each must be greater than zero.")

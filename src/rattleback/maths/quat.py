@@ -128,9 +128,12 @@ def matrix_from_quat(q: quat) -> mat33:
 
 @wp.func
 def rotate(q: quat, v: vec3) -> vec3:
-    """R v without forming R: v + 2 w (u × v) + 2 u × (u × v) with u = (x, y, z)."""
+    """R v without forming R: v + s w (u × v) + s u × (u × v) with u = (x, y, z), s = 2/|q|².
+
+    Dividing by |q|² keeps lengths even when rounding has left q a little off length one, step after step.
+    """
     u = vec3(q[0], q[1], q[2])
-    t = real(2.0) * wp.cross(u, v)
+    t = (real(2.0) / wp.dot(q, q)) * wp.cross(u, v)
     return v + q[3] * t + wp.cross(u, t)
 
 
@@ -138,7 +141,7 @@ def rotate(q: quat, v: vec3) -> vec3:
 def rotate_back(q: quat, v: vec3) -> vec3:
     """Rᵀ v without forming R: from the world frame into the body frame."""
     u = vec3(q[0], q[1], q[2])
-    t = real(2.0) * wp.cross(u, v)
+    t = (real(2.0) / wp.dot(q, q)) * wp.cross(u, v)
     return v - q[3] * t + wp.cross(u, t)
 
 

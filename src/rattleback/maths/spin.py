@@ -57,18 +57,17 @@ def free_rotation(q: quat, w: vec3, inertia: mat33, h: real) -> tuple[quat, vec3
     l0 = inertia * w0
     m = w0
     scale = wp.length(l0)
-    residual = real(0.0)
     iterations = int(0)
     half = real(0.5) * h
     for _k in range(NEWTON_LIMIT):
         p = inertia * m
         g = p - l0 - half * wp.cross(p, m)
-        residual = wp.length(g)
         slope = inertia - half * (cross_matrix(p) - cross_matrix(m) * inertia)
         m = m - wp.inverse(slope) * g
         iterations += 1
-        if residual <= ALMOST * scale:
-            residual = real(0.0)
+        if wp.length(g) <= ALMOST * scale:
             break
+    p = inertia * m
+    residual = wp.length(p - l0 - half * wp.cross(p, m))
     q1 = wp.normalize(q * quat_from_cayley(h * m))
     return q1, rotate(q1, real(2.0) * m - w0), wp.where(scale > real(0.0), residual / scale, real(0.0)), iterations

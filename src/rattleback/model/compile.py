@@ -50,14 +50,7 @@ def _check_size(scene: Scene, copies: int, device: Any) -> None:
 
 
 def _body_arrays(scene: Scene, copies: int) -> dict[str, Any]:
-    with np.errstate(over="ignore"):
-        columns = {name: column.astype(numpy_real) for name, column in _columns(scene).items()}
-    for name, column in columns.items():
-        bad = np.flatnonzero(~np.isfinite(column).reshape(len(column), -1).all(axis=1))
-        if bad.size:
-            body = scene.bodies[bad[0]].name
-            raise InputError(f"The {name} of body {body!r} is outside the range of numbers; change its mass or size.")
-    flat: dict[str, Any] = {name: _tile(column, copies) for name, column in columns.items()}
+    flat: dict[str, Any] = {name: _rows(scene, name, column, copies) for name, column in _columns(scene).items()}
     flat["world"] = np.repeat(np.arange(copies, dtype=np.int32), len(scene.bodies))
     return flat
 
@@ -65,10 +58,12 @@ def _body_arrays(scene: Scene, copies: int) -> dict[str, Any]:
 def _columns(scene: Scene) -> dict[str, np.ndarray]:
     """The arrays of one world in double precision."""
     mass = np.array([body.mass for body in scene.bodies])
+    with np.errstate(over="ignore"):
+        inverse_mass = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
     inverse = np.array([np.zeros((3, 3)) if body.static else np.linalg.inv(body.inertia) for body in scene.bodies])
     return {
         "mass": mass,
-        "inverse_mass": np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0),
+        "inverse_mass": inverse_mass,
         "inertia": np.array([body.inertia for body in scene.bodies]),
         "inverse_inertia": 0.5 * inverse + 0.5 * inverse.transpose(0, 2, 1),
         "center_of_mass": np.array([body.center_of_mass for body in scene.bodies]),
@@ -79,9 +74,16 @@ def _starting_state(scene: Scene, model: Model) -> State:
     state = State.allocate(model)
     for name in ("position", "orientation", "velocity", "angular_velocity"):
         column = np.array([getattr(body, name) for body in scene.bodies])
-        getattr(state.motion, name).assign(_tile(column, model.worlds))
+        getattr(state.motion, name).assign(_rows(scene, name, column, model.worlds))
     return state
 
 
-def _tile(column: np.ndarray, copies: int) -> np.ndarray:
-    return np.tile(column, (copies,) + (1,) * (column.ndim - 1)).astype(numpy_real)
+def _rows(scene: Scene, name: str, column: np.ndarray, copies: int) -> np.ndarray:
+    """A column of one world, in the precision of this process, repeated for every world."""
+    with np.errstate(over="ignore"):
+        narrow = column.astype(numpy_real)
+    bad = np.flatnonzero(~np.isfinite(narrow).reshape(len(narrow), -1).all(axis=1))
+    if bad.size:
+        body = scene.bodies[bad[0]].name
+        raise InputError(f"The {name} of body {body!r} is outside the range of numbers; change its mass or size.")
+    return np.tile(narrow, (copies,) + (1,) * (narrow.ndim - 1))

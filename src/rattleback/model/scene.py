@@ -11,6 +11,7 @@ from rattleback.core.errors import InputError, UnknownName, did_you_mean, listin
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,9 @@ class World:
 class Scene:
     """What is simulated: bodies and the forces on them.
 
+    ``bodies`` lists the bodies, ``groups`` the bodies of each group, ``forces`` the force modules by name, all in the
+    order they were added; ``world`` is the frame nothing moves.
+
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
         name: What the scene is called in tables and files.
@@ -39,6 +43,7 @@ class Scene:
         self.world = World()
         self.bodies: list[Body] = []
         self.forces: dict[str, Any] = {}
+        self.groups: dict[str, list[Body]] = {}
         self._index: dict[str, int] = {}
 
     def add_body(self, shape: Any = None, **options: Unpack[BodyOptions]) -> Body:
@@ -70,8 +75,10 @@ class Scene:
         """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it."""
         if not callable(getattr(force, "compile", None)) or isinstance(force, type):
             raise InputError(f"add_force got {force!r}; it must be a force module, such as rb.Drag(linear=0.1).")
-        stem = type(force).__name__.lower()
-        label = f"{stem}_{len(self.forces) + 1}" if name is None else checks.text(name, "The name of a force")
+        if name is None:
+            label = _numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
+        else:
+            label = checks.text(name, "The name of a force")
         if label in self.forces:
             raise InputError(f"The scene already has a force named {label!r}; choose another name.")
         for body in getattr(force, "bodies", None) or ():
@@ -82,15 +89,6 @@ class Scene:
                 )
         self.forces[label] = force
         return force
-
-    @property
-    def groups(self) -> dict[str, list[Body]]:
-        """The groups and their bodies, in the order they were added."""
-        found: dict[str, list[Body]] = {}
-        for body in self.bodies:
-            if body.group:
-                found.setdefault(body.group, []).append(body)
-        return found
 
     def index(self, body: Any) -> int:
         """Place of a body in ``bodies``, from its name or from what ``add_body`` returned."""
@@ -104,6 +102,7 @@ class Scene:
         """A scene of its own with the same bodies and forces."""
         twin = Scene(self.gravity, self.name)
         twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
+        twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
         return twin
 
     def __getitem__(self, name: str) -> Body:
@@ -137,15 +136,22 @@ class Scene:
             raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as a body is; choose another.")
         self._index[body.name] = len(self.bodies)
         self.bodies.append(body)
+        if body.group:
+            self.groups.setdefault(body.group, []).append(body)
         return body
 
     def _new_name(self, shape: Any, options: Any) -> str:
         if "name" not in options:
-            stem, number = "body" if shape is None else type(shape).__name__.lower(), len(self.bodies) + 1
-            while f"{stem}_{number}" in self._index:
-                number += 1
-            return f"{stem}_{number}"
+            stem = "body" if shape is None else type(shape).__name__.lower()
+            return _numbered(stem, len(self.bodies) + 1, lambda name: name in self._index or name in self.groups)
         name = checks.text(options["name"], "The name of a body")
         if name in self._index or name in self.groups or name == self.world.name:
             raise InputError(f"The scene already uses the name {name!r}; a body needs one of its own.")
         return name
+
+
+def _numbered(stem: str, number: int, taken: Callable[[str], bool]) -> str:
+    """The first name of the form stem_number that is free."""
+    while taken(f"{stem}_{number}"):
+        number += 1
+    return f"{stem}_{number}"

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and the two formats of a recording."""
+"""The two formats of a recording."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.core.errors import FileError, InputError, listing
+from rattleback.core.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,20 +31,6 @@ def check_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: st
     if found.suffix.lower() not in known:
         raise InputError(f"The path of {what} is {str(path)!r}; its name must end with one of {listing(known, 20)}.")
     return found
-
-
-def write_whole(path: Path, write: Callable[[IO[bytes]], None], what: str) -> None:
-    """Let ``write`` fill a file beside the path, then put it in its place; a fault leaves what was there before."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            with part.open("wb") as stream:
-                write(stream)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"Cannot write {what} to {str(path)!r}: {error.strerror or error}.") from None
 
 
 def write_npz(stream: IO[bytes], arrays: Mapping[str, NDArray[np.generic]]) -> None:

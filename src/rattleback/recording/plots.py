@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rattleback.core import whole_file
 from rattleback.core.errors import InputError, UnknownName
-from rattleback.recording.files import check_suffix, write_whole
+from rattleback.recording.files import check_suffix
 from rattleback.recording.quantities import bracket
 from rattleback.recording.style import PALETTE, label, tidy
 from rattleback.recording.tables import relative_drift
@@ -109,7 +110,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format its name ends with, whole or not at all."""
     kind = path.suffix.lower().lstrip(".")
-    write_whole(path, lambda stream: figure.savefig(stream, format=kind), "the plot")
+    whole_file.write(path, lambda stream: figure.savefig(stream, format=kind), "plot")
 
 
 def _draw(axes: Any, time: NDArray[np.float64], lines: list[Curve]) -> None:

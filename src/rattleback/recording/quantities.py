@@ -88,6 +88,10 @@ def _kinetic_energy(sim: Simulation) -> NDArray[np.float64]:
     return translational + rotational
 
 
+def _spin_momentum(sim: Simulation) -> NDArray[np.float64]:
+    return measure.spin_momentum(sim.model, sim.state)
+
+
 def _energies(sim: Simulation) -> NDArray[np.float64]:
     energy = sim.energy()
     return np.stack([energy.kinetic, energy.potential, energy.total], axis=-1)
@@ -101,7 +105,7 @@ BODY: dict[str, Kind] = {
     "angular_velocity": Kind("rad/s", XYZ, _window("angular_velocity")),
     "angular_velocity_local": Kind("rad/s", XYZ, _local_spin),
     "kinetic_energy": Kind("J", (), _kinetic_energy),
-    "angular_momentum": Kind("kg m²/s", XYZ, lambda sim: measure.spin_momentum(sim.model, sim.state)),
+    "angular_momentum": Kind("kg m²/s", XYZ, _spin_momentum),
     "applied_force": Kind("N", XYZ, _window("applied_force")),
     "applied_torque": Kind("N m", XYZ, _window("applied_torque")),
 }

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.core import checks
+from rattleback.core import checks, whole_file
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
-from rattleback.recording.files import check_suffix, write_csv, write_npz, write_whole
+from rattleback.recording.files import check_suffix, write_csv, write_npz
 from rattleback.recording.quantities import Quantity, find_quantity, own_quantity, split_unit
 from rattleback.recording.series import Series
 from rattleback.simulation import Simulation
@@ -139,11 +139,11 @@ class Recorder:
         target, tables = check_suffix(path, SUFFIXES, "a recording"), self._tables()
         if target.suffix.lower() == ".csv":
             columns = [column[:, None] for column in tables.values()]
-            write_whole(target, lambda stream: write_csv(stream, list(tables), columns), "the recording")
+            whole_file.write(target, lambda stream: write_csv(stream, list(tables), columns), "recording")
             return
         arrays = {"time": self.time, "columns": np.array(list(tables))}
         arrays |= {name: series.values for name, series in self._series.items()}
-        write_whole(target, lambda stream: write_npz(stream, arrays), "the recording")
+        whole_file.write(target, lambda stream: write_npz(stream, arrays), "recording")
 
     def plot(
         self, quantities: str | list[str] | None = None, path: str | PathLike[str] | None = None, drift: bool = False

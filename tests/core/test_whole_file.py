@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
+from rattleback.core import whole_file
 from rattleback.core.errors import FileError, InputError
-from rattleback.io import whole_file
 
 
 def test_what_was_written_is_read(tmp_path):

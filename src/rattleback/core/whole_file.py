@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
+from typing import IO, TYPE_CHECKING
 
 from rattleback.core.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def location(path: object, kind: str) -> str:
@@ -35,8 +39,14 @@ def read(path: object, kind: str) -> bytes:
         raise FileError(f"The {kind} {name!r} cannot be read: {_reason(error, name)}.") from None
 
 
-def write(path: object, content: bytes, kind: str) -> None:
-    """Replace a file by new contents, or leave everything as it was and raise a FileError that says why."""
+def write(path: object, content: bytes | Callable[[IO[bytes]], None], kind: str) -> None:
+    """Replace a file by new contents, or leave everything as it was and raise a FileError that says why.
+
+    Args:
+        path: A string or a path object.
+        content: The bytes, or a function that writes them to a stream.
+        kind: What the file is called in messages.
+    """
     name = location(path, kind)
     try:
         target = os.path.realpath(name)
@@ -46,11 +56,11 @@ def write(path: object, content: bytes, kind: str) -> None:
         raise FileError(f"The {kind} {name!r} cannot be written: {_reason(error, name)}.") from None
 
 
-def _put_in_place(target: str, content: bytes) -> None:
+def _put_in_place(target: str, content: bytes | Callable[[IO[bytes]], None]) -> None:
     temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
     try:
         with open(temporary, "xb") as file:
-            file.write(content)
+            file.write(content) if isinstance(content, bytes) else content(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
