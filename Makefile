@@ -20,7 +20,7 @@ help: ## show the lanes
 	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest or the benchmarks."
 
-demo: .venv/dev.stamp ## run the first scene and write what it measured to out/
+demo: .venv/run.stamp ## run the first scene and write what it measured to out/
 	@$(bin)/rattleback demo --out out
 
 test: .venv/dev.stamp ## the quick tests
@@ -48,12 +48,16 @@ clean: ## remove what the lanes made, except .venv
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@find src tests docs benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-.venv/dev.stamp: pyproject.toml
+.venv/run.stamp: pyproject.toml
 	$(eval answer := $(shell $(find_python)))
 	$(if $(filter ok,$(firstword $(answer))),,$(error $(answer)))
 	@echo "Setting up .venv with $(wordlist 2,9,$(answer)); this takes about a minute, once."
 	@$(bin)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| $(word 2,$(answer)) -m venv --clear .venv
+	@$(pip) -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp
 	@$(pip) -e ".[dev]"
 	@touch $@
 

@@ -147,9 +147,7 @@ class Simulation:
             duration: Time to simulate [s].
             progress: Whether to show a progress bar.
         """
-        wanted, h = checks.positive(duration, "The duration"), self.time_step
-        if wanted / h > checks.MOST:
-            raise InputError(f"The duration is {duration!r} s, more steps of {h:g} s than can be counted.")
+        wanted, h = self.check_duration(duration), self.time_step
         whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
         rest = wanted - whole * h
         self._begin()
@@ -162,6 +160,13 @@ class Simulation:
             finally:
                 self.time_step = h
         self._end()
+
+    def check_duration(self, duration: float) -> float:
+        """The duration [s], if it is one that ``run`` can take."""
+        wanted, h = checks.positive(duration, "The duration"), self.time_step
+        if wanted / h > checks.MOST:
+            raise InputError(f"The duration is {duration!r} s, more steps of {h:g} s than can be counted.")
+        return wanted
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called after every ``observer.every``-th step."""

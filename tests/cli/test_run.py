@@ -160,11 +160,10 @@ def test_worlds_side_by_side_are_recorded_side_by_side(run_json, tmp_path):
         (["thrown", "--time-step", "0"], "InputError", "time_step is 0.0; it must be greater than zero."),
         (["thrown", "--duration", "-1"], "InputError", "The duration is -1.0; it must be greater than zero."),
         (["thrown", "--duration", "nan"], "InputError", "The duration is nan; it must be finite."),
-        (["thrown", "--duration", "1e300"], "InputError", "The duration is 1e+300 s; in steps of 0.01 s that is more "),
         (
-            ["thrown", "--duration", "1e-300"],
+            ["thrown", "--duration", "1e300"],
             "InputError",
-            "The duration is 1e-300 s; in steps of 0.01 s that rounds to ",
+            "The duration is 1e+300 s, more steps of 0.01 s than can be ",
         ),
         (["thrown", "--record", "a.txt"], "InputError", "The path of a recording is 'a.txt'; its name must end with "),
         (

@@ -99,7 +99,7 @@ def test_a_body_that_is_no_longer_finite_ends_the_run_at_the_last_good_state():
     assert sim.state.steps == 0
 
 
-@pytest.mark.parametrize("duration", [0.0, -1.0, float("nan"), float("inf"), 1e300, 1e-300])
+@pytest.mark.parametrize("duration", [0.0, -1.0, float("nan"), float("inf"), 1e300])
 def test_a_duration_that_cannot_be_simulated_is_refused(duration, sim):
     with pytest.raises(InputError, match="The duration is"):
         stepping.drive(sim, duration, bar=False)

@@ -91,8 +91,7 @@ def carry_out(sim: Simulation, duration: float, wishes: Wishes, bar: bool) -> Ou
         if files:
             ride.error.add_note(f"Written up to there: {', '.join(files.values())}.")
         raise ride.error
-    summary = run_summary(sim, ride.wall_seconds, start_energy, [sim.report], start_time)
-    summary["steps"] = sim.state.steps - start_steps
+    summary = run_summary(sim, ride.wall_seconds, start_energy, [sim.report], start_time, start_steps)
     return Outcome(ride, summary, files)
 
 

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rattleback.core import checks
-from rattleback.core.errors import InputError, RattlebackError
+from rattleback.core.errors import RattlebackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 # Often enough for a bar that flows and for a prompt answer to Ctrl-C.
 SECONDS_BETWEEN_LOOKS = 0.1
-# A simulation takes a rest of less than a billionth of a step for the rounding of the duration.
-LEAST_STEPS = 1e-8
 
 
 @dataclass
@@ -80,7 +77,7 @@ def drive(sim: Simulation, duration: float, bar: bool) -> Ride:
         duration: Time to simulate [s].
         bar: Whether to show a progress bar, if standard error is a terminal.
     """
-    check_duration(duration, sim.time_step)
+    sim.check_duration(duration)
     ride, begun = Ride(), time.perf_counter()
     with _interrupts() as asked, _bar(sim, duration, bar) as advance:
         watch = Watch(asked, advance)
@@ -96,14 +93,6 @@ def drive(sim: Simulation, duration: float, bar: bool) -> Ride:
             sim.unobserve(watch)
     ride.wall_seconds = time.perf_counter() - begun
     return ride
-
-
-def check_duration(duration: float, time_step: float) -> None:
-    """Refuse a duration that is not above zero, vanishes beside a step, or has more steps than a counter holds."""
-    steps = checks.positive(duration, "The duration") / time_step
-    if not LEAST_STEPS < steps <= checks.MOST:
-        fault = "that is more than can be counted" if steps > 1.0 else "that rounds to nothing"
-        raise InputError(f"The duration is {duration:g} s; in steps of {time_step:g} s {fault}.")
 
 
 @contextmanager
