@@ -1,4 +1,4 @@
-"""Every Python example in the README and the docs runs as it stands."""
+"""Every Python example in the README, the docs and the folder of examples runs as it stands."""
 
 import re
 import subprocess
@@ -28,6 +28,13 @@ def test_an_example_runs_as_it_stands(code: str, tmp_path: Path) -> None:
     script.write_text(code, encoding="utf-8")
     done = subprocess.run([sys.executable, script.name], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_an_example_file_runs_and_says_something(script: Path, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
 
 
 def test_the_example_of_the_readme_has_fifteen_lines() -> None:
