@@ -240,10 +240,12 @@ class Simulation:
             program,
             self.model,
             self._state,
+            start=self._state.motion,
             predicted=arrays.allocate(Motion, counts, self.device),
             loads=arrays.allocate(Loads, counts, self.device),
             evaluate=lambda moment, into: self.forces.record(program, moment, into),
             velocity_dependent=self.forces.velocity_dependent,
+            motion_dependent=self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, self.device),
             stop=stop,
         )

@@ -17,17 +17,21 @@ class Integrator(Protocol):
     def tolerance(self) -> float:
         """What its own error is compared with in the report; zero if it has none."""
 
-    def record_forces(self, bench: Any) -> Any:
-        """Record the launches that evaluate the forces the step starts from; return what the prediction needs."""
+    def record_forces(self, bench: Any) -> None:
+        """Record the launches that evaluate the forces the step starts from."""
 
-    def record_prediction(self, bench: Any, work: Any) -> None:
-        """Record the launches that write the end-of-step motion into ``bench.predicted``."""
+    def record_prediction(self, bench: Any) -> None:
+        """Record the launches that take ``bench.start`` to ``bench.predicted``; joints may have them repeated."""
 
 
 class Force(Protocol):
     """A force module as the user writes it; see ``forces``."""
 
     depends_on_velocity: ClassVar[bool]
+
+    @property
+    def depends_on_pose(self) -> bool:
+        """Whether it changes with positions or orientations."""
 
     def compile(self, model: Any) -> CompiledForce:
         """Resolve names into body indices and move parameters to the device."""

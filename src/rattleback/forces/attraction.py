@@ -54,6 +54,7 @@ class Attraction:
     softening: float = 0.0
     bodies: Any = None
     depends_on_velocity: ClassVar[bool] = False
+    depends_on_pose: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the parameters and keep the bodies as names."""

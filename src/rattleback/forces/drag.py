@@ -48,6 +48,7 @@ class Drag:
     wind: tuple[float, float, float] = (0.0, 0.0, 0.0)
     bodies: Any = None
     depends_on_velocity: ClassVar[bool] = True
+    depends_on_pose: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the coefficients and keep the bodies as names."""

@@ -37,6 +37,7 @@ class ForceField:
         modules.update(scene.forces)
         self.model, self.applied = model, applied
         self.velocity_dependent = any(force.depends_on_velocity for force in modules.values())
+        self.motion_dependent = self.velocity_dependent or any(force.depends_on_pose for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:

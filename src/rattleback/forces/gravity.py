@@ -39,6 +39,7 @@ class Gravity:
     acceleration: tuple[float, float, float] = (0.0, 0.0, -9.81)
     bodies: Any = None
     depends_on_velocity: ClassVar[bool] = False
+    depends_on_pose: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the acceleration and keep the bodies as names."""

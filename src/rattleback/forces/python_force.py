@@ -59,6 +59,7 @@ class PythonForce:
     bodies: Any = None
     potential: Callable[[np.ndarray], Any] | None = None
     depends_on_velocity: ClassVar[bool] = True
+    depends_on_pose: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the function and keep the bodies as names."""

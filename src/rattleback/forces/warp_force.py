@@ -12,7 +12,7 @@ The function gets the time, the row of a body and all arrays; it returns force [
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -63,6 +63,7 @@ class WarpForce:
     bodies: Any = None
     depends_on_velocity: bool = True
     potential: Callable[[np.ndarray], Any] | None = None
+    depends_on_pose: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the function and keep the bodies as names."""

@@ -98,6 +98,11 @@ class Wrench:
             raise InputError(f"The Wrench ends at {self.until:g} s, before it starts at {self.start:g} s.")
         object.__setattr__(self, "bodies", names(self.bodies, "Wrench"))
 
+    @property
+    def depends_on_pose(self) -> bool:
+        """Whether it turns with the body or has a lever."""
+        return self.frame == "local" or self.at is not None
+
     def compile(self, model: Model) -> "CompiledWrench":
         """Bind to a model."""
         return CompiledWrench(self, model)

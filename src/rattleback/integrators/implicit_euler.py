@@ -186,9 +186,9 @@ class ImplicitEuler:
     def record_forces(self, bench: Bench) -> None:
         """The forces wanted are those at the end; the prediction evaluates them."""
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """Newton's iteration, then the motion it found."""
-        start, clock, end = bench.state.motion, bench.state.clock, bench.predicted
+        start, clock, end = bench.start, bench.state.clock, bench.predicted
         unknowns, progress = bench.scratch(Unknowns), bench.scratch(Progress)
         any_busy = wp.zeros(1, dtype=wp.int32, device=bench.model.device)
         bench.for_bodies(begin, start, unknowns, progress, any_busy)

@@ -206,7 +206,7 @@ class RK45:
     def record_forces(self, bench: Bench) -> None:
         """Every sub-step evaluates its own forces."""
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """Sub-steps until the end of the step is reached in every world."""
         clock, sub, control = bench.state.clock, bench.scratch(Clock), bench.scratch(Control)
         current, trial = bench.predicted, bench.scratch(Motion)
@@ -215,7 +215,7 @@ class RK45:
         weights = coefficients(bench, CASH_KARP.b)
         spread = coefficients(bench, tuple(b - e for b, e in zip(CASH_KARP.b, FOURTH_ORDER, strict=True)))
         bench.for_worlds(begin, clock, sub, control, busy)
-        bench.for_bodies(copy_motion, bench.state.motion, current)
+        bench.for_bodies(copy_motion, bench.start, current)
         with bench.program.loop(busy):
             record_stages(bench, CASH_KARP, Moment(current, sub), rates, given=False)
             bench.for_bodies(advance_along, current, sub, rates, weights, trial)

@@ -111,7 +111,7 @@ def record_fixed_step(bench: Bench, tableau: Tableau) -> None:
     rates = new_rates(bench, tableau)
     record_stages(bench, tableau, bench.now, rates, given=True)
     weights = coefficients(bench, tableau.b)
-    bench.for_bodies(advance_along, bench.state.motion, bench.state.clock, rates, weights, bench.predicted)
+    bench.for_bodies(advance_along, bench.start, bench.state.clock, rates, weights, bench.predicted)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class ExplicitEuler:
         """The forces at the start of the step."""
         bench.evaluate(bench.now, bench.loads)
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """Along the rates at the start."""
         record_fixed_step(bench, self.tableau)
 
@@ -145,6 +145,6 @@ class RK4:
         """The forces at the start of the step."""
         bench.evaluate(bench.now, bench.loads)
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """The three other stages, then the weighted sum of all."""
         record_fixed_step(bench, self.tableau)

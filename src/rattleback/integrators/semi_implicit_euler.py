@@ -50,6 +50,6 @@ class SemiImplicitEuler:
         """The forces at the start of the step."""
         bench.evaluate(bench.now, bench.loads)
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """Velocities, then positions."""
-        bench.for_bodies(velocity_then_position, bench.state.motion, bench.loads, bench.state.clock, bench.predicted)
+        bench.for_bodies(velocity_then_position, bench.start, bench.loads, bench.state.clock, bench.predicted)

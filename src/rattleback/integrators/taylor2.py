@@ -80,9 +80,9 @@ class Taylor2:
         """The forces at the start of the step."""
         bench.evaluate(bench.now, bench.loads)
 
-    def record_prediction(self, bench: Bench, work: None) -> None:
+    def record_prediction(self, bench: Bench) -> None:
         """The loads one Euler step further, then both series."""
-        start, clock, end = bench.state.motion, bench.state.clock, bench.predicted
+        start, clock, end = bench.start, bench.state.clock, bench.predicted
         probe, later = bench.scratch(Motion), bench.scratch(Loads)
         bench.for_bodies(euler_probe, start, bench.loads, clock, probe)
         bench.evaluate(Moment(probe, clock, 1.0), later)

@@ -40,10 +40,12 @@ class Bench:
         program: Where launches are recorded.
         model: The model.
         state: The state at the start of the step.
+        start: The motion the prediction starts from: that of the state, with the velocities joints have corrected.
         predicted: The motion at its end, written by the integrator.
         loads: Forces and torques of the step.
         evaluate: Records the launches that write the loads of a moment into a Loads group.
         velocity_dependent: Whether any force depends on velocity.
+        motion_dependent: Whether any force depends on velocity or pose.
         diagnostics: What the report is made of.
         stop: Raised by a step that went wrong: number of bodies minus the row of the first bad one.
     """
@@ -51,17 +53,19 @@ class Bench:
     program: Program
     model: Model
     state: State
+    start: Motion
     predicted: Motion
     loads: Loads
     evaluate: Callable[[Moment, Loads], None]
     velocity_dependent: bool
+    motion_dependent: bool
     diagnostics: Diagnostics
     stop: Any
 
     @property
     def now(self) -> Moment:
         """The start of the step."""
-        return Moment(self.state.motion, self.state.clock)
+        return Moment(self.start, self.state.clock)
 
     def for_bodies(self, kernel: Any, *inputs: Any) -> None:
         """Record a launch with one thread per body; the kernel's first argument is the model's bodies."""

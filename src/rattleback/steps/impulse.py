@@ -59,9 +59,9 @@ class ImpulseStep:
         """Record one step."""
         stage = bench.program.stage
         with stage("forces"):
-            work = self.integrator.record_forces(bench)
+            self.integrator.record_forces(bench)
         with stage("predict"):
-            self.integrator.record_prediction(bench, work)
+            self.integrator.record_prediction(bench)
         with stage("advance"):
             bench.for_bodies(find_fault, bench.predicted, bench.stop)
             bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
