@@ -42,6 +42,7 @@ docs: .venv/docs.stamp ## build the documentation; a warning is an error
 bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/kernels.py $(ARGS)
 	@$(bin)/python benchmarks/integrators.py $(ARGS)
+	@$(bin)/python benchmarks/joints.py $(ARGS)
 
 clean: ## remove what the lanes made, except .venv
 	@rm -rf out build dist docs/_build docs/generated .coverage coverage.xml .hypothesis

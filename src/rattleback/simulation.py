@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -11,7 +13,8 @@ import warp as wp
 
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import choose, name_of
-from rattleback.core.errors import DivergenceError, InputError, NotConverged
+from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning
+from rattleback.core.precision import epsilon
 from rattleback.core.report import Profile, Report
 from rattleback.core.stages import Program
 from rattleback.forces.field import ForceField
@@ -21,6 +24,11 @@ from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.compile import compile_scene
 from rattleback.model.state import Loads, Motion
 from rattleback.model.view import BodyView
+from rattleback.problem.corrections import Limits
+from rattleback.problem.joint_rows import compile_joints
+from rattleback.problem.joint_view import JointView
+from rattleback.problem.preview import Preview, make_preview
+from rattleback.solvers import joints as joint_methods
 from rattleback.steps import ImpulseStep
 
 if TYPE_CHECKING:
@@ -30,6 +38,11 @@ if TYPE_CHECKING:
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
 
+TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance")
+# In single precision velocities of some metres per second are not known to a micrometre per second.
+DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
+MOST_ITERATIONS = 1_000_000
+JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
 # One replay of the captured step lasts about this long, so that an interrupt from the keyboard gets through.
 SECONDS_PER_REPLAY = 0.05
 
@@ -41,8 +54,11 @@ class Settings(TypedDict, total=False):
     device: str
     worlds: int | None
     integrator: str | Integrator
+    joints: Any
     position_tolerance: float
+    orientation_tolerance: float
     velocity_tolerance: float
+    max_iterations: int
     strict: bool
 
 
@@ -52,9 +68,10 @@ class Simulation:
     Args:
         scene: What to simulate; later changes to the scene do not reach it.
         **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
-            number of copies side by side; ``integrator``, a name from ``rb.integrators.MENU`` or an object;
-            ``position_tolerance`` [m] and ``velocity_tolerance`` [m/s] (default 1e-6); ``strict``, to raise when
-            a step does not meet its tolerance.
+            number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
+            ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
+            joints (default 1e-6, in single precision 1e-3); ``max_iterations``, the corrections a step may take to meet
+            them (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise.
     """
 
     def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
@@ -63,12 +80,11 @@ class Simulation:
         copies = None if worlds is None else checks.count(worlds, "worlds")
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
-        self.tolerances = {
-            name: checks.positive(settings.get(name, 1e-6), name)
-            for name in ("position_tolerance", "velocity_tolerance")
-        }
+        self.tolerances = {name: checks.positive(settings.get(name, DEFAULT_TOLERANCE), name) for name in TOLERANCES}
+        self.max_iterations = checks.count(settings.get("max_iterations", 50), "max_iterations", most=MOST_ITERATIONS)
         self.strict = checks.flag(settings.get("strict", False), "strict")
         self.integrator: Integrator = choose("integrator", settings.get("integrator", DEFAULT), MENU, NEEDS)
+        self.joints = choose("joint method", settings.get("joints", joint_methods.DEFAULT), *JOINT_MENU)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state.applied)
         self._observers: list[Observer] = []
@@ -109,23 +125,28 @@ class Simulation:
     def state(self, other: State) -> None:
         self._state.assign(other)
 
-    def __getitem__(self, key: Any) -> BodyView:
-        """A body or group, by name or by what ``add_body`` returned."""
+    def __getitem__(self, key: Any) -> Any:
+        """A body, a group or a joint, by name or by what ``add_body`` or ``add_joint`` returned."""
+        if self._preview is not None:
+            for name, joint in self.scene.joints.items():
+                if key is joint or (isinstance(key, str) and key == name):
+                    return JointView(self._preview, name)
         return BodyView(self.model, self._state, key)
 
     def use(self, **settings: Unpack[Settings]) -> None:
-        """Swap the ``integrator`` or change ``time_step``, ``strict`` or a tolerance of the running simulation."""
+        """Swap ``integrator`` or ``joints``, or change ``time_step``, ``strict``, tolerances or ``max_iterations``."""
         allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
         checks.options(settings, allowed, "use")
-        integrator = self.integrator
-        if "integrator" in settings:
-            integrator = choose("integrator", settings["integrator"], MENU, NEEDS)
+        integrator = choose("integrator", settings.get("integrator", self.integrator), MENU, NEEDS)
+        joints = choose("joint method", settings.get("joints", self.joints), *JOINT_MENU)
         tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
+        most = checks.count(settings.get("max_iterations", self.max_iterations), "max_iterations", most=MOST_ITERATIONS)
+        self.strict = checks.flag(settings.get("strict", self.strict), "strict")
         if "time_step" in settings:
             self.time_step = settings["time_step"]
-        self.strict, self.tolerances = checks.flag(settings.get("strict", self.strict), "strict"), tolerances
-        if integrator != self.integrator:
-            self.integrator = integrator
+        before = (self.integrator, self.joints, self.tolerances, self.max_iterations)
+        self.integrator, self.joints, self.tolerances, self.max_iterations = integrator, joints, tolerances, most
+        if before != (integrator, joints, tolerances, most):
             self._record()
 
     def step(self, steps: int = 1) -> None:
@@ -193,7 +214,8 @@ class Simulation:
     @property
     def report(self) -> Report:
         """What the last call to ``step`` or ``run`` says about itself."""
-        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._bench.diagnostics))
+        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._bench.worst))
+        held = {} if self._preview is None else self._preview.summary(self.tolerances)
         worst = int(np.argmax(errors))
         name, world = self.model.locate(worst)
         reason = ""
@@ -203,26 +225,26 @@ class Simulation:
                 f"The integrator {name_of(self.integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
                 f"{name!r}{where}, above its tolerance of {self.integrator.tolerance:.3g}; a shorter time_step helps."
             )
-        return Report(
-            step=self._state.steps,
-            time=self.time,
-            converged=not reason,
-            reason=reason,
-            integration_error=float(errors[worst]),
-            integration_tolerance=float(self.integrator.tolerance),
-            iterations=int(iterations.max()),
-            worst_body=name if errors[worst] > 0.0 else "",
-            **self.tolerances,
-        )
+        said = {
+            "step": self._state.steps,
+            "time": self.time,
+            "integration_error": float(errors[worst]),
+            "integration_tolerance": float(self.integrator.tolerance),
+            "iterations": int(iterations.max()),
+            "worst_body": name if errors[worst] > 0.0 else "",
+            "reason": reason,
+        }
+        report = Report(**{**said, **self.tolerances, **held})
+        return replace(report, converged=not report.reason)
 
     def profile(self, steps: int = 100) -> Profile:
         """Where the time of a step goes, measured over ``steps`` steps from here; the simulation stays where it is."""
         count = checks.count(steps, "The number of steps to profile")
         self._state.freeze()
-        before, seen = self._state.copy(), arrays.clone(self._bench.diagnostics)
+        before, seen = self._state.copy(), arrays.clone(self._bench.worst)
         seconds = self._program.time_stages(count)
         self._state.assign(before)
-        arrays.copy_into(self._bench.diagnostics, seen)
+        arrays.copy_into(self._bench.worst, seen)
         self._program.stop.zero_()
         return Profile(count, {name: value / count for name, value in seconds.items()})
 
@@ -236,26 +258,37 @@ class Simulation:
         """Write the step down with the methods chosen now, compile its kernels and capture it."""
         stop = wp.zeros(1, dtype=wp.int32, device=self.device)
         program, counts = Program(self.device, stop), {"bodies": self.model.count, "worlds": self.model.worlds}
+        held = bool(self.scene.joints)
         self._bench = Bench(
             program,
             self.model,
             self._state,
-            start=self._state.motion,
+            start=arrays.allocate(Motion, counts, self.device) if held else self._state.motion,
             predicted=arrays.allocate(Motion, counts, self.device),
             loads=arrays.allocate(Loads, counts, self.device),
             evaluate=lambda moment, into: self.forces.record(program, moment, into),
             velocity_dependent=self.forces.velocity_dependent,
             motion_dependent=self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, self.device),
+            worst=arrays.allocate(Diagnostics, counts, self.device),
             stop=stop,
         )
-        ImpulseStep(self.integrator).record(self._bench)
+        self._preview = self._make_preview() if held else None
+        ImpulseStep(self.integrator, self._preview).record(self._bench)
         program.compile()
         self._program = program
 
+    def _make_preview(self) -> Preview:
+        limits = Limits()
+        limits.position, limits.orientation, limits.velocity = (self.tolerances[name] for name in TOLERANCES)
+        limits.most = self.max_iterations
+        return make_preview(self._bench, compile_joints(self.model), self.joints, limits)
+
     def _begin(self) -> None:
         self._state.freeze()
-        for _, array in arrays.each(self._bench.diagnostics):
+        if self._preview is not None:
+            self._preview.forget()
+        for _, array in arrays.each(self._bench.worst):
             array.zero_()
 
     def _take(self, steps: int) -> None:
@@ -269,8 +302,15 @@ class Simulation:
                     observer.observe(self)
 
     def _end(self) -> None:
-        if self.strict and not (report := self.report).converged:
+        """Say so when a step of the call did not meet its tolerance."""
+        flags = [self._bench.worst.trouble]
+        if self._preview is not None:
+            flags.append(self._preview.effort.failed)
+        if not any(flag.numpy().any() for flag in flags) or (report := self.report).converged:
+            return
+        if self.strict:
             raise NotConverged(report.reason)
+        warnings.warn(report.reason, NotConvergedWarning, stacklevel=3)
 
     def _advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""

@@ -11,4 +11,5 @@ from rattleback.core import device
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels() -> None:
     import_rooms()
-    device.load_kernels(device.own_modules(), device.find("cpu"), io.StringIO())
+    for name in device.names():
+        device.load_kernels(device.own_modules(), device.find(name), io.StringIO())

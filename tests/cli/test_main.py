@@ -105,7 +105,9 @@ def test_the_list_names_every_scene_with_its_first_sentence_and_parameters(call)
         assert f"{name} (" in words
         assert " ".join(inspect.getdoc(entry.build).split("\n\n")[0].split()) in words
         for parameter in inspect.signature(entry.build).parameters.values():
-            assert f"{parameter.name}={parameter.default}" in words
+            default = parameter.default
+            shown = str(default).lower() if isinstance(default, bool) else str(default)
+            assert f"{parameter.name}={shown}" in words
 
 
 def test_the_list_as_json_says_how_each_scene_is_meant_to_run(call):

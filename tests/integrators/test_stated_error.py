@@ -42,7 +42,8 @@ def test_a_bound_that_cannot_be_kept_is_reported_by_body_or_raised_when_strict()
         return falling(time_step=0.5, integrator=rb.integrators.RK45(error=1e-12, max_substeps=2), **settings)
 
     lenient = sim()
-    lenient.step()
+    with pytest.warns(rb.NotConvergedWarning, match="at body 'box', above its tolerance"):
+        lenient.step()
     report = lenient.report
     assert not report.converged
     assert report.worst_body == "box"
@@ -54,7 +55,8 @@ def test_a_bound_that_cannot_be_kept_is_reported_by_body_or_raised_when_strict()
 
 def test_implicit_euler_that_may_not_iterate_says_so() -> None:
     sim = falling(time_step=0.1, integrator=rb.integrators.ImplicitEuler(max_iterations=1))
-    sim.step()
+    with pytest.warns(rb.NotConvergedWarning, match="'implicit_euler'"):
+        sim.step()
     assert not sim.report.converged
     assert sim.report.iterations == 1
 

@@ -235,5 +235,13 @@ def test_the_example_in_the_documentation_loads(tmp_path):
     (example,) = re.findall(r"```json\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "x.rb.json").write_text(example, encoding="utf-8")
     scene = rb.Scene.load(tmp_path / "x.rb.json")
-    assert (len(scene), len(scene.forces), scene.groups["blown"][0].mass) == (4, 2, 3)
-    rb.Simulation(scene).step(3)
+    assert (len(scene), len(scene.joints), len(scene.forces), scene.groups["blown"][0].mass) == (4, 2, 2, 3)
+    sim = rb.Simulation(scene)
+    sim.step(3)
+    assert sim.report.converged
+
+
+def test_the_documentation_names_every_kind():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scene_file.md").read_text(encoding="utf-8")
+    for kind in (*rb.shapes.MENU, *rb.joints.MENU, *rb.forces.MENU):
+        assert f"`{kind}`" in page

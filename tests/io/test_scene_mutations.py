@@ -14,7 +14,7 @@ MOST = max(300, settings().max_examples)
 
 
 def rich_scene():
-    """A scene with every kind of shape and force."""
+    """A scene with every kind of shape, joint and force."""
     scene = rb.Scene(name="rich")
     points, triangles = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
     parts = [rb.Placed(rb.Cylinder(0.2, 1.0)), rb.Placed(rb.Ellipsoid(1, 2, 3), position=(0, 1, 0), density_ratio=2.0)]
@@ -24,6 +24,9 @@ def rich_scene():
     scene.add_body(None, name="point", mass=1, inertia=(1, 2, 2.5), material=rb.Material(friction=0.3, restitution=0.5))
     scene.add_static(rb.Plane(), name="ground")
     scene.add_static(rb.Box(1, 2, 3), name="wall", angular_velocity=(0, 0, 1))
+    for index, kind in enumerate(rb.joints.MENU.values()):
+        bodies = [("world", "point"), ("body 0", "body 1"), ("body 2", "wall")][index % 3]
+        scene.add_joint(kind(*bodies, at=(index, 0, 0), at_b=(1, 2, 3), axis=(0, 1, 0), axis_b=(3, 0, 4)))
     scene.add_force(rb.Gravity(bodies="all"))
     scene.add_force(rb.Attraction(bodies=["body 0", "point"]))
     scene.add_force(rb.Wrench("point", (1, 0, 0), at=(0, 0, 1), until=3), name="push")
@@ -83,7 +86,7 @@ def change(draw, node, last, value, action):
     elif action == "rename" and isinstance(node, dict):
         node[draw(st.text(max_size=5))] = node.pop(last)
     elif action == "move":
-        node[last] = copy.deepcopy(DATA[draw(st.sampled_from(["bodies", "forces"]))][0])
+        node[last] = copy.deepcopy(DATA[draw(st.sampled_from(["bodies", "joints", "forces"]))][0])
     elif action == "retype":
         node[last] = draw(st.sampled_from([str(value)[:20], [value], {"value": value}]))
 

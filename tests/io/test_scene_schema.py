@@ -7,8 +7,9 @@ import pytest
 
 import rattleback as rb
 from rattleback.io import scene_file
+from rattleback.io.joint_schema import JOINTS
 from rattleback.io.scene_data import to_data
-from rattleback.io.scene_schema import FORCES, BodyEntry, MaterialEntry
+from rattleback.io.scene_schema import ENTRIES, FORCES, BodyEntry, MaterialEntry
 from rattleback.io.shape_schema import SHAPES, PlacedEntry
 from rattleback.model.body import BodyOptions
 
@@ -56,6 +57,9 @@ def full_scene():
         scene.add_body(shape, group="solid")
     scene.add_body(None, mass=1, inertia=(1, 1, 1))
     scene.add_static(rb.Plane())
+    for kind in rb.joints.MENU.values():
+        scene.add_joint(kind("box_2", "capsule_3", at_b=(1, 2, 3), axis_b=(1, 0, 0)))
+    scene.add_joint(rb.Ball("world", "sphere_1"))
     for force in (rb.Gravity(), rb.Attraction(), rb.Wrench(until=3, at=(0, 0, 1)), rb.Drag(bodies="solid")):
         scene.add_force(force)
     return scene
@@ -83,6 +87,10 @@ def test_a_saved_scene_fits_the_schema():
         (("bodies", 0, "shape"), {"kind": "spere", "radius": 1}),
         (("bodies", 0, "shape"), {"kind": "sphere"}),
         (("bodies", 0, "shape"), {"kind": "box", "radius": 1}),
+        (("joints", 0, "kind"), "bal"),
+        (("joints", 0, "a"), None),
+        (("joints", 0, "at"), [0, 0]),
+        (("joints", 0, "length"), 1),
         (("forces", 0, "kind"), "drog"),
         (("forces", 2, "frame"), "body"),
     ],
@@ -114,7 +122,7 @@ def test_every_table_has_a_title_and_a_description_and_every_field_a_description
 
 def test_every_quantity_has_its_unit():
     bare = {"friction", "restitution", "static_friction", "dynamic_friction", "orientation", "density_ratio", "normal"}
-    bare |= {"version", "triangles"}
+    bare |= {"version", "triangles", "axis", "axis_b"}
     for table in [SCHEMA, *SCHEMA["$defs"].values()]:
         for name, field in table["properties"].items():
             if '"number"' in json.dumps(field) and name not in bare:
@@ -133,6 +141,7 @@ def plain(value):
     ("entry", "kind"),
     [
         *((SHAPES[name], kind) for name, kind in rb.shapes.MENU.items()),
+        *((JOINTS[name], kind) for name, kind in rb.joints.MENU.items()),
         *((FORCES[name], kind) for name, kind in rb.forces.MENU.items()),
         (MaterialEntry, rb.Material),
         (PlacedEntry, rb.Placed),
@@ -148,11 +157,24 @@ def test_an_entry_has_the_fields_and_defaults_of_its_constructor(entry, kind):
             assert own[name].default == plain(default)
 
 
-def test_the_menus_of_shapes_and_forces_are_covered():
+def test_the_menus_of_shapes_joints_and_forces_are_covered():
     assert list(SHAPES) == list(rb.shapes.MENU)
+    assert list(JOINTS) == list(rb.joints.MENU)
     assert list(FORCES) == list(rb.forces.MENU)
-    for name, entry in {**SHAPES, **FORCES}.items():
+    for name, entry in {**SHAPES, **JOINTS, **FORCES}.items():
         assert entry.model_fields["kind"].annotation.__args__ == (name,)
+
+
+def test_no_kind_is_called_what_a_table_or_another_kind_is_called():
+    assert len(ENTRIES) == 4 + len(SHAPES) + len(JOINTS) + len(FORCES)
+
+
+def test_the_schema_lists_every_joint_of_the_menu():
+    kinds = [resolved(choice) for choice in SCHEMA["properties"]["joints"]["items"]["oneOf"]]
+    assert [kind["properties"]["kind"]["const"] for kind in kinds] == list(rb.joints.MENU)
+    assert [kind["title"] for kind in kinds] == [kind.__name__ for kind in rb.joints.MENU.values()]
+    for kind in kinds:
+        assert kind["required"] == ["kind", "a", "b"]
 
 
 def test_a_body_takes_the_options_of_add_body():

@@ -18,12 +18,18 @@ OTHER = "single" if PRECISION == "double" else "double"
 MOST = max(150, settings().max_examples)
 
 
-def content_of_a_state_file(folder):
+def small_scene():
     scene = rb.Scene(name="small")
     scene.add_body(rb.Box(1, 2, 3), name="a", angular_velocity=(1, 2, 3))
     scene.add_body(rb.Sphere(1), name="b")
+    scene.add_joint(rb.Revolute("world", "a", at=(0, 1, 0)))
+    scene.add_joint(rb.Distance("a", "b", at=(0, 1, 0), at_b=(2, 0, 0)))
     scene.add_force(rb.Drag(linear=0.1))
-    sim = rb.Simulation(scene, worlds=2, integrator="rk45")
+    return scene
+
+
+def content_of_a_state_file(folder):
+    sim = rb.Simulation(small_scene(), worlds=2, integrator="rk45")
     sim.step(3)
     sim.save(folder / "whole.npz")
     return (folder / "whole.npz").read_bytes()
@@ -132,7 +138,8 @@ def node_of(data, place):
             ["settings", "wrolds"],
             2,
             "has 1 fault:\n  settings.wrolds: is not a field of this table. Did you mean 'worlds'? It takes "
-            "'integrator', 'worlds', 'position_tolerance', 'velocity_tolerance', 'strict'.",
+            "'integrator', 'joints', 'worlds', 'position_tolerance', 'orientation_tolerance', 'velocity_tolerance', "
+            "'max_iterations', 'strict'.",
         ),
         (
             ["settings", "worlds"],
@@ -176,11 +183,8 @@ def test_a_faulty_integrator_is_the_fault_of_the_file_whatever_scene_is_given(fo
     header, arrays = opened(content)
     header["settings"]["integrator"]["name"] = "magic"
     (folder / "x.npz").write_bytes(state_archive.pack(header, arrays))
-    scene = rb.Scene()
-    for name in "ab":
-        scene.add_body(rb.Sphere(1), name=name)
     with pytest.raises(rb.FileError, match="cannot be loaded: There is no integrator 'magic'"):
-        rb.load(folder / "x.npz", scene=scene)
+        rb.load(folder / "x.npz", scene=small_scene())
 
 
 @pytest.mark.parametrize(

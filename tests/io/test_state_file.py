@@ -24,7 +24,7 @@ def spinning_scene():
     scene.add_body(rb.Cone(0.3, 1), name="cone", position=(3, 0, 0), velocity=(0, 1 / 3, 0), group="pair")
     scene.add_static(rb.Plane(), name="ground", velocity=(0, 0, 0.1))
     scene.add_force(rb.Drag(linear=0.1, quadratic=0.02, angular=0.01))
-    scene.add_force(rb.Attraction(constant=0.1, bodies="pair"))
+    scene.add_force(rb.Attraction(constant=0.1, softening=3.0, bodies="pair"))
     scene.add_force(rb.Wrench("box", (1, 2, 3), at=(0.1, 0, 0), frame="local", start=0.2, until=1.3), name="push")
     return scene
 

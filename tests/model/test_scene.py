@@ -38,6 +38,9 @@ def test_a_name_can_be_used_once() -> None:
             scene.add_body(rb.Box(1, 1, 1), name=taken)
     with pytest.raises(rb.InputError, match="is called 'arm', as a body is"):
         scene.add_body(rb.Box(1, 1, 1), group="arm")
+    scene.add_joint(rb.Ball(scene.world, "arm"), name="hook")
+    with pytest.raises(rb.InputError, match="is called 'hook', as a joint is"):
+        scene.add_body(rb.Box(1, 1, 1), group="hook")
     assert len(scene) == 1
 
 

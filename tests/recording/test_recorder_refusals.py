@@ -21,7 +21,7 @@ def refuse(*args, **options):
     [
         ("enrgy", rb.UnknownName, "There is no quantity 'enrgy'. Did you mean 'energy'? There are 'position', "),
         ("ball.positon", rb.UnknownName, "There is no quantity 'ball.positon'. Did you mean 'ball.position'?"),
-        ("ball.energy", rb.UnknownName, "'arm.position' for a body or group 'arm'; and pairs (name, function"),
+        ("ball.energy", rb.UnknownName, "'arm.position' for a body or group 'arm'; 'hinge.angle' and others"),
         (
             "bell.position",
             rb.UnknownName,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from rattleback._version import __version__
 from rattleback.cli import demo, info, list_scenes, output, run, schema
 from rattleback.cli.output import FINE, INTERRUPTED, REFUSED, WRONG_USAGE
-from rattleback.core.errors import RattlebackError, did_you_mean
+from rattleback.core.errors import NotConvergedWarning, RattlebackError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,9 @@ def _call(argv: list[str]) -> int:
     as_object = getattr(arguments, "json", False)
     try:
         # A number that is too large shows as such in the results, not as a warning between them.
-        with np.errstate(over="ignore", invalid="ignore"):
+        # The closing table says whether every tolerance was met, so the warning need not.
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)
             code: int = arguments.execute(arguments)
     except RattlebackError as error:
         output.complain(error, as_object)

@@ -51,12 +51,12 @@ def not_negative(value: object, what: str) -> float:
     return result
 
 
-def count(value: object, what: str, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+def count(value: object, what: str, least: int = 1, most: int = MOST) -> int:
+    """A whole number between ``least`` and ``most``."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
         raise InputError(f"{what} is {value!r}; it must be a whole number.")
-    if not least <= int(value) <= MOST:
-        bound = f"at least {least}" if int(value) < least else f"at most {MOST}"
+    if not least <= int(value) <= most:
+        bound = f"at least {least}" if int(value) < least else f"at most {most}"
         raise InputError(f"{what} is {_short(value)}; it must be {bound}.")
     return int(value)
 

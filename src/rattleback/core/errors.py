@@ -50,6 +50,10 @@ class NotConverged(RattlebackError):
     """A step that did not meet its tolerance, raised only when ``strict=True``."""
 
 
+class NotConvergedWarning(UserWarning):
+    """A step that did not meet its tolerance, said once where ``strict`` is off; ``sim.report`` has the details."""
+
+
 def listing(names: Sequence[str], limit: int = 12) -> str:
     """Names for an error message, cut after ``limit``."""
     shown = ", ".join(repr(name) for name in list(names)[:limit])

@@ -15,14 +15,19 @@ class Report:
         time: Time reached [s].
         converged: Whether every tolerance was met.
         reason: Why not, as a sentence; empty when converged.
-        position_error: Largest joint position error [m].
-        velocity_error: Largest joint velocity error [m/s].
+        position_error: Largest position error of a joint at the end of a step [m].
+        orientation_error: Largest orientation error of a joint at the end of a step [rad].
+        velocity_error: Largest velocity error of a joint at the end of a step [m/s, rad/s].
         position_tolerance: What the user asked for [m].
-        velocity_tolerance: What the user asked for [m/s].
+        orientation_tolerance: What the user asked for [rad].
+        velocity_tolerance: What the user asked for [m/s, rad/s].
+        worst_joint: Joint that is farthest from its tolerance; empty without joints.
+        redundant_rows: Conditions of the joints that others imply, left out by the direct method.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error
             estimate of an adaptive method, the residual of an implicit one, zero for an explicit one.
         integration_tolerance: What that is compared with.
-        iterations: Most iterations or sub-steps one step needed.
+        iterations: Most corrections of the joints one step needed; without joints, iterations or sub-steps of the
+            integrator.
         worst_body: Body with the largest integration error; empty when all are zero.
     """
 
@@ -31,9 +36,13 @@ class Report:
     converged: bool = True
     reason: str = ""
     position_error: float = 0.0
+    orientation_error: float = 0.0
     velocity_error: float = 0.0
     position_tolerance: float = 1e-6
+    orientation_tolerance: float = 1e-6
     velocity_tolerance: float = 1e-6
+    worst_joint: str = ""
+    redundant_rows: int = 0
     integration_error: float = 0.0
     integration_tolerance: float = 0.0
     iterations: int = 0

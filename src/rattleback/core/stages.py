@@ -62,6 +62,8 @@ class Program:
     def __init__(self, device: Any, stop: Any) -> None:
         self.device, self.stop = device, stop
         self.stages: dict[str, list[Node]] = {}
+        self._prologue: list[Node] = []
+        self._opening: list[Callable[[], None]] = []
         self._open: list[Node] = []
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
         self._pieces: list[Callable[[], None]] = []
@@ -71,6 +73,12 @@ class Program:
     def stage(self, name: str) -> Iterator[None]:
         """Everything recorded inside belongs to this stage."""
         self._open = self.stages.setdefault(name, [])
+        yield
+
+    @contextmanager
+    def prologue(self) -> Iterator[None]:
+        """Everything recorded inside runs once before the steps of a call: what each step leaves for the next."""
+        self._open = self._prologue
         yield
 
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
@@ -94,19 +102,21 @@ class Program:
     def compile(self) -> None:
         """Compile the kernels and capture the step. Call once, after recording."""
         nodes = [node for stage in self.stages.values() for node in stage]
-        launches = [*_launches(nodes), Launch(count_down, 1, (self._steps_left, self.stop))]
+        launches = [*_launches(self._prologue), *_launches(nodes), Launch(count_down, 1, (self._steps_left, self.stop))]
         load_kernels((launch.kernel.module for launch in launches), self.device)
         for launch in launches:
             launch.command = wp.launch(
                 launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
             )
-        self._pieces = self._captured(nodes)
+        self._opening, self._pieces = self._captured(self._prologue), self._captured(nodes)
         if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
             step = [*nodes, launches[-1]]
             self._whole = self._capture([Loop(self._steps_left, step)])
 
     def run(self, steps: int) -> None:
-        """Replay the step ``steps`` times, fewer if it raises the stop flag."""
+        """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
+        for piece in self._opening:
+            piece()
         if self._whole is not None:
             self._steps_left.fill_(steps)
             wp.capture_launch(self._whole)
@@ -121,6 +131,8 @@ class Program:
         """Run ``steps`` steps stage by stage and return the seconds spent in each [s]."""
         pieces = {name: self._captured(nodes) for name, nodes in self.stages.items() if nodes}
         seconds = dict.fromkeys(pieces, 0.0)
+        for piece in self._opening:
+            piece()
         for _ in range(steps):
             for name, calls in pieces.items():
                 begun = time.perf_counter()

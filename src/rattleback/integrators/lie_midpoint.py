@@ -36,7 +36,7 @@ def turn(q: quat, w: vec3, bodies: Bodies, i: int, h: real) -> tuple[quat, vec3,
     """Free rotation of one body over h; a driven body turns at its own rate. Returns q, ω, residual and iterations."""
     if bodies.inverse_mass[i] == real(0.0):
         return wp.normalize(quat_from_rotation_vector(h * w) * q), w, real(0.0), int(0)
-    return free_rotation(q, w, bodies.inertia[i], h)
+    return free_rotation(q, w, bodies.inertia[i], bodies.inverse_inertia[i], h)
 
 
 @wp.kernel(enable_backward=False)

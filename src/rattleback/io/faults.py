@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 SHOWN = 10
 TOO_DEEP = "is nested too deeply"
 # Fields whose value is one of several kinds; pydantic puts the kind it chose into the path, after the field.
-OF_SEVERAL_KINDS = ("shape", "inertia", "forces")
+# In a list of such values, it comes after the index.
+OF_SEVERAL_KINDS = ("shape", "inertia")
+LISTS_OF_SEVERAL_KINDS = ("joints", "forces")
 SENTENCES = {
     "missing": "is missing",
     "float_type": "must be a number",
@@ -138,13 +140,15 @@ def shown_value(value: object) -> str:
 
 def _without_kinds(location: Sequence[Step]) -> list[Step]:
     path: list[Step] = []
-    last: Step = ""
+    field: Step = ""
+    after_index = False
     for step in location:
-        if isinstance(step, str) and last in OF_SEVERAL_KINDS:
-            last = ""
+        named = isinstance(step, str)
+        if named and field in (LISTS_OF_SEVERAL_KINDS if after_index else OF_SEVERAL_KINDS):
+            field = ""
             continue
         path.append(step)
-        last = step if isinstance(step, str) else last
+        field, after_index = step if named else field, not named
     return path
 
 
@@ -154,7 +158,7 @@ def _wrong_kind(detail: ErrorDetails) -> str:
         return SENTENCES["missing"]
     kind, menu = detail["input"]["kind"], re.findall(r"'([^']*)'", detail["ctx"]["expected_tags"])
     hint = did_you_mean(kind, menu) if isinstance(kind, str) else ""
-    return f"is {shown_value(kind)}, which does not exist.{hint} The menu: {listing(menu)}."
+    return f"is {shown_value(kind)}, which does not exist.{hint} The menu: {listing(menu, 30)}."
 
 
 def _sentence(detail: ErrorDetails) -> str:

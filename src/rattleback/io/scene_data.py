@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from rattleback import forces, shapes
+from rattleback import forces, joints, shapes
 from rattleback.core import checks
-from rattleback.core.errors import InputError, listing
+from rattleback.core.errors import InputError, did_you_mean, listing
 from rattleback.io.faults import Faults
+from rattleback.io.joint_schema import JOINT
 from rattleback.io.scene_schema import ENTRIES, FORCE, FORMAT, VERSION, BodyEntry, SceneEntry
 from rattleback.model import Body, Material, Scene
 
-LISTS = ("bodies", "forces")
+LISTS = ("bodies", "joints", "forces")
 
 
 def to_data(scene: Scene) -> dict[str, Any]:
@@ -36,6 +37,7 @@ def to_data(scene: Scene) -> dict[str, Any]:
             "name": scene.name,
             "gravity": checks.vector(scene.gravity, "The gravity of the scene").tolist(),
             "bodies": [_body_data(body) for body in scene.bodies],
+            "joints": [_joint_data(name, joint) for name, joint in scene.joints.items()],
             "forces": [_force_data(name, force) for name, force in scene.forces.items()],
         }
     except RecursionError:
@@ -61,13 +63,16 @@ def from_data(data: Any, faults: Faults) -> Scene:
         empty: dict[str, list[Any]] = {name: [] for name in LISTS if isinstance(data.get(name), list)}
         top = SceneEntry.model_validate({**data, **empty})
         scene = Scene(top.gravity, top.name)
-    bodies, modules = (data[name] if isinstance(data.get(name), list) else [] for name in LISTS)
+    bodies, held, modules = (data[name] if isinstance(data.get(name), list) else [] for name in LISTS)
     for index, entry in enumerate(bodies):
         before, named = len(scene), _with_own_name(scene, entry, index, faults)
         with faults.at("bodies", index):
             _add_body(scene, named, index, faults)
         if len(scene) == before:
             _add_stand_in(scene, named)
+    for index, entry in enumerate(held):
+        with faults.at("joints", index):
+            _add_joint(scene, entry, index, faults)
     for index, entry in enumerate(modules):
         with faults.at("forces", index):
             _add_force(scene, entry)
@@ -86,9 +91,9 @@ def check_format(data: Any, wanted: str, version: int, faults: Faults) -> None:
         raise faults.error(f"is version {found}; this rattleback reads version {version}.")
 
 
-def carries_code(force: object) -> bool:
-    """Whether a force is not on the menu, so that a file cannot hold it."""
-    return type(force) not in forces.MENU.values()
+def carries_code(part: object) -> bool:
+    """Whether a joint or force is not on its menu, so that a file cannot hold it."""
+    return type(part) not in (*joints.MENU.values(), *forces.MENU.values())
 
 
 def _body_data(body: Body) -> dict[str, Any]:
@@ -104,6 +109,21 @@ def _body_data(body: Body) -> dict[str, Any]:
     if body.group:
         data["group"] = body.group
     return data
+
+
+def _joint_data(name: str, joint: Any) -> dict[str, Any]:
+    """A joint by its kind and fields; what B has in common with A is left out."""
+    if carries_code(joint):
+        raise InputError(
+            f"Joint {name!r} is a {type(joint).__name__}, which is not on the menu and cannot be written to a scene "
+            f"file; joints that can: {listing([kind.__name__ for kind in joints.MENU.values()], 30)}. Leave it out and "
+            "add it after loading; a state file, sim.save(path), can do without it."
+        )
+    kind = next(key for key, known in joints.MENU.items() if type(joint) is known)
+    values = {field.name: _plain(getattr(joint, field.name)) for field in fields(joint)}
+    # Compared as text, which tells −0.0 from 0.0.
+    shared = [key for key in values if key.endswith("_b") and repr(values[key]) == repr(values[key[:-2]])]
+    return {"kind": kind, "name": name, **{key: value for key, value in values.items() if key not in shared}}
 
 
 def _force_data(name: str, force: Any) -> dict[str, Any]:
@@ -158,6 +178,21 @@ def _add_stand_in(scene: Scene, entry: Any) -> None:
         scene.add_body(shapes.Sphere(1.0), **names)
     except InputError:
         scene.add_body(shapes.Sphere(1.0))
+
+
+def _add_joint(scene: Scene, entry: Any, index: int, faults: Faults) -> None:
+    options = _given(JOINT.validate_python(entry))
+    name, kind = options.pop("name", None), options.pop("kind")
+    found, world = len(faults), scene.world.name
+    for side in ("a", "b"):
+        if (body := options[side]) not in scene and body != world:
+            hint = did_you_mean(body, [*(known.name for known in scene.bodies), world])
+            faults.add(("joints", index, side), f"is {body!r}, which is not a body of the scene.{hint}")
+    if name in scene or name in scene.groups or name in scene.joints or name == world:
+        faults.add(("joints", index, "name"), f"is {name!r}, which the scene uses already; every name is used once")
+    joint = joints.MENU[kind](**options)
+    if len(faults) == found:
+        scene.add_joint(joint, name)
 
 
 def _add_force(scene: Scene, entry: Any) -> None:

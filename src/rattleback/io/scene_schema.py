@@ -1,4 +1,4 @@
-"""What a scene looks like in a file: bodies, forces and the file itself, with units; the source of its JSON Schema."""
+"""What a scene looks like in a file: bodies, joints, forces, the file itself; the source of its JSON Schema."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
+from rattleback.io.joint_schema import JOINTS, AnyJoint
 from rattleback.io.shape_schema import (
     SHAPES,
     Entry,
@@ -118,13 +119,14 @@ ForceEntry = Annotated[GravityEntry | AttractionEntry | WrenchEntry | DragEntry,
 
 
 class SceneEntry(Entry):
-    """A rattleback scene: bodies and the forces on them. SI units; quaternions are (x, y, z, w)."""
+    """A rattleback scene: bodies, joints between them, forces on them. SI units; quaternions are (x, y, z, w)."""
 
     format: Literal["rattleback-scene"] = Field(description="What kind of file this is.")
     version: Literal[1] = Field(description="Version of the format.")
     name: Name = Field("scene", description="What the scene is called.")
     gravity: Vector = Field([0.0, 0.0, -9.81], description="Acceleration of every body that is not static (3,) [m/s²].")
     bodies: list[BodyEntry] = Field([], description="The bodies, in the order they are simulated.")
+    joints: list[AnyJoint] = Field([], description="The joints between bodies, or a body and the world.")
     forces: list[ForceEntry] = Field([], description="The force modules, in the order they are evaluated.")
 
 
@@ -141,6 +143,7 @@ ENTRIES: dict[str, type[Entry]] = {
     "material": MaterialEntry,
     "parts": PlacedEntry,
     **SHAPES,
+    **JOINTS,
     **FORCES,
 }
 FORCE: TypeAdapter[Any] = TypeAdapter(ForceEntry)

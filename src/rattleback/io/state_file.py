@@ -1,7 +1,7 @@
 """State files: a running simulation on disk, to go on from later, on another device or machine, bit for bit.
 
-A file holds the scene, the settings and every array of the state. A scene with forces that carry code cannot be
-written; its state file then names them and is loaded into a scene of the user's own.
+A file holds the scene, the settings and every array of the state. A scene with joints or forces that carry code cannot
+be written; its state file then names them and is loaded into a scene of the user's own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rattleback.core.precision import PRECISION
 from rattleback.io import scene_data, scene_schema
 from rattleback.io.faults import Faults
 from rattleback.io.state_archive import pack, unpack
-from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, integrator_data, make_integrator
+from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, make_settings, settings_data
 from rattleback.model import Scene
 from rattleback.simulation import Simulation
 
@@ -36,7 +36,7 @@ def save(simulation: Simulation, path: str | PathLike[str]) -> None:
     """Write scene, settings and state of a simulation to a file.
 
     Args:
-        simulation: The simulation; its integrator must be on the menu.
+        simulation: The simulation; its methods must be on their menus.
         path: Where to; a file that is there is replaced, in one move.
     """
     checks.instance(simulation, Simulation, "What is saved", "rb.Simulation(scene)")
@@ -54,7 +54,7 @@ def load(path: str | PathLike[str], scene: Scene | None = None, device: str | No
 
     Args:
         path: The state file.
-        scene: A scene to load into, in place of the one in the file; needed if that has forces that carry code.
+        scene: A scene to load into, in place of the one in the file; needed if that has parts that carry code.
         device: Where to run; the CPU if left out, wherever it was saved.
 
     Raises:
@@ -88,21 +88,19 @@ def _told_of_the_file(faults: Faults) -> Iterator[None]:
 
 def _header(simulation: Simulation) -> dict[str, Any]:
     scene = simulation.scene
-    code = [name for name, force in scene.forces.items() if scene_data.carries_code(force)]
+    code = {
+        f"code_{parts}": [name for name, part in getattr(scene, parts).items() if scene_data.carries_code(part)]
+        for parts in ("joints", "forces")
+    }
     header = {
         "format": FORMAT,
         "version": VERSION,
         "rattleback": __version__,
         "precision": PRECISION,
-        "bodies": [body.name for body in scene.bodies],
-        "code_forces": code,
-        "scene": None if code else scene_data.to_data(scene),
-        "settings": {
-            "integrator": integrator_data(simulation.integrator),
-            "worlds": simulation.worlds,
-            **simulation.tolerances,
-            "strict": simulation.strict,
-        },
+        **_names(scene),
+        **code,
+        "scene": None if any(code.values()) else scene_data.to_data(scene),
+        "settings": settings_data(simulation),
     }
     faults = Faults("simulation", scene.name, ENTRIES)
     with faults.at():
@@ -127,28 +125,23 @@ def _checked_header(data: Any, faults: Faults) -> HeaderEntry:
 
 def _stored_scene(header: HeaderEntry, faults: Faults) -> Scene:
     if header.scene is None:
-        why = f", because its forces {listing(header.code_forces)} carry code" if header.code_forces else ""
+        code = {"joints": header.code_joints, "forces": header.code_forces}
+        said = " and ".join(f"its {parts} {listing(names)}" for parts, names in code.items() if names)
+        why = f", because {said} carry code" if said else ""
         raise faults.error(f"holds no scene{why}; build the scene and pass it: rb.load(path, scene=my_scene).")
     scene = scene_data.from_data(header.scene, Faults("scene in the state file", faults.name, scene_schema.ENTRIES))
-    if [body.name for body in scene.bodies] != header.bodies:
-        raise faults.error("names other bodies than its scene.")
+    for parts, there in _names(scene).items():
+        if there != getattr(header, parts):
+            raise faults.error(f"names other {parts} than its scene.")
     return scene
 
 
 def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> None:
-    """A state fits a scene that has the same bodies in the same order, and the forces whose code was left out."""
+    """A state fits a scene that has the same bodies and joints in the same order, and the forces that carry code."""
     checks.instance(scene, Scene, "The scene given to load", "rb.Scene()")
-    names, saved = [body.name for body in scene.bodies], set(header.bodies)
     what = f"The state file {faults.name!r}"
-    lacking = [name for name in header.bodies if name not in scene]
-    added = [name for name in names if name not in saved]
-    if lacking or added:
-        said = [f"it lacks {listing(lacking)}"] * bool(lacking) + [f"it also has {listing(added)}"] * bool(added)
-        raise InputError(
-            f"{what} is of {len(header.bodies)} bodies, and the scene given has {len(names)}: {' and '.join(said)}."
-        )
-    if names != header.bodies:
-        raise InputError(f"{what} has its bodies in the order {listing(header.bodies)}; the scene given has another.")
+    for parts, there in _names(scene).items():
+        _check_names(parts, there, getattr(header, parts), what)
     for name in header.code_forces:
         if name not in scene.forces:
             raise InputError(
@@ -157,19 +150,30 @@ def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> Non
             )
 
 
+def _names(scene: Scene) -> dict[str, list[str]]:
+    """The names of the parts a state has arrays for, in order."""
+    return {"bodies": [body.name for body in scene.bodies], "joints": list(scene.joints)}
+
+
+def _check_names(parts: str, there: list[str], saved: list[str], what: str) -> None:
+    lacking, added = _without(saved, there), _without(there, saved)
+    if lacking or added:
+        said = [f"it lacks {listing(lacking)}"] * bool(lacking) + [f"it also has {listing(added)}"] * bool(added)
+        counts = f"is of {len(saved)} {parts}, and the scene given has {len(there)}"
+        raise InputError(f"{what} {counts}: {' and '.join(said)}.")
+    if there != saved:
+        raise InputError(f"{what} has its {parts} in the order {listing(saved)}; the scene given has another.")
+
+
+def _without(names: list[str], others: list[str]) -> list[str]:
+    known = set(others)
+    return [name for name in names if name not in known]
+
+
 def _simulation(scene: Scene, header: HeaderEntry, device: str, faults: Faults) -> Simulation:
-    settings = header.settings
     with _told_of_the_file(faults):
-        integrator = make_integrator(settings.integrator)
-    return Simulation(
-        scene,
-        device=device,
-        worlds=settings.worlds,
-        integrator=integrator,
-        position_tolerance=settings.position_tolerance,
-        velocity_tolerance=settings.velocity_tolerance,
-        strict=settings.strict,
-    )
+        settings = make_settings(header.settings)
+    return Simulation(scene, device=device, **settings)
 
 
 def _check_rows(header: HeaderEntry, values: dict[str, NDArray[Any]], faults: Faults) -> None:
@@ -192,5 +196,7 @@ def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Fa
             raise faults.error(f"has an array {name!r} that is not finite.")
     for part, group in simulation.state.groups.items():
         own = {name.removeprefix(f"{part}."): array for name, array in values.items() if name.startswith(f"{part}.")}
+        if not own and not any(array.size for _, array in arrays.each(group)):
+            continue  # a file from before there were joints
         with _told_of_the_file(faults):
             arrays.write(group, own, f"group {part!r}")

@@ -14,29 +14,43 @@ from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
 from rattleback.io.shape_schema import Entry, Name, Positive
+from rattleback.solvers import joints
 
 if TYPE_CHECKING:
-    from rattleback.core.protocols import Integrator
+    from types import ModuleType
+
+    from rattleback.simulation import Simulation
 
 FORMAT = "rattleback-state"
 VERSION = 1
 INFINITY = "infinity"  # JSON has no number for it
+# What a slot of the simulation is called in messages, and the room whose menu fills it.
+SLOTS: dict[str, tuple[str, ModuleType]] = {
+    "integrator": ("integrator", integrators),
+    "joints": ("joint method", joints),
+}
 
 
-class IntegratorEntry(Entry):
-    """An integrator of the menu and its parameters."""
+class MethodEntry(Entry):
+    """A method of a menu and its parameters."""
 
     name: str
     parameters: dict[str, Any]
 
 
 class SettingsEntry(Entry):
-    """The settings of a simulation that are not in the arrays of its state."""
+    """The settings of a simulation that are not in the arrays of its state.
 
-    integrator: IntegratorEntry
+    Files from before there were joints lack the settings of those; they get the defaults.
+    """
+
+    integrator: MethodEntry
+    joints: MethodEntry | None = None
     worlds: int | None = Field(ge=1)
     position_tolerance: Positive
+    orientation_tolerance: Positive | None = None
     velocity_tolerance: Positive
+    max_iterations: int | None = Field(None, ge=1, le=checks.MOST)
     strict: bool
 
 
@@ -48,35 +62,54 @@ class HeaderEntry(Entry):
     rattleback: str
     precision: Literal["double", "single"]
     bodies: list[Name] = Field(min_length=1)
+    joints: list[Name] = Field([])
+    code_joints: list[Name] = Field([])
     code_forces: list[Name]
     scene: dict[str, Any] | None
     settings: SettingsEntry
 
 
-ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry, "integrator": IntegratorEntry}
+ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry, **dict.fromkeys(SLOTS, MethodEntry)}
 
 
-def integrator_data(integrator: Integrator) -> dict[str, Any]:
-    """An integrator as plain data: its name on the menu and its parameters."""
-    name = next((name for name, kind in integrators.MENU.items() if type(integrator) is kind), None)
+def settings_data(simulation: Simulation) -> dict[str, Any]:
+    """The settings of a simulation as plain data.
+
+    Raises:
+        InputError: A method is not on its menu.
+    """
+    return {
+        **{slot: _method_data(slot, getattr(simulation, slot)) for slot in SLOTS},
+        "worlds": simulation.worlds,
+        **simulation.tolerances,
+        "max_iterations": simulation.max_iterations,
+        "strict": simulation.strict,
+    }
+
+
+def make_settings(entry: SettingsEntry) -> dict[str, Any]:
+    """The keyword options of the simulation that was saved, with the methods the header names."""
+    given = entry.model_dump(exclude_none=True)
+    return {**given, **{slot: _make_method(slot, getattr(entry, slot)) for slot in SLOTS if slot in given}}
+
+
+def _method_data(slot: str, method: Any) -> dict[str, Any]:
+    """A method as its name on the menu and its parameters."""
+    what, room = SLOTS[slot]
+    name = next((name for name, kind in room.MENU.items() if type(method) is kind), None)
     if name is None:
         raise InputError(
-            f"The integrator {integrator!r} is not on the menu, so a state file cannot name it; choose another with "
-            f"sim.use(integrator=...) before saving. The menu: {listing(list(integrators.MENU))}."
+            f"The {what} {method!r} is not on the menu, so a state file cannot name it; choose another with "
+            f"sim.use({slot}=...) before saving. The menu: {listing(list(room.MENU))}."
         )
-    parameters: Any = {field.name: getattr(integrator, field.name) for field in fields(integrators.MENU[name])}
-    return {"name": name, "parameters": {key: _plain(value) for key, value in parameters.items()}}
+    return {"name": name, "parameters": {field.name: _plain(getattr(method, field.name)) for field in fields(method)}}
 
 
-def make_integrator(entry: IntegratorEntry) -> Integrator:
-    """The integrator a header names."""
-    default: Integrator = choose("integrator", entry.name, integrators.MENU, integrators.NEEDS)
-    kind: Any = type(default)
-    checks.options(entry.parameters, [field.name for field in fields(kind)], f"The integrator {entry.name!r}")
-    made: Integrator = kind(
-        **{key: math.inf if value == INFINITY else value for key, value in entry.parameters.items()}
-    )
-    return made
+def _make_method(slot: str, entry: MethodEntry) -> Any:
+    what, room = SLOTS[slot]
+    kind = type(choose(what, entry.name, room.MENU, room.NEEDS))
+    checks.options(entry.parameters, [field.name for field in fields(kind)], f"The {what} {entry.name!r}")
+    return kind(**{key: math.inf if value == INFINITY else value for key, value in entry.parameters.items()})
 
 
 def _plain(value: float) -> float | str:

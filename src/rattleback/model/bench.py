@@ -16,7 +16,7 @@ from rattleback.model.state import Clock, Loads, Motion, State
 
 @group(axis="bodies")
 class Diagnostics:
-    """What the steps of one call leave behind for the report; running maxima, reset at the start of a call."""
+    """What an integrator says of its own work: of one prediction, or the worst over the steps of a call."""
 
     integration_error: real = field("1", "error of the integrator's own step, in its own measure")
     iterations: wp.int32 = field("1", "iterations of an implicit method or sub-steps of an adaptive one")
@@ -46,7 +46,8 @@ class Bench:
         evaluate: Records the launches that write the loads of a moment into a Loads group.
         velocity_dependent: Whether any force depends on velocity.
         motion_dependent: Whether any force depends on velocity or pose.
-        diagnostics: What the report is made of.
+        diagnostics: What the integrator says of its last prediction.
+        worst: The worst of that over the predictions that were taken over, since the call began.
         stop: Raised by a step that went wrong: number of bodies minus the row of the first bad one.
     """
 
@@ -60,6 +61,7 @@ class Bench:
     velocity_dependent: bool
     motion_dependent: bool
     diagnostics: Diagnostics
+    worst: Diagnostics
     stop: Any
 
     @property

@@ -29,8 +29,8 @@ class World:
 class Scene:
     """What is simulated: bodies and the forces on them.
 
-    ``bodies`` lists the bodies, ``groups`` the bodies of each group, ``forces`` the force modules by name, all in the
-    order they were added; ``world`` is the frame nothing moves.
+    ``bodies`` lists the bodies, ``groups`` the bodies of each group, ``joints`` and ``forces`` the joints and force
+    modules by name, all in the order they were added; ``world`` is the frame nothing moves.
 
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
@@ -43,6 +43,7 @@ class Scene:
         self.world = World()
         self.bodies: list[Body] = []
         self.forces: dict[str, Any] = {}
+        self.joints: dict[str, Any] = {}
         self.groups: dict[str, list[Body]] = {}
         self._index: dict[str, int] = {}
 
@@ -90,6 +91,29 @@ class Scene:
         self.forces[label] = force
         return force
 
+    def add_joint(self, joint: Any, name: str | None = None) -> Any:
+        """Add a joint, such as ``rb.Ball(scene.world, arm, at=(0, 0, 0))``; returns it."""
+        if not callable(getattr(joint, "rows", None)) or isinstance(joint, type):
+            raise InputError(f"add_joint got {joint!r}; it must be a joint, such as rb.Ball(a, b, at=(0, 0, 0)).")
+        label = name
+        if label is None:
+            label = _numbered(type(joint).__name__.lower(), len(self.joints) + 1, self._taken)
+        elif self._taken(checks.text(label, "The name of a joint")):
+            raise InputError(f"The scene already uses the name {label!r}; a joint needs one of its own.")
+        for body in (joint.a, joint.b):
+            if body != self.world.name and body not in self._index:
+                known = [*self._index, self.world.name]
+                raise UnknownName(
+                    f"Joint {label!r} holds {body!r}, which is not in the scene.{did_you_mean(body, known)}"
+                )
+        if all(body == self.world.name or self[body].static for body in (joint.a, joint.b)):
+            raise InputError(f"Joint {label!r} holds {joint.a!r} and {joint.b!r}, neither of which can move.")
+        self.joints[label] = joint
+        return joint
+
+    def _taken(self, name: str) -> bool:
+        return name in self._index or name in self.groups or name in self.joints or name == self.world.name
+
     def index(self, body: Any) -> int:
         """Place of a body in ``bodies``, from its name or from what ``add_body`` returned."""
         name = getattr(body, "name", body)
@@ -102,6 +126,7 @@ class Scene:
         """A scene of its own with the same bodies and forces."""
         twin = Scene(self.gravity, self.name)
         twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
+        twin.joints = dict(self.joints)
         twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
         return twin
 
@@ -132,8 +157,9 @@ class Scene:
         return load(path)
 
     def _add(self, body: Body) -> Body:
-        if body.group and body.group in self._index:
-            raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as a body is; choose another.")
+        if body.group and (body.group in self._index or body.group in self.joints):
+            what = "a body" if body.group in self._index else "a joint"
+            raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as {what} is; choose another.")
         self._index[body.name] = len(self.bodies)
         self.bodies.append(body)
         if body.group:
@@ -143,9 +169,9 @@ class Scene:
     def _new_name(self, shape: Any, options: Any) -> str:
         if "name" not in options:
             stem = "body" if shape is None else type(shape).__name__.lower()
-            return _numbered(stem, len(self.bodies) + 1, lambda name: name in self._index or name in self.groups)
+            return _numbered(stem, len(self.bodies) + 1, self._taken)
         name = checks.text(options["name"], "The name of a body")
-        if name in self._index or name in self.groups or name == self.world.name:
+        if self._taken(name):
             raise InputError(f"The scene already uses the name {name!r}; a body needs one of its own.")
         return name
 

@@ -13,7 +13,7 @@ import warp as wp
 from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
-from rattleback.core.precision import quat, vec3
+from rattleback.core.precision import quat, real, vec3
 
 
 @group(axis="bodies")
@@ -32,6 +32,13 @@ class Loads:
 
     force: vec3 = field("N", "force through the centre of mass")
     torque: vec3 = field("N m", "torque about the centre of mass")
+
+
+@group(axis="joints")
+class JointState:
+    """What joints remember."""
+
+    angle: real = field("rad", "turn of B against A about the z axis, counted on over full turns")
 
 
 @group(axis="worlds")
@@ -81,27 +88,27 @@ class State(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
     read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied`` and ``clock`` hold the device arrays themselves.
+    ``motion``, ``applied``, ``joints`` and ``clock`` hold the device arrays themselves.
     """
 
-    def __init__(self, shape: tuple[int, ...], motion: Any, applied: Any, clock: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], motion: Any, applied: Any, joints: Any, clock: Any) -> None:
         self.shape = shape
-        self.motion, self.applied, self.clock = motion, applied, clock
+        self.motion, self.applied, self.joints, self.clock = motion, applied, joints, clock
         self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._views: list[np.ndarray] = []
 
     @classmethod
     def allocate(cls, model: Any) -> "State":
         """A zeroed state for a model."""
-        counts = {"bodies": model.count, "worlds": model.worlds}
-        kinds = (Motion, Loads, Clock)
+        counts = {"bodies": model.count, "worlds": model.worlds, "joints": len(model.scene.joints) * model.worlds}
+        kinds = (Motion, Loads, JointState, Clock)
         shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
         return cls(shape, *(arrays.allocate(kind, counts, model.device) for kind in kinds))
 
     @property
     def groups(self) -> dict[str, Any]:
         """The array groups by name, in the order they are saved and hashed."""
-        return {"motion": self.motion, "applied": self.applied, "clock": self.clock}
+        return {"motion": self.motion, "applied": self.applied, "joints": self.joints, "clock": self.clock}
 
     @property
     def time(self) -> float:

@@ -123,10 +123,20 @@ WORLD: dict[str, Kind] = {
 # Of the report: one number for all worlds, the worst since the current call to step or run began.
 REPORT: dict[str, Kind] = {
     "position_error": Kind("m", (), lambda sim: sim.report.position_error),
+    "orientation_error": Kind("rad", (), lambda sim: sim.report.orientation_error),
     "velocity_error": Kind("m/s", (), lambda sim: sim.report.velocity_error),
     "integration_error": Kind("", (), lambda sim: sim.report.integration_error),
     "iterations": Kind("", (), lambda sim: sim.report.iterations),
     "converged": Kind("", (), lambda sim: sim.report.converged),
+}
+
+# Of one joint, by its name: ``hinge.angle``. The unit of a velocity is that of its coordinate per second.
+JOINT: dict[str, tuple[str, tuple[str, ...]]] = {
+    "angle": ("rad", ()),
+    "position": ("m", ()),
+    "velocity": ("", ()),
+    "reaction_force": ("N", XYZ),
+    "reaction_torque": ("N m", XYZ),
 }
 
 NAMES = [*BODY, *WORLD, *REPORT]
@@ -142,11 +152,14 @@ def find_quantity(name: str, sim: Simulation) -> Quantity:
     if name in BODY:
         return _of_bodies(name, name, sim, slice(None))
     owner, dot, inner = name.rpartition(".")
+    if owner in sim.scene.joints and inner in JOINT:
+        return _of_joint(name, owner, inner, sim)
     if not dot or inner not in BODY:
         known = [*NAMES, *(f"{owner}.{entry}" for entry in BODY if owner in _owners(sim))]
         raise UnknownName(
             f"There is no quantity {name!r}.{did_you_mean(name, known)} There are {listing(NAMES, 30)}; "
-            "'arm.position' for a body or group 'arm'; and pairs (name, function of the simulation) of your own."
+            "'arm.position' for a body or group 'arm'; 'hinge.angle' and others of a joint 'hinge'; and pairs (name, "
+            "function of the simulation) of your own."
         )
     return _of_bodies(name, inner, sim, _rows(name, owner, sim))
 
@@ -194,6 +207,14 @@ def _read_own(name: str, read: Read, sim: Simulation) -> NDArray[np.float64]:
     if found.dtype.kind not in "biuf" or not found.size:
         raise InputError(f"The quantity {name!r} is {value!r}; its function must return a number or an array of them.")
     return found.astype(np.float64)
+
+
+def _of_joint(name: str, owner: str, inner: str, sim: Simulation) -> Quantity:
+    unit, components = JOINT[inner]
+    getattr(sim[owner], inner)  # a joint without the coordinate says so now
+    labels = tuple(f"{name}.{component}" for component in components) or (name,)
+    shape = (len(components),) if components else ()
+    return Quantity(name, unit, labels, shape, sim.worlds, lambda later: getattr(later[owner], inner))
 
 
 def _of_bodies(name: str, inner: str, sim: Simulation, rows: Any) -> Quantity:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rattleback.simulation import Simulation
 
 # The errors a report gives, each compared with the tolerance of the same name, and their units.
-ERRORS = {"integration": "", "position": "m", "velocity": "m/s"}
+ERRORS = {"integration": "", "position": "m", "orientation": "rad", "velocity": "m/s"}
 
 
 def run_summary(

@@ -2,21 +2,27 @@
 
     forces      the loads, where the integrator wants them
     predict     where every body would be at the end of the step
+    joints      impulses at the start that make the joints hold at the end, predicting again each time
     advance     check that the prediction is finite, take it over, move the clock
+    velocities  impulses at the end that make the velocities agree with the joints
 
-Collision finding belongs between forces and prediction, joints and contacts between prediction and advance.
+Collision finding belongs between forces and prediction, contacts between joints and advance. The rows of the joints
+and their factor at the end of one step serve the next, which starts from the same poses; the first step of a call finds
+them made by the prologue.
 
-Reference: Bender, dissertation, section 3.1.2.
+Reference: Bender, dissertation, section 3.1.2 and §3.3.
 """
 
 from dataclasses import dataclass
 
 import warp as wp
 
+from rattleback.core.precision import real
 from rattleback.core.protocols import Integrator
-from rattleback.model.bench import Bench
+from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.problem.preview import Preview
 
 
 @wp.kernel(enable_backward=False)
@@ -27,6 +33,24 @@ def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32]) -> N
     ok = ok and wp.isfinite(predicted.orientation[i]) and wp.isfinite(predicted.angular_velocity[i])
     if not ok:
         wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
+
+
+@wp.kernel(enable_backward=False)
+def forget(bodies: Bodies, diagnostics: Diagnostics) -> None:
+    """A prediction begins: the integrator has said nothing of it yet."""
+    i = wp.tid()
+    diagnostics.integration_error[i] = real(0.0)
+    diagnostics.iterations[i] = 0
+    diagnostics.trouble[i] = 0
+
+
+@wp.kernel(enable_backward=False)
+def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics) -> None:
+    """What the integrator said of the prediction that is taken over."""
+    i = wp.tid()
+    worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
+    worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
+    worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
 
 
 @wp.kernel(enable_backward=False)
@@ -54,15 +78,33 @@ class ImpulseStep:
     """The recipe of the impulse-based method."""
 
     integrator: Integrator
+    joints: Preview | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
-        stage = bench.program.stage
+        stage, joints = bench.program.stage, self.joints
+        if joints is not None:
+            with bench.program.prologue():
+                joints.record_rows()
         with stage("forces"):
+            if joints is not None:
+                joints.record_start()
             self.integrator.record_forces(bench)
         with stage("predict"):
-            self.integrator.record_prediction(bench)
+            self._predict(bench)
+        if joints is not None:
+            with stage("joints"):
+                joints.record_positions(lambda: self._predict(bench))
         with stage("advance"):
+            bench.for_bodies(remember, bench.diagnostics, bench.worst)
             bench.for_bodies(find_fault, bench.predicted, bench.stop)
             bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
             bench.for_worlds(move_clock, bench.state.clock, bench.stop)
+        if joints is not None:
+            with stage("velocities"):
+                joints.record_rows()
+                joints.record_velocities()
+
+    def _predict(self, bench: Bench) -> None:
+        bench.for_bodies(forget, bench.diagnostics)
+        self.integrator.record_prediction(bench)

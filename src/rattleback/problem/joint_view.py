@@ -1,0 +1,109 @@
+"""One joint of a running simulation: its coordinates, their rates, and what it carries."""
+
+from typing import Any
+
+import numpy as np
+
+from rattleback.core.errors import InputError
+from rattleback.maths import rotation
+from rattleback.model.measure import worlds_first
+from rattleback.problem.preview import Preview
+
+
+class JointView:
+    """Joint of a running simulation; numbers, or one entry per world when worlds were asked for.
+
+    Args:
+        preview: The joints of the simulation.
+        name: Name of the joint.
+    """
+
+    def __init__(self, preview: Preview, name: str) -> None:
+        self.name, self._preview = name, preview
+        self._index = preview.problem.names.index(name)
+        self._joint = preview.bench.model.scene.joints[name]
+
+    @property
+    def angle(self) -> Any:
+        """Turn of B against A about the axis, counted on over full turns [rad]; zero at the start."""
+        self._needs("turn_z", "angle")
+        return self._shown(self._row(self._preview.bench.state.joints.angle))
+
+    @property
+    def position(self) -> Any:
+        """Way of B's anchor from A's along the axis [m]."""
+        self._needs("slide_z", "position")
+        _, axis, way = self._geometry()
+        return self._shown((way * axis).sum(axis=-1))
+
+    @property
+    def velocity(self) -> Any:
+        """Rate of the free coordinate: of the angle [rad/s], or of the position [m/s] where there is no angle."""
+        _, axis, way = self._geometry()
+        a, b = (self._body(side) for side in "ab")
+        turning = ((b["angular_velocity"] - a["angular_velocity"]) * axis).sum(axis=-1)
+        if self._has("turn_z"):
+            return self._shown(turning)
+        self._needs("slide_z", "velocity")
+        rate = self._anchor_velocity("b") - self._anchor_velocity("a") - np.cross(a["angular_velocity"], way)
+        return self._shown((rate * axis).sum(axis=-1))
+
+    @property
+    def reaction_force(self) -> Any:
+        """Force of the joint on B in the last step, world frame (3,) [N]."""
+        return self._shown(self._row(self._preview.reactions.impulse) / self._step())
+
+    @property
+    def reaction_torque(self) -> Any:
+        """Torque of the joint on B about its anchor in the last step, world frame (3,) [N m]."""
+        impulse, turning = self._row(self._preview.reactions.impulse), self._row(self._preview.reactions.turning)
+        return self._shown((turning - np.cross(self._lever("b"), impulse)) / self._step())
+
+    def __repr__(self) -> str:
+        return f"<{type(self._joint).__name__} {self.name!r} between {self._joint.a!r} and {self._joint.b!r}>"
+
+    def _needs(self, freedom: str, what: str) -> None:
+        if not self._has(freedom):
+            raise InputError(f"Joint {self.name!r} is a {type(self._joint).__name__}, which has no {what} of its own.")
+
+    def _has(self, freedom: str) -> bool:
+        """Whether this is the only freedom of its kind, so that one number tells it."""
+        kind = freedom.split("_")[0]
+        return [name for name in self._joint.freedoms if name.startswith(kind)] == [freedom]
+
+    def _row(self, array: Any) -> np.ndarray:
+        """Entries of this joint in every world."""
+        return np.array(array.numpy()[self._index :: len(self._preview.problem.names)], dtype=np.float64)
+
+    def _step(self) -> float:
+        return float(self._preview.bench.state.clock.time_step.numpy()[0])
+
+    def _body(self, side: str) -> dict[str, np.ndarray]:
+        model, state = self._preview.bench.model, self._preview.bench.state
+        name = getattr(self._joint, side)
+        if name == model.scene.world.name:
+            still = {key: np.zeros((1, 3)) for key in ("position", "velocity", "angular_velocity")}
+            return {**still, "orientation": np.array([[0.0, 0.0, 0.0, 1.0]])}
+        row = model.index(name)
+        keys = ("position", "orientation", "velocity", "angular_velocity")
+        return {key: worlds_first(model, state.picture(key))[:, row] for key in keys}
+
+    def _lever(self, side: str) -> np.ndarray:
+        anchor = self._row(getattr(self._preview.problem.joints, f"anchor_{side}"))
+        return rotation.rotate(self._body(side)["orientation"], anchor)
+
+    def _anchor_velocity(self, side: str) -> np.ndarray:
+        body = self._body(side)
+        turned: np.ndarray = body["velocity"] + np.cross(body["angular_velocity"], self._lever(side))
+        return turned
+
+    def _geometry(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Anchor of A, the axis and the way from A's anchor to B's, in the world."""
+        at = {side: self._body(side)["position"] + self._lever(side) for side in "ab"}
+        frame = rotation.multiply(self._body("a")["orientation"], self._row(self._preview.problem.joints.turn_a))
+        return at["a"], rotation.rotate(frame, np.array([0.0, 0.0, 1.0])), at["b"] - at["a"]
+
+    def _shown(self, values: np.ndarray) -> Any:
+        if self._preview.bench.model.batched:
+            return values
+        return values[0] if values.ndim > 1 else float(values[0])

@@ -1,0 +1,60 @@
+"""One body on one joint, with a motion known to many digits: a point mass on a rod, and a heavy top.
+
+    θ̈ = −(g/l) sin θ,   period  T = 4 √(l/g) K(sin²(θ₀/2)),   K complete elliptic integral of the first kind
+
+θ angle to the vertical, θ₀ where it starts at rest, l length of the rod, g gravity. The rod is a distance joint that
+holds the ball at its centre and so never turns it: the ball moves exactly as a point of its mass.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rattleback.core import checks
+from rattleback.core.errors import InputError
+from rattleback.joints import Ball, Distance
+from rattleback.model import Scene
+from rattleback.shapes import Sphere
+
+# The heavy top: 15 kg, 1 m from its tip, moments about the centre of mass; its axis is y of its own frame.
+TOP_MASS = 15.0
+TOP_MOMENTS = (0.234375, 0.46875, 0.234375)
+TOP_PRECESSION = -4.61538
+
+
+def pendulum(length: float = 1.0, angle: float = 0.5 * math.pi) -> Scene:
+    """A ball of 1 kg on a rod without mass, let go at an angle; it moves as a point mass does.
+
+    Args:
+        length: Length of the rod, to the centre of the ball [m].
+        angle: Angle to the vertical it starts from, at rest [rad]; more than zero, less than π.
+    """
+    length = checks.positive(length, "The length of pendulum")
+    angle = checks.positive(angle, "The angle of pendulum")
+    if angle >= math.pi:
+        raise InputError(f"The angle of pendulum is {angle!r}; it must be less than π, where it would stand still.")
+    scene = Scene(name="pendulum")
+    place = (length * math.sin(angle), 0.0, -length * math.cos(angle))
+    ball = scene.add_body(Sphere(0.1 * length), mass=1.0, name="ball", position=place)
+    scene.add_joint(Distance(scene.world, ball, at=(0.0, 0.0, 0.0), at_b=place), name="rod")
+    return scene
+
+
+def heavy_top(spin: float = 150.0) -> Scene:
+    """A heavy top on a ball joint that starts with a horizontal axis and precesses.
+
+    Args:
+        spin: Angular velocity about its axis [rad/s].
+    """
+    spin = checks.number(spin, "The spin of heavy_top")
+    scene = Scene(name="heavy_top")
+    top = scene.add_body(
+        mass=TOP_MASS,
+        inertia=TOP_MOMENTS,
+        name="top",
+        position=(0.0, 1.0, 0.0),
+        velocity=(-TOP_PRECESSION, 0.0, 0.0),
+        angular_velocity=(0.0, spin, TOP_PRECESSION),
+    )
+    scene.add_joint(Ball(scene.world, top, at=(0.0, 0.0, 0.0)), name="tip")
+    return scene

@@ -1,0 +1,1 @@
+"""Methods that find impulses: one file each, on rows only."""

@@ -1,0 +1,225 @@
+"""Every joint on the menu: what it forbids and what it leaves add up to six, and neither touches the other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from scipy.spatial.transform import Rotation
+
+import rattleback as rb
+from rattleback.constraints.row import row_of
+from rattleback.core.precision import real
+from rattleback.joints import MENU
+from rattleback.model.state import Motion
+from rattleback.problem.joint_rows import Joints, Letters, evaluate_rows, frames_of, letter_of
+
+DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
+CROSSED = ("double_rotation", "universal")
+OWNERS = ("world", "base")
+SEEDS = range(5)
+
+
+@wp.kernel(enable_backward=False)
+def find_errors(joints: Joints, letters: Letters, motion: Motion, error: wp.array(dtype=real)) -> None:
+    j = wp.tid()
+    frames = frames_of(joints, motion, j)
+    for k in range(joints.count[j]):
+        r = joints.first[j] + k
+        error[r] = row_of(letter_of(letters, r), frames).error
+
+
+class Pair:
+    """A body or the world, joined to another body at a random place; the other may be moved along its freedoms."""
+
+    def __init__(self, name: str, owner: str, seed: int) -> None:
+        self.name, self.owner, self.rng = name, owner, np.random.default_rng(seed)
+        rng, scene = self.rng, rb.Scene(gravity=(0, 0, 0))
+        for body in ("base", "arm"):
+            scene.add_body(
+                rb.Box(0.5, 0.3, 0.2),
+                mass=rng.uniform(1.0, 3.0),
+                position=rng.uniform(-1.0, 1.0, 3),
+                orientation=Rotation.random(rng=rng).as_quat(),
+                name=body,
+            )
+        at, axis = rng.uniform(-1.0, 1.0, 3), rng.standard_normal(3)
+        given: dict[str, Any] = {"at": at, "axis": axis}
+        if name in DISTANCES:
+            given["at_b"] = at + rng.uniform(0.2, 1.0, 3)
+        if name in CROSSED:
+            given["axis_b"] = np.cross(axis, rng.standard_normal(3))
+        self.joint = scene.add_joint(MENU[name](owner, "arm", **given))
+        self.sim = rb.Simulation(scene)
+        self.problem = self.sim._preview.problem
+        base = scene["base"]
+        self.first, self.second = (Rotation.from_quat(q) for q in self.joint.frames())
+        self.at, self.at_b = np.array(self.joint.at), np.array(self.joint.at_b)
+        arm = Rotation.from_quat(scene["arm"].orientation)
+        self.arm_in_frame = self.second.inv() * arm
+        self.centre_in_frame = self.second.inv().apply(scene["arm"].position - self.at_b)
+        self.base = base
+
+    def scatter(self) -> None:
+        """Move the owner anywhere and the arm anywhere its freedoms let it go."""
+        rng = self.rng
+        if self.owner == "base":
+            turn, shift = Rotation.random(rng=rng), rng.uniform(-1.0, 1.0, 3)
+            self.sim["base"].position = shift + turn.apply(self.base.position.copy())
+            self.sim["base"].orientation = (turn * Rotation.from_quat(self.base.orientation.copy())).as_quat()
+            self.at, self.at_b = shift + turn.apply(self.at), shift + turn.apply(self.at_b)
+            self.first, self.second = turn * self.first, turn * self.second
+        way = self.slide()
+        self.second = self.turn()
+        self.at_b = self.at + self.first.apply(way)
+        self.sim["arm"].orientation = (self.second * self.arm_in_frame).as_quat()
+        self.sim["arm"].position = self.at_b + self.second.apply(self.centre_in_frame)
+
+    def slide(self) -> np.ndarray:
+        """A way from anchor to anchor, in the frame of the owner, that the joint allows."""
+        rng, way = self.rng, np.zeros(3)
+        for k, letter in enumerate("xyz"):
+            if f"slide_{letter}" in self.joint.freedoms:
+                way[k] = rng.uniform(-1.0, 1.0)
+        if self.name == "distance":
+            way = rng.standard_normal(3)
+            way *= self.joint.length / np.linalg.norm(way)
+        if self.name == "distance_to_line":
+            angle = rng.uniform(0.0, 2.0 * np.pi)
+            way[:2] = self.joint.length * np.array([np.cos(angle), np.sin(angle)])
+        if self.name == "distance_to_plane":
+            way[2] = self.joint.length
+        return way
+
+    def turn(self) -> Rotation:
+        """An orientation of the frame on the arm that the joint allows."""
+        alpha, beta = (Rotation.from_rotvec([0.0, 0.0, angle]) for angle in self.rng.uniform(-np.pi, np.pi, 2))
+        free = {freedom for freedom in self.joint.freedoms if freedom.startswith("turn")}
+        if {"turn_x", "turn_y", "turn_z"} <= free:
+            return Rotation.random(rng=self.rng)
+        if free == {"turn_a", "turn_b"}:
+            return self.first * alpha * (self.first.inv() * self.second) * beta
+        return self.second * alpha if free == {"turn_z"} else self.second
+
+    def jacobian(self) -> np.ndarray:
+        """The rows now, by the velocities of the owner and of the arm."""
+        problem, sim = self.problem, self.sim
+        sim.state.send()
+        inputs = [sim.model.bodies, problem.joints, problem.letters, sim.state.motion, problem.rows]
+        wp.launch(evaluate_rows, 1, inputs=inputs, device="cpu")
+        parts = ("linear_a", "angular_a", "linear_b", "angular_b")
+        return np.concatenate([getattr(problem.rows, part).numpy() for part in parts], axis=1)
+
+    def errors(self) -> np.ndarray:
+        problem, sim = self.problem, self.sim
+        sim.state.send()
+        found = wp.zeros(problem.row_count, dtype=real, device="cpu")
+        wp.launch(find_errors, 1, inputs=[problem.joints, problem.letters, sim.state.motion, found], device="cpu")
+        return np.array(found.numpy())
+
+    def freedom_twists(self) -> np.ndarray:
+        """Velocities of the arm the freedoms give it, the owner standing still, one a column."""
+        lever = self.sim["arm"].position - self.at_b
+        axes, own = self.first.as_matrix(), self.second.as_matrix()
+        named = {f"turn_{letter}": own[:, k] for k, letter in enumerate("xyz")}
+        named |= {"turn_a": axes[:, 2], "turn_b": own[:, 2]}
+        columns = []
+        for freedom in self.joint.freedoms:
+            kind, letter = freedom.split("_")
+            if kind == "slide":
+                columns.append(np.concatenate([np.zeros(6), axes[:, "xyz".index(letter)], np.zeros(3)]))
+            else:
+                spin = named[freedom]
+                columns.append(np.concatenate([np.zeros(6), np.cross(spin, lever), spin]))
+        return np.array(columns).reshape(-1, 12).T
+
+
+def test_every_joint_of_the_menu_is_a_public_name() -> None:
+    for kind in MENU.values():
+        assert getattr(rb, kind.__name__) is kind
+
+
+@pytest.mark.parametrize("name", MENU)
+def test_rows_and_freedoms_add_up_to_six(name: str) -> None:
+    joint = Pair(name, "world", 0).joint
+    assert len(joint.rows()) + len(joint.freedoms) == 6
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", MENU)
+def test_a_joint_holds_at_the_start(name: str, owner: str) -> None:
+    for seed in SEEDS:
+        np.testing.assert_allclose(Pair(name, owner, seed).errors(), 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", MENU)
+def test_a_joint_holds_wherever_its_freedoms_lead(name: str, owner: str) -> None:
+    for seed in SEEDS:
+        pair = Pair(name, owner, seed)
+        pair.scatter()
+        np.testing.assert_allclose(pair.errors(), 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", MENU)
+def test_the_rows_of_a_joint_say_different_things(name: str, owner: str) -> None:
+    """The Jacobian by the arm alone has as many independent rows as there are."""
+    for seed in SEEDS:
+        pair = Pair(name, owner, seed)
+        pair.scatter()
+        sizes = np.linalg.svd(pair.jacobian()[:, 6:], compute_uv=False)
+        assert (sizes > 1e-3).sum() == len(pair.joint.rows())
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", [name for name in MENU if name not in DISTANCES])
+def test_the_rows_do_not_feel_the_freedoms(name: str, owner: str) -> None:
+    for seed in SEEDS:
+        pair = Pair(name, owner, seed)
+        pair.scatter()
+        twists = pair.freedom_twists()
+        assert np.linalg.matrix_rank(twists) == len(pair.joint.freedoms) if twists.size else not pair.joint.freedoms
+        np.testing.assert_allclose(pair.jacobian() @ twists, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MENU)
+def test_a_motion_that_is_not_a_freedom_is_felt(name: str) -> None:
+    """Five or fewer freedoms: a twist outside their span changes a row."""
+    pair = Pair(name, "world", 3)
+    pair.scatter()
+    free = np.linalg.svd(pair.jacobian()[:, 6:])[2][len(pair.joint.rows()) :]
+    twist = pair.rng.standard_normal(6)
+    outside = twist - free.T @ (free @ twist)
+    assert np.abs(pair.jacobian()[:, 6:] @ outside).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("axis", "turned"), [((0, 0, -1), (0, 0, -1)), ((0, 0, -2), (0, 0, -1)), ((3, 0, 4), (0.6, 0, 0.8))]
+)
+def test_the_frames_have_the_axis_as_their_z_axis(axis: tuple[float, ...], turned: tuple[float, ...]) -> None:
+    for q in rb.Revolute("a", "b", axis=axis).frames():
+        np.testing.assert_allclose(Rotation.from_quat(q).apply([0, 0, 1]), turned, atol=1e-15)
+
+
+@pytest.mark.parametrize("far", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-16, 1e-200])
+def test_the_frames_are_right_next_to_the_downward_axis(far: float) -> None:
+    """The shortest turn from z is hardest to find there."""
+    axis = np.array([far, -0.3 * far, -1.0])
+    axis /= np.linalg.norm(axis)
+    q = rb.Revolute("a", "b", axis=axis).frames()[0]
+    np.testing.assert_allclose(Rotation.from_quat(q).apply([0, 0, 1]), axis, atol=1e-15)
+
+
+def test_the_distance_is_the_one_at_the_start_unless_given() -> None:
+    place = {"at": (0, 0, 0), "axis": (0, 0, 1), "at_b": (3, 4, 12)}
+    assert rb.Distance("a", "b", **place).length == pytest.approx(13.0, abs=1e-15)
+    assert rb.DistanceToLine("a", "b", **place).length == pytest.approx(5.0, abs=1e-15)
+    assert rb.DistanceToPlane("a", "b", **place).length == pytest.approx(12.0, abs=1e-15)
+    for kind in (rb.Distance, rb.DistanceToLine, rb.DistanceToPlane):
+        assert kind("a", "b", **place, length=2.5).length == 2.5
+
+
+def test_a_plane_may_be_on_the_other_side_or_at_no_distance() -> None:
+    assert rb.DistanceToPlane("a", "b", at_b=(1, 2, -0.5)).length == -0.5
+    assert rb.DistanceToPlane("a", "b", at_b=(1, 2, 0)).length == 0.0

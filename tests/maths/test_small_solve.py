@@ -1,0 +1,50 @@
+"""Six equations with six unknowns inside a kernel, against NumPy."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from rattleback.maths.small_solve import mat66, solve6, vec6
+
+
+@wp.kernel(enable_backward=False)
+def solve_all(a: wp.array(dtype=mat66), b: wp.array(dtype=vec6), x: wp.array(dtype=vec6)) -> None:
+    i = wp.tid()
+    x[i] = solve6(a[i], b[i])
+
+
+def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    x = wp.zeros(len(a), dtype=vec6, device="cpu")
+    inputs = [wp.array(a, dtype=mat66, device="cpu"), wp.array(b, dtype=vec6, device="cpu"), x]
+    wp.launch(solve_all, len(a), inputs=inputs, device="cpu")
+    return np.array(x.numpy())
+
+
+def test_random_systems_have_numpys_solution() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((500, 6, 6)), rng.standard_normal((500, 6))
+    x = solved(a, b)
+    expected = np.linalg.solve(a, b[..., None])[..., 0]
+    error = np.abs(x - expected).max(axis=1) / np.abs(expected).max(axis=1)
+    assert (error <= 1e-14 * np.linalg.cond(a)).all()
+
+
+def test_zeros_on_the_diagonal_are_no_obstacle() -> None:
+    rng = np.random.default_rng(2)
+    a = np.array([np.eye(6)[rng.permutation(6)] for _ in range(100)])
+    b = rng.standard_normal((100, 6))
+    np.testing.assert_array_equal(solved(a, b), np.einsum("kji,kj->ki", a, b))
+
+
+def test_a_tiny_leading_entry_costs_no_digits() -> None:
+    a = np.eye(6) + np.ones((6, 6))
+    a[0, 0] = 1e-18
+    b = np.arange(1.0, 7.0)
+    np.testing.assert_allclose(solved(a[None], b[None])[0], np.linalg.solve(a, b), rtol=1e-14)
+
+
+@pytest.mark.parametrize("rank", range(6))
+def test_a_singular_system_is_not_given_a_finite_answer(rank: int) -> None:
+    a = np.zeros((6, 6))
+    a[:rank, :rank] = np.eye(rank)
+    assert not np.isfinite(solved(a[None], np.ones((1, 6)))).all()

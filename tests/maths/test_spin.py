@@ -1,0 +1,163 @@
+"""Euler's equation in kernels: momentum, acceleration and the torque-free step against NumPy and SciPy."""
+
+import numpy as np
+import pytest
+import warp as wp
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.maths import spin
+
+COUNT = 200
+
+
+@wp.kernel(enable_backward=False)
+def convert(
+    q: wp.array(dtype=quat),
+    w: wp.array(dtype=vec3),
+    torque: wp.array(dtype=vec3),
+    inertia: wp.array(dtype=mat33),
+    inverse: wp.array(dtype=mat33),
+    out: wp.array2d(dtype=vec3),
+) -> None:
+    i = wp.tid()
+    out[i, 0] = spin.angular_momentum(q[i], w[i], inertia[i])
+    out[i, 1] = spin.angular_velocity(q[i], out[i, 0], inverse[i])
+    out[i, 2] = spin.angular_acceleration(q[i], w[i], torque[i], inertia[i], inverse[i])
+
+
+@wp.kernel(enable_backward=False)
+def rotate_freely(
+    q: wp.array(dtype=quat),
+    w: wp.array(dtype=vec3),
+    inertia: wp.array(dtype=mat33),
+    inverse: wp.array(dtype=mat33),
+    h: real,
+    residual: wp.array(dtype=real),
+    iterations: wp.array(dtype=int),
+) -> None:
+    i = wp.tid()
+    turned, spun, left, count = spin.free_rotation(q[i], w[i], inertia[i], inverse[i], h)
+    q[i] = turned
+    w[i] = spun
+    residual[i] = left
+    iterations[i] = count
+
+
+class Tops:
+    """Bodies of random inertia, orientation and angular velocity."""
+
+    def __init__(self, seed: int, speed: float = 3.0) -> None:
+        rng = np.random.default_rng(seed)
+        axes = Rotation.random(COUNT, rng).as_matrix()
+        shares = rng.uniform(0.05, 1.0, (COUNT, 3))
+        moments = shares.sum(axis=1, keepdims=True) - shares
+        self.inertia = np.einsum("kij,kj,klj->kil", axes, moments, axes)
+        self.inverse = np.linalg.inv(self.inertia)
+        self.q = Rotation.random(COUNT, rng).as_quat()
+        self.w = speed * rng.standard_normal((COUNT, 3))
+        self.torque = rng.standard_normal((COUNT, 3))
+
+    def in_the_world(self) -> np.ndarray:
+        turn = Rotation.from_quat(self.q).as_matrix()
+        return turn @ self.inertia @ turn.transpose(0, 2, 1)
+
+    def momentum(self) -> np.ndarray:
+        return np.einsum("kij,kj->ki", self.in_the_world(), self.w)
+
+    def energy(self) -> np.ndarray:
+        return 0.5 * np.einsum("ki,ki->k", self.w, self.momentum())
+
+    def step(self, h: float, steps: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        q, w = (wp.array(a, dtype=k, device="cpu") for a, k in ((self.q, quat), (self.w, vec3)))
+        inertia, inverse = (wp.array(a, dtype=mat33, device="cpu") for a in (self.inertia, self.inverse))
+        residual, count = (wp.zeros(COUNT, dtype=kind, device="cpu") for kind in (real, int))
+        for _ in range(steps):
+            wp.launch(rotate_freely, COUNT, inputs=[q, w, inertia, inverse, h, residual, count], device="cpu")
+        self.q, self.w = np.array(q.numpy()), np.array(w.numpy())
+        return np.array(residual.numpy()), np.array(count.numpy())
+
+
+def test_momentum_velocity_and_acceleration_are_those_of_the_matrices() -> None:
+    tops = Tops(1)
+    kinds = ((tops.q, quat), (tops.w, vec3), (tops.torque, vec3), (tops.inertia, mat33), (tops.inverse, mat33))
+    out = wp.zeros((COUNT, 3), dtype=vec3, device="cpu")
+    inputs = [wp.array(a, dtype=kind, device="cpu") for a, kind in kinds]
+    wp.launch(convert, COUNT, inputs=[*inputs, out], device="cpu")
+    momentum, velocity, acceleration = out.numpy().transpose(1, 0, 2)
+    np.testing.assert_allclose(momentum, tops.momentum(), atol=1e-13)
+    np.testing.assert_allclose(velocity, tops.w, atol=1e-12)
+    moment = tops.torque - np.cross(tops.w, tops.momentum())
+    expected = np.linalg.solve(tops.in_the_world(), moment[..., None])[..., 0]
+    np.testing.assert_allclose(acceleration, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.01, 0.1, 0.3])
+def test_a_free_step_keeps_momentum_and_energy_to_rounding(h: float) -> None:
+    tops = Tops(2)
+    momentum, energy = tops.momentum(), tops.energy()
+    tops.step(h, 100)
+    scale = np.linalg.norm(momentum, axis=1)
+    assert (np.linalg.norm(tops.momentum() - momentum, axis=1) <= 1e-13 * scale).all()
+    np.testing.assert_allclose(tops.energy(), energy, rtol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(tops.q, axis=1), 1.0, atol=1e-15)
+
+
+def test_a_free_step_solves_the_midpoint_equation_and_says_so() -> None:
+    """Π₁ = Π₀ + h Π × Ω with Π = (Π₀ + Π₁)/2, computed here from the two ends."""
+    tops, h = Tops(3), 0.05
+    ends = [np.einsum("kij,kj->ki", tops.inertia, Rotation.from_quat(tops.q).inv().apply(tops.w))]
+    residual, count = tops.step(h)
+    ends.append(np.einsum("kij,kj->ki", tops.inertia, Rotation.from_quat(tops.q).inv().apply(tops.w)))
+    middle = 0.5 * (ends[0] + ends[1])
+    speed = np.einsum("kij,kj->ki", tops.inverse, middle)
+    scale = np.linalg.norm(ends[0], axis=1)
+    left = np.linalg.norm(ends[1] - ends[0] - h * np.cross(middle, speed), axis=1)
+    assert (left <= 1e-14 * scale).all()
+    assert (residual <= 1e-14).all()
+    assert (count <= 8).all()
+
+
+def test_a_free_step_back_undoes_a_free_step() -> None:
+    tops = Tops(4)
+    q, w = tops.q.copy(), tops.w.copy()
+    tops.step(0.1)
+    tops.step(-0.1)
+    np.testing.assert_allclose(tops.w, w, atol=1e-12)
+    np.testing.assert_allclose(np.abs((tops.q * q).sum(axis=1)), 1.0, atol=1e-13)
+
+
+def test_a_body_at_rest_stays_at_rest() -> None:
+    tops = Tops(5, speed=0.0)
+    q = tops.q.copy()
+    residual, _ = tops.step(0.1, 3)
+    np.testing.assert_array_equal(tops.w, 0.0)
+    np.testing.assert_array_equal(residual, 0.0)
+    np.testing.assert_allclose(tops.q, q, atol=1e-15)
+
+
+def test_free_rotation_is_of_second_order() -> None:
+    """Against SciPy's integrator of eighth order on ω and q together."""
+    start = Tops(6)
+    end_w, end_q = np.empty((5, 3)), np.empty((5, 4))
+    for k in range(5):
+        inertia = start.inertia[k]
+
+        def rate(_: float, y: np.ndarray, inertia: np.ndarray = inertia) -> np.ndarray:
+            q, w = y[:4], y[4:]
+            dq = 0.5 * np.append(q[3] * w + np.cross(q[:3], w), -q[:3] @ w)
+            return np.append(dq, np.linalg.solve(inertia, -np.cross(w, inertia @ w)))
+
+        local = Rotation.from_quat(start.q[k]).inv().apply(start.w[k])
+        end = solve_ivp(rate, (0, 1), np.append(start.q[k], local), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+        end_q[k] = end[:4]
+        end_w[k] = Rotation.from_quat(end[:4]).apply(end[4:])
+    errors = []
+    for steps in (200, 400):
+        tops = Tops(6)
+        tops.step(1.0 / steps, steps)
+        turns = Rotation.from_quat(tops.q[:5]) * Rotation.from_quat(end_q).inv()
+        errors.append([np.abs(tops.w[:5] - end_w).max(), turns.magnitude().max()])
+    order = np.log2(np.divide(*errors))
+    np.testing.assert_allclose(order, 2.0, atol=0.05)

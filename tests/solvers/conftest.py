@@ -1,0 +1,110 @@
+"""Random mechanisms, and their matrices made densely with NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from scipy.spatial.transform import Rotation
+
+import rattleback as rb
+from rattleback.core.stages import Program
+from rattleback.joints import MENU
+from rattleback.problem.joint_rows import evaluate_rows
+
+DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
+CROSSED = ("double_rotation", "universal")
+
+
+def random_joint(rng: np.random.Generator, name: str, a: str, b: str) -> Any:
+    at, axis = rng.uniform(-1.0, 1.0, 3), rng.standard_normal(3)
+    given: dict[str, Any] = {"at": at, "axis": axis}
+    if name in DISTANCES:
+        given["at_b"] = at + rng.uniform(0.2, 1.0, 3)
+    if name in CROSSED:
+        given["axis_b"] = np.cross(axis, rng.standard_normal(3))
+    return MENU[name](a, b, **given)
+
+
+class Dense:
+    """The joints of a scene as dense matrices, beside the solver that is to be tested.
+
+    J is assembled from the rows of every joint at the start, M⁻¹ from the scene's own masses and inertias.
+    """
+
+    def __init__(self, scene: rb.Scene, joints: Any = "direct") -> None:
+        self.sim = rb.Simulation(scene, joints=joints)
+        self.problem, self.solver = self.sim._preview.problem, self.sim._preview.solver
+        problem, sim = self.problem, self.sim
+        inputs = [sim.model.bodies, problem.joints, problem.letters, sim.state.motion, problem.rows]
+        wp.launch(evaluate_rows, problem.joint_count, inputs=inputs, device="cpu")
+        self.J, self.inverse_mass = self._jacobian(), self._inverse_mass(scene)
+        self.A = self.J @ self.inverse_mass @ self.J.T
+        moving = np.repeat([not body.static for body in scene.bodies], 6)
+        self.rank = int(np.linalg.matrix_rank(self.J[:, moving], tol=1e-9))
+
+    def _jacobian(self) -> np.ndarray:
+        rows, joints = self.problem.rows, self.problem.joints
+        found = np.zeros((self.problem.row_count, 6 * self.sim.model.count))
+        for side in "ab":
+            body, first, count = (getattr(joints, name).numpy() for name in (f"body_{side}", "first", "count"))
+            linear, angular = (getattr(rows, f"{part}_{side}").numpy() for part in ("linear", "angular"))
+            for i, r, n in zip(body, first, count, strict=True):
+                if i >= 0:
+                    found[r : r + n, 6 * i : 6 * i + 3] += linear[r : r + n]
+                    found[r : r + n, 6 * i + 3 : 6 * i + 6] += angular[r : r + n]
+        return found
+
+    @staticmethod
+    def _inverse_mass(scene: rb.Scene) -> np.ndarray:
+        found = np.zeros((6 * len(scene), 6 * len(scene)))
+        for i, body in enumerate(scene.bodies):
+            if not body.static:
+                turn = Rotation.from_quat(body.orientation.copy()).as_matrix()
+                found[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = np.eye(3) / body.mass
+                found[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = turn @ np.linalg.inv(body.inertia) @ turn.T
+        return found
+
+    def impulses(self, wanted: np.ndarray) -> np.ndarray:
+        """What the solver finds."""
+        self.problem.rows.wanted.assign(wanted)
+        program = Program(self.sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
+        with program.stage("all"):
+            self.solver.record_preparation(program)
+            self.solver.record_solution(program)
+        program.compile()
+        program.run(1)
+        return np.array(self.problem.rows.impulse.numpy())
+
+
+def random_mechanism(seed: int, bodies: int, loops: int = 0, roots: int = 1, names: Any = tuple(MENU)) -> rb.Scene:
+    """A forest of bodies hung from the world, a static body or nothing, with some joints more that close loops."""
+    rng = np.random.default_rng(seed)
+    scene = rb.Scene()
+    scene.add_static(rb.Box(1, 1, 1), name="ground")
+    for k in range(bodies):
+        scene.add_body(
+            rb.Box(*rng.uniform(0.2, 1.0, 3)),
+            mass=10.0 ** rng.uniform(-1.0, 1.0),
+            position=rng.uniform(-1.0, 1.0, 3),
+            orientation=Rotation.random(rng=rng).as_quat(),
+            name=f"body_{k}",
+        )
+    for k in range(bodies):
+        held = ["world", "ground", None][rng.integers(3)] if k < roots else f"body_{rng.integers(k)}"
+        if held is not None:
+            scene.add_joint(random_joint(rng, str(rng.choice(names)), held, f"body_{k}"))
+    for _ in range(loops):
+        a, b = rng.choice(bodies, 2, replace=False)
+        scene.add_joint(random_joint(rng, str(rng.choice(names)), f"body_{a}", f"body_{b}"))
+    return scene
+
+
+@pytest.fixture
+def dense() -> type[Dense]:
+    return Dense
+
+
+@pytest.fixture
+def mechanism() -> Any:
+    return random_mechanism
