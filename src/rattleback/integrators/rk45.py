@@ -31,7 +31,7 @@ from rattleback.integrators.runge_kutta import (
     new_rates,
     record_stages,
 )
-from rattleback.model.bench import Bench, Diagnostics, Moment
+from rattleback.model.bench import Bench, Diagnostics, Moment, copy_motion
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 
@@ -79,16 +79,6 @@ def begin(clock: Clock, sub: Clock, control: Control, busy: wp.array[wp.int32]) 
     sub.time[w] = clock.time[w]
     sub.time_step[w] = wp.min(wish, h)
     busy[0] = 1
-
-
-@wp.kernel(enable_backward=False)
-def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
-    """The start of the first sub-step."""
-    i = wp.tid()
-    target.position[i] = source.position[i]
-    target.orientation[i] = source.orientation[i]
-    target.velocity[i] = source.velocity[i]
-    target.angular_velocity[i] = source.angular_velocity[i]
 
 
 @wp.kernel(enable_backward=False)

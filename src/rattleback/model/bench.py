@@ -10,7 +10,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real
 from rattleback.core.stages import Program
-from rattleback.model.model import Model
+from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Clock, Loads, Motion, State
 
 
@@ -21,6 +21,16 @@ class Diagnostics:
     integration_error: real = field("1", "error of the integrator's own step, in its own measure")
     iterations: wp.int32 = field("1", "iterations of an implicit method or sub-steps of an adaptive one")
     trouble: wp.int32 = field("1", "1 where the integrator could not meet its tolerance")
+
+
+@wp.kernel(enable_backward=False)
+def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
+    """One motion becomes another."""
+    i = wp.tid()
+    target.position[i] = source.position[i]
+    target.orientation[i] = source.orientation[i]
+    target.velocity[i] = source.velocity[i]
+    target.angular_velocity[i] = source.angular_velocity[i]
 
 
 @dataclass(frozen=True)

@@ -96,16 +96,6 @@ def begin(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
-    """The motion the corrections start from."""
-    i = wp.tid()
-    target.position[i] = source.position[i]
-    target.orientation[i] = source.orientation[i]
-    target.velocity[i] = source.velocity[i]
-    target.angular_velocity[i] = source.angular_velocity[i]
-
-
-@wp.kernel(enable_backward=False)
 def measure_positions(
     joints: Joints,
     letters: Letters,

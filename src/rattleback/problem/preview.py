@@ -16,7 +16,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
-from rattleback.model.bench import Bench
+from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import (
     Effort,
@@ -30,7 +30,6 @@ from rattleback.problem.corrections import (
     add_reactions,
     apply_impulses,
     begin,
-    copy_motion,
     count_turns,
     decide,
     lower,

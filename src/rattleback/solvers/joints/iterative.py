@@ -23,8 +23,9 @@ from rattleback.core.arrays import field, group
 from rattleback.core.precision import epsilon, real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, find_pattern, solve_block
+from rattleback.model.state import Motion
 from rattleback.problem.delassus import Blocks, Entries, Pivots, fill, make_delassus, shared_bodies
-from rattleback.problem.joint_rows import JointRows, Joints, Rows
+from rattleback.problem.joint_rows import JointRows, Joints, Rows, row_velocity
 
 REDUNDANT = wp.constant(real(epsilon**0.6))
 
@@ -36,14 +37,6 @@ class Parts:
     first: wp.int32 = field("1", "its first member")
     count: wp.int32 = field("1", "number of its members")
     member: wp.int32 = field("1", "block of a joint, part by part in the order they are swept", axis="members")
-
-
-@group(axis="bodies")
-class Change:
-    """Change of the velocities in one solution."""
-
-    velocity: vec3 = field("m/s", "of the velocity")
-    angular_velocity: vec3 = field("rad/s", "of the angular velocity")
 
 
 @wp.kernel(enable_backward=False)
@@ -58,24 +51,11 @@ def factor_own(joints: Joints, blocks: Blocks, entries: Entries, pivots: Pivots)
 
 
 @wp.kernel(enable_backward=False)
-def forget(change: Change) -> None:
+def forget(change: Motion) -> None:
     """A solution begins: nothing has changed yet."""
     i = wp.tid()
     change.velocity[i] = vec3()
     change.angular_velocity[i] = vec3()
-
-
-@wp.func
-def felt(joints: Joints, rows: Rows, change: Change, j: int, r: int) -> real:
-    """J_r Δv."""
-    a = joints.body_a[j]
-    b = joints.body_b[j]
-    total = real(0.0)
-    if a >= 0:
-        total += wp.dot(rows.linear_a[r], change.velocity[a]) + wp.dot(rows.angular_a[r], change.angular_velocity[a])
-    if b >= 0:
-        total += wp.dot(rows.linear_b[r], change.velocity[b]) + wp.dot(rows.angular_b[r], change.angular_velocity[b])
-    return total
 
 
 @wp.kernel(enable_backward=False)
@@ -86,7 +66,7 @@ def sweep(
     entries: Entries,
     pivots: Pivots,
     rows: Rows,
-    change: Change,
+    change: Motion,
     sweeps: int,
 ) -> None:
     """Sweeps over the joints of one part, in order."""
@@ -104,7 +84,7 @@ def sweep(
             at = joints.first[j]
             n = joints.count[j]
             for k in range(n):
-                rows.step[at + k] = rows.wanted[at + k] - felt(joints, rows, change, j, at + k)
+                rows.step[at + k] = rows.wanted[at + k] - row_velocity(joints, rows, change, j, at + k)
             solve_block(entries.value, blocks.at[block], n, pivots.order, at, rows.step, at)
             for k in range(n):
                 r = at + k
@@ -151,7 +131,7 @@ class PreparedIterative:
         self.delassus = make_delassus(problem, set())
         self.share = wp.full(model.worlds, 1.0, dtype=real, device=model.device)
         self.pivots = arrays.allocate(Pivots, {"rows": problem.row_count}, model.device)
-        self.change = arrays.allocate(Change, {"bodies": model.count}, model.device)
+        self.change = arrays.allocate(Motion, {"bodies": model.count}, model.device)
         chains = find_pattern(len(problem.names), shared_bodies(problem))
         place = {node: k for k, (node, _) in enumerate(self.delassus.pattern.blocks)}
         count, shifts = np.array(chains.chains, dtype=np.int64), np.arange(model.worlds)[:, None]
