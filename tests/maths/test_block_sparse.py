@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rattleback.core.precision import epsilon, real
-from rattleback.maths.block_sparse import Pattern, factor_block, find_pattern, solve_block
+from rattleback.maths.block_sparse import Pattern, factor_block, find_pattern, inverse33, solve_block, store33
 
 
 @wp.kernel(enable_backward=False)
@@ -186,3 +186,20 @@ def test_the_same_graph_gives_the_same_order() -> None:
     pairs = [tuple(sorted(pair)) for pair in rng.integers(0, 30, (60, 2)).tolist() if pair[0] != pair[1]]
     first = find_pattern(30, set(pairs))
     assert first == find_pattern(30, set(reversed(pairs)))
+
+
+@wp.kernel(enable_backward=False)
+def factor_and_invert(
+    values: wp.array[real], least: wp.array[real], order: wp.array[wp.int32], inverse: wp.array[real]
+) -> None:
+    factor_block(values, 0, 3, least, order, 0)
+    store33(inverse, 0, inverse33(values, 0, order, 0))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_block_of_three_is_inverted_as_numpy_inverts_it(seed: int) -> None:
+    matrix = of_rank(3, 5, seed)
+    arrays = [wp.array(a, dtype=real, device="cpu") for a in (matrix.ravel(), np.zeros(3), np.zeros(9))]
+    order = wp.zeros(3, dtype=wp.int32, device="cpu")
+    wp.launch(factor_and_invert, 1, inputs=[arrays[0], arrays[1], order, arrays[2]], device="cpu")
+    np.testing.assert_allclose(arrays[2].numpy().reshape(3, 3) @ matrix, np.eye(3), atol=1e-10)

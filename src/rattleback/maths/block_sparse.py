@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import warp as wp
 
-from rattleback.core.precision import real
+from rattleback.core.precision import mat33, real
 from rattleback.maths.small_solve import vec6
 
 
@@ -185,3 +185,39 @@ def solve_block(
             y[k] = y[k] - values[at + i * n + k] * y[i]
     for k in range(n):
         x[to + order[first + k]] = y[k]
+
+
+@wp.func
+def load33(values: wp.array[real], at: int) -> mat33:
+    """A block of three by three, in registers."""
+    return mat33(
+        values[at], values[at + 1], values[at + 2],
+        values[at + 3], values[at + 4], values[at + 5],
+        values[at + 6], values[at + 7], values[at + 8],
+    )  # fmt: skip
+
+
+@wp.func
+def store33(values: wp.array[real], at: int, m: mat33) -> None:
+    """Put a block of three by three back."""
+    for i in range(3):
+        for j in range(3):
+            values[at + 3 * i + j] = m[i, j]
+
+
+@wp.func
+def inverse33(values: wp.array[real], at: int, order: wp.array[wp.int32], first: int) -> mat33:
+    """A⁻¹ = Pᵀ L⁻ᵀ D⁻¹ L⁻¹ P of a block of three by three, from its factor."""
+    l10 = values[at + 3]
+    l20 = values[at + 6]
+    l21 = values[at + 7]
+    zero = real(0.0)
+    one = real(1.0)
+    lower = mat33(one, zero, zero, -l10, one, zero, l10 * l21 - l20, -l21, one)
+    d = mat33(values[at], zero, zero, zero, values[at + 4], zero, zero, zero, values[at + 8])
+    inner = wp.transpose(lower) * d * lower
+    result = mat33()
+    for i in range(3):
+        for j in range(3):
+            result[order[first + i], order[first + j]] = inner[i, j]
+    return result

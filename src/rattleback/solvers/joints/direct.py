@@ -24,7 +24,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import epsilon, real
 from rattleback.core.stages import Program
-from rattleback.maths.block_sparse import factor_block, solve_block
+from rattleback.maths.block_sparse import factor_block, inverse33, load33, solve_block, store33
 from rattleback.problem.delassus import Blocks, Delassus, Entries, Pivots, fill, make_delassus, shared_bodies
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
 
@@ -52,6 +52,7 @@ class Columns:
     diagonal: wp.int32 = field("1", "its block on the diagonal")
     count: wp.int32 = field("1", "number of its blocks below the diagonal, which follow that one")
     update: wp.int32 = field("1", "where the targets of its updates start")
+    threes: wp.int32 = field("1", "1 where its joint and those below it have three rows each")
 
 
 @wp.kernel(enable_backward=False)
@@ -63,6 +64,69 @@ def note_scale(joints: Joints, columns: Columns, blocks: Blocks, entries: Entrie
     n = joints.count[j]
     for k in range(n):
         pivots.least[joints.first[j] + k] = REDUNDANT * entries.value[blocks.at[d] + k * n + k]
+
+
+@wp.func
+def eliminate_threes(
+    columns: Columns,
+    blocks: Blocks,
+    targets: wp.array[wp.int32],
+    pivots: Pivots,
+    entries: Entries,
+    scaled: Entries,
+    c: int,
+    own: int,
+) -> None:
+    """Eliminate a column whose blocks are all three by three, in registers."""
+    d = columns.diagonal[c]
+    inverse = inverse33(entries.value, blocks.at[d], pivots.order, own)
+    target = columns.update[c]
+    for k in range(columns.count[c]):
+        at_k = blocks.at[d + 1 + k]
+        y = load33(entries.value, at_k) * inverse
+        store33(scaled.value, at_k, y)
+        for m in range(k + 1):
+            goal = blocks.at[targets[target]]
+            target += 1
+            x = load33(entries.value, blocks.at[d + 1 + m])
+            store33(entries.value, goal, load33(entries.value, goal) - y * wp.transpose(x))
+
+
+@wp.func
+def eliminate(
+    joints: Joints,
+    columns: Columns,
+    blocks: Blocks,
+    targets: wp.array[wp.int32],
+    pivots: Pivots,
+    entries: Entries,
+    scaled: Entries,
+    c: int,
+) -> None:
+    """Eliminate a column of blocks of any size."""
+    d = columns.diagonal[c]
+    j = blocks.column[d]
+    n = joints.count[j]
+    own = joints.first[j]
+    target = columns.update[c]
+    for k in range(columns.count[c]):
+        at_k = blocks.at[d + 1 + k]
+        rows_k = joints.count[blocks.row[d + 1 + k]]
+        for r in range(rows_k):
+            for q in range(n):
+                scaled.value[at_k + r * n + q] = entries.value[at_k + r * n + q]
+            solve_block(entries.value, blocks.at[d], n, pivots.order, own, scaled.value, at_k + r * n)
+        for m in range(k + 1):
+            columns_m = joints.count[blocks.row[d + 1 + m]]
+            at_m = blocks.at[d + 1 + m]
+            goal = blocks.at[targets[target]]
+            target += 1
+            for r in range(rows_k):
+                for s in range(columns_m):
+                    total = real(0.0)
+                    for q in range(n):
+                        total += scaled.value[at_k + r * n + q] * entries.value[at_m + s * n + q]
+                    entries.value[goal + r * columns_m + s] = entries.value[goal + r * columns_m + s] - total
 
 
 @wp.kernel(enable_backward=False)
@@ -85,28 +149,10 @@ def factor(
         n = joints.count[j]
         own = joints.first[j]
         dropped += factor_block(entries.value, blocks.at[d], n, pivots.least, pivots.order, own)
-        for k in range(columns.count[c]):
-            at = blocks.at[d + 1 + k]
-            for m in range(joints.count[blocks.row[d + 1 + k]]):
-                for q in range(n):
-                    scaled.value[at + m * n + q] = entries.value[at + m * n + q]
-                solve_block(entries.value, blocks.at[d], n, pivots.order, own, scaled.value, at + m * n)
-        target = columns.update[c]
-        for k in range(columns.count[c]):
-            rows_k = joints.count[blocks.row[d + 1 + k]]
-            at_k = blocks.at[d + 1 + k]
-            for m in range(k + 1):
-                # Block (k, m) below the column, k eliminated after m or the same.
-                columns_m = joints.count[blocks.row[d + 1 + m]]
-                at_m = blocks.at[d + 1 + m]
-                goal = blocks.at[targets[target]]
-                target += 1
-                for r in range(rows_k):
-                    for s in range(columns_m):
-                        total = real(0.0)
-                        for q in range(n):
-                            total += scaled.value[at_k + r * n + q] * entries.value[at_m + s * n + q]
-                        entries.value[goal + r * columns_m + s] = entries.value[goal + r * columns_m + s] - total
+        if columns.count[c] > 0 and columns.threes[c] == 1:
+            eliminate_threes(columns, blocks, targets, pivots, entries, scaled, c, own)
+        else:
+            eliminate(joints, columns, blocks, targets, pivots, entries, scaled, c)
     chains.dropped[chain] = dropped
 
 
@@ -206,7 +252,7 @@ class PreparedDirect:
         self.pivots = arrays.allocate(Pivots, {"rows": problem.row_count}, model.device)
         targets = _targets(self.delassus)
         arrays.write(self.chains, _chain_arrays(self.delassus, model.worlds), "the chains")
-        arrays.write(self.columns, _column_arrays(self.delassus, model.worlds, len(targets)), "the columns")
+        arrays.write(self.columns, _column_arrays(self.delassus, problem, len(targets)), "the columns")
         shifts = np.arange(model.worlds)[:, None] * len(pattern.blocks)
         flat = (np.array(targets, dtype=np.int64)[None] + shifts).ravel().astype(np.int32)
         self.targets = wp.array(flat if flat.size else np.zeros(1, np.int32), dtype=wp.int32, device=model.device)
@@ -260,8 +306,14 @@ def _chain_arrays(delassus: Delassus, worlds: int) -> dict[str, Any]:
     return {name: column.astype(np.int32) for name, column in columns.items()}
 
 
-def _column_arrays(delassus: Delassus, worlds: int, targets: int) -> dict[str, Any]:
-    pattern, shifts = delassus.pattern, np.arange(worlds)[:, None]
+def _column_arrays(delassus: Delassus, problem: JointRows, targets: int) -> dict[str, Any]:
+    pattern, worlds = delassus.pattern, problem.model.worlds
+    shifts = np.arange(worlds)[:, None]
+    members = [[pattern.blocks[k][0] for k in column] for column in pattern.columns]
+    threes = [
+        all(problem.counts[joint] == 3 for joint in (j, *below))
+        for j, below in zip(pattern.order, members, strict=True)
+    ]
     below = np.array([len(column) for column in pattern.columns], dtype=np.int64)
     diagonal = np.cumsum(below + 1) - below - 1
     update = np.cumsum(below * (below + 1) // 2) - below * (below + 1) // 2
@@ -269,6 +321,7 @@ def _column_arrays(delassus: Delassus, worlds: int, targets: int) -> dict[str, A
         "diagonal": (diagonal[None] + shifts * len(pattern.blocks)).ravel(),
         "count": np.tile(below, worlds),
         "update": (update[None] + shifts * targets).ravel(),
+        "threes": np.tile(threes, worlds),
     }
     return {name: column.astype(np.int32) for name, column in columns.items()}
 
