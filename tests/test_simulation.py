@@ -101,7 +101,9 @@ def test_use_changes_the_running_simulation_or_nothing() -> None:
     assert (sim.time_step, sim.strict, sim.report.position_tolerance) == (0.02, True, 1e-3)
     with pytest.raises(rb.UnknownName):
         sim.use(integrator="rk5", time_step=0.5)
-    assert sim.time_step == 0.02
+    with pytest.raises(rb.InputError, match="time_step is -1"):
+        sim.use(strict=False, time_step=-1, integrator="rk4")
+    assert (sim.time_step, sim.strict, type(sim.integrator).__name__) == (0.02, True, "LieMidpoint")
 
 
 @pytest.mark.parametrize(

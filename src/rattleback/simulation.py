@@ -127,10 +127,10 @@ class Simulation:
 
     def __getitem__(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what ``add_body`` or ``add_joint`` returned."""
-        if self._preview is not None:
-            for name, joint in self.scene.joints.items():
-                if key is joint or (isinstance(key, str) and key == name):
-                    return JointView(self._preview, name)
+        joints = self.scene.joints
+        name = key if isinstance(key, str) else next((label for label, joint in joints.items() if joint is key), None)
+        if self._preview is not None and name in joints:
+            return JointView(self._preview, name)
         return BodyView(self.model, self._state, key)
 
     def use(self, **settings: Unpack[Settings]) -> None:
@@ -141,9 +141,9 @@ class Simulation:
         joints = choose("joint method", settings.get("joints", self.joints), *JOINT_MENU)
         tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
         most = checks.count(settings.get("max_iterations", self.max_iterations), "max_iterations", most=MOST_ITERATIONS)
+        step = checks.positive(settings.get("time_step", self.time_step), "time_step")
         self.strict = checks.flag(settings.get("strict", self.strict), "strict")
-        if "time_step" in settings:
-            self.time_step = settings["time_step"]
+        self.time_step = step
         before = (self.integrator, self.joints, self.tolerances, self.max_iterations)
         self.integrator, self.joints, self.tolerances, self.max_iterations = integrator, joints, tolerances, most
         if before != (integrator, joints, tolerances, most):
