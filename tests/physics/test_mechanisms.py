@@ -73,6 +73,16 @@ def test_the_four_bars_pass_their_singular_position_to_the_published_place(count
     np.testing.assert_allclose(2.0 * sim["crank_0"].position, FOUR_BAR_AT_TEN[count], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("step", [0.01, 0.007, 0.005, 0.004, 0.003, 0.0025, 0.002])
+@pytest.mark.parametrize("count", [2, 5])
+def test_the_four_bars_pass_their_singular_position_at_coarse_steps_too(count, step):
+    # Wherever a step happens to end near the position in which all bars lie in a line; the error is of second order.
+    sim = rb.Simulation(four_bar(count), time_step=step)
+    sim.run(10.0)
+    assert sim.report.converged
+    np.testing.assert_allclose(2.0 * sim["crank_0"].position, FOUR_BAR_AT_TEN[count], rtol=0, atol=20.0 * step**2)
+
+
 @pytest.mark.parametrize("count", [2, 5])
 def test_each_loop_of_the_four_bars_has_three_redundant_rows(count):
     sim = rb.Simulation(four_bar(count), time_step=0.001)

@@ -31,7 +31,7 @@ from rattleback.integrators.runge_kutta import (
     new_rates,
     record_stages,
 )
-from rattleback.model.bench import Bench, Diagnostics, Moment, copy_motion
+from rattleback.model.bench import Bench, Diagnostics, Moment, copy_motion, move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 
@@ -153,10 +153,7 @@ def settle(bodies: Bodies, trial: Motion, current: Motion, control: Control, dia
     w = bodies.world[i]
     if control.accepted[w] == 0:
         return
-    current.position[i] = trial.position[i]
-    current.orientation[i] = trial.orientation[i]
-    current.velocity[i] = trial.velocity[i]
-    current.angular_velocity[i] = trial.angular_velocity[i]
+    move(trial, current, i)
     diagnostics.integration_error[i] = wp.max(diagnostics.integration_error[i], control.error[w])
     diagnostics.iterations[i] = wp.max(diagnostics.iterations[i], control.substeps[w])
     diagnostics.trouble[i] = wp.max(diagnostics.trouble[i], control.forced[w])

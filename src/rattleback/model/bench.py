@@ -23,14 +23,19 @@ class Diagnostics:
     trouble: wp.int32 = field("1", "1 where the integrator could not meet its tolerance")
 
 
-@wp.kernel(enable_backward=False)
-def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
-    """One motion becomes another."""
-    i = wp.tid()
+@wp.func
+def move(source: Motion, target: Motion, i: int) -> None:
+    """The motion of one body becomes another."""
     target.position[i] = source.position[i]
     target.orientation[i] = source.orientation[i]
     target.velocity[i] = source.velocity[i]
     target.angular_velocity[i] = source.angular_velocity[i]
+
+
+@wp.kernel(enable_backward=False)
+def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
+    """The motion of every body becomes another."""
+    move(source, target, wp.tid())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from rattleback.constraints.row import error_of
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate_back
+from rattleback.model.bench import move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, JointState, Motion
 from rattleback.problem.joint_rows import Joints, Letters, Rows, frames_of, letter_of, row_velocity
@@ -54,6 +55,8 @@ class Effort:
     error: real = field("1", "largest error of its joints, in units of the tolerance")
     before: real = field("1", "the same before the last correction")
     scale: real = field("1", "part of a correction that is applied; less than one after one that made things worse")
+    keep: wp.int32 = field("1", "1 when this is the best within the tolerance so far")
+    undo: wp.int32 = field("1", "1 when a correction beyond the tolerance made things worse")
 
 
 @wp.struct
@@ -92,6 +95,8 @@ def begin(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
     effort.error[w] = real(0.0)
     effort.before[w] = FAR
     effort.scale[w] = real(1.0)
+    effort.keep[w] = 0
+    effort.undo[w] = 0
     any_busy[0] = 0
 
 
@@ -220,15 +225,26 @@ def lower(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def decide(effort: Effort, limits: Limits, least: int, any_busy: wp.array[wp.int32]) -> None:
+def decide(
+    effort: Effort, limits: Limits, least: int, any_busy: wp.array[wp.int32], any_undo: wp.array[wp.int32]
+) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
 
-    At least ``least`` corrections are made: a joint that is within its tolerance without any still carries its load.
+    At least ``least`` corrections are made: a joint that is within its tolerance without any still carries its load. A
+    correction made to be better than the tolerance is undone when it made things worse.
     """
     w = wp.tid()
+    worse = effort.error[w] > effort.before[w]
+    one = real(1.0)
+    effort.keep[w] = wp.where(effort.busy[w] == 1 and effort.error[w] <= one and not worse, 1, 0)
+    if worse and effort.before[w] <= one and effort.iterations[w] > least:
+        effort.undo[w] = 1
+        effort.busy[w] = 0
+        effort.before[w] = one
+        wp.atomic_max(any_undo, 0, 1)
     if effort.iterations[w] < least:
         effort.busy[w] = 1
-    if effort.error[w] > effort.before[w]:
+    if worse:
         effort.scale[w] = wp.max(real(0.5) * effort.scale[w], LEAST_SCALE)
     else:
         effort.scale[w] = wp.min(real(2.0) * effort.scale[w], real(1.0))
@@ -239,6 +255,46 @@ def decide(effort: Effort, limits: Limits, least: int, any_busy: wp.array[wp.int
         effort.busy[w] = 0
     if effort.busy[w] == 1:
         wp.atomic_max(any_busy, 0, 1)
+
+
+@wp.kernel(enable_backward=False)
+def keep_motion(bodies: Bodies, effort: Effort, motion: Motion, kept: Motion) -> None:
+    """Keep the motion of worlds that are within their tolerance and go on all the same."""
+    i = wp.tid()
+    if effort.keep[bodies.world[i]] == 1:
+        move(motion, kept, i)
+
+
+@wp.kernel(enable_backward=False)
+def undo_motion(bodies: Bodies, effort: Effort, kept: Motion, motion: Motion) -> None:
+    """Go back to the motion that was kept."""
+    i = wp.tid()
+    if effort.undo[bodies.world[i]] == 1:
+        move(kept, motion, i)
+
+
+@wp.kernel(enable_backward=False)
+def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: Reactions) -> None:
+    """Keep what the joints of such worlds have done so far."""
+    j = wp.tid()
+    if effort.keep[joints.world[j]] == 1:
+        kept.impulse[j] = reactions.impulse[j]
+        kept.turning[j] = reactions.turning[j]
+
+
+@wp.kernel(enable_backward=False)
+def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: Reactions) -> None:
+    """Go back to what was kept."""
+    j = wp.tid()
+    if effort.undo[joints.world[j]] == 1:
+        reactions.impulse[j] = kept.impulse[j]
+        reactions.turning[j] = kept.turning[j]
+
+
+@wp.kernel(enable_backward=False)
+def undone(any_undo: wp.array[wp.int32]) -> None:
+    """Nothing is left to be undone."""
+    any_undo[0] = 0
 
 
 @wp.kernel(enable_backward=False)

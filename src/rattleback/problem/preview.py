@@ -32,10 +32,15 @@ from rattleback.problem.corrections import (
     begin,
     count_turns,
     decide,
+    keep_motion,
+    keep_reactions,
     lower,
     measure_positions,
     measure_velocities,
     rest,
+    undo_motion,
+    undo_reactions,
+    undone,
 )
 from rattleback.problem.joint_rows import JointRows, evaluate_rows
 
@@ -55,6 +60,7 @@ class Preview:
         links: Which joints hold each body.
         ends: The ends of the joints, body by body.
         flag: Raised while any world is busy.
+        undo: Raised when a world has to go back to what was kept.
     """
 
     bench: Bench
@@ -67,6 +73,7 @@ class Preview:
     links: Links
     ends: Ends
     flag: Any
+    undo: Any
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
@@ -109,20 +116,41 @@ class Preview:
 
     def record_positions(self, predict: Callable[[], None]) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there."""
-        self._loop(self._measure_positions, self.bench.start, predict, least=1)
+        bench, joints, effort = self.bench, self.problem.joints, self.effort
+        motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
+        kept = arrays.clone(self.reactions)
+
+        def measure_and_keep() -> None:
+            self._measure_positions()
+            bench.for_worlds(decide, effort, self.limits, 1, self.flag, self.undo)
+            for motion, copy in motions:
+                bench.for_bodies(keep_motion, effort, motion, copy)
+            self._for_joints(keep_reactions, joints, effort, self.reactions, kept)
+
+        self._loop(measure_and_keep, bench.start, predict)
+        with bench.program.loop(self.undo):
+            for motion, copy in motions:
+                bench.for_bodies(undo_motion, effort, copy, motion)
+            self._for_joints(undo_reactions, joints, effort, kept, self.reactions)
+            self._measure_positions()
+            bench.program.launch(undone, 1, self.undo)
         self._for_joints(account_positions, self.problem.joints, self.errors, self.effort)
 
     def record_velocities(self) -> None:
         """Correct the velocities of the state until they agree with the joints."""
-        self._loop(self._measure_velocities, self.bench.state.motion, lambda: None, least=0)
+
+        def measure() -> None:
+            self._measure_velocities()
+            self.bench.for_worlds(decide, self.effort, self.limits, 0, self.flag, self.undo)
+
+        self._loop(measure, self.bench.state.motion, lambda: None)
         self._for_joints(account_velocities, self.problem.joints, self.errors, self.effort)
         self._for_joints(count_turns, self.problem.joints, self.bench.state.motion, self.bench.state.joints)
 
-    def _loop(self, measure: Callable[[], None], motion: Motion, predict: Callable[[], None], least: int) -> None:
+    def _loop(self, measure: Callable[[], None], motion: Motion, predict: Callable[[], None]) -> None:
         bench, problem = self.bench, self.problem
         bench.for_worlds(begin, self.effort, self.flag)
         measure()
-        bench.for_worlds(decide, self.effort, self.limits, least, self.flag)
         with bench.program.loop(self.flag):
             self.solver.record_solution(bench.program)
             self._for_joints(add_reactions, problem.joints, problem.rows, self.effort, self.reactions)
@@ -130,7 +158,6 @@ class Preview:
             predict()
             bench.for_worlds(lower, self.effort, self.flag)
             measure()
-            bench.for_worlds(decide, self.effort, self.limits, least, self.flag)
 
     def _measure_positions(self) -> None:
         problem, clock = self.problem, self.bench.state.clock
@@ -172,10 +199,10 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) 
     )
     reactions = arrays.allocate(Reactions, counts, model.device)
     links, ends = _ends_by_body(problem)
-    flag = wp.zeros(1, dtype=wp.int32, device=model.device)
+    flag, undo = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))
     prepared = solver.prepare(problem)
     limits.share = prepared.share
-    return Preview(bench, problem, prepared, limits, errors, reactions, effort, links, ends, flag)
+    return Preview(bench, problem, prepared, limits, errors, reactions, effort, links, ends, flag, undo)
 
 
 def _ends_by_body(problem: JointRows) -> tuple[Links, Ends]:

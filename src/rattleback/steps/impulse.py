@@ -19,7 +19,7 @@ import warp as wp
 
 from rattleback.core.precision import real
 from rattleback.core.protocols import Integrator
-from rattleback.model.bench import Bench, Diagnostics
+from rattleback.model.bench import Bench, Diagnostics, move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
@@ -58,10 +58,7 @@ def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[
     """The prediction becomes the state, unless a body of it is not finite."""
     i = wp.tid()
     if stop[0] == 0:
-        motion.position[i] = predicted.position[i]
-        motion.orientation[i] = predicted.orientation[i]
-        motion.velocity[i] = predicted.velocity[i]
-        motion.angular_velocity[i] = predicted.angular_velocity[i]
+        move(predicted, motion, i)
 
 
 @wp.kernel(enable_backward=False)
