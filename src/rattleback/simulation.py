@@ -271,6 +271,7 @@ class Simulation:
             motion_dependent=self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, self.device),
             worst=arrays.allocate(Diagnostics, counts, self.device),
+            proposed=wp.zeros(self.model.worlds, dtype=wp.float64, device=self.device),
             stop=stop,
         )
         self._preview = self._make_preview() if held else None

@@ -32,7 +32,7 @@ CLASS_WORDS = {"Util", "Utils", "Helper", "Helpers", "Base", "Manager", "Handler
 LEFTOVERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.~-])/(home|root|work|Users)/")
 PRAGMA = re.compile(r"^(noqa|type:|ruff:|fmt:|pragma:|mypy:|!)")
-MENU_ROOMS = ["integrators", "forces", "shapes"]
+MENU_ROOMS = ["integrators", "forces", "shapes", "joints", "solvers.joints"]
 NOT_FOR_A_MENU = {
     "PythonForce": "carries code, which has no name",
     "WarpForce": "carries code, which has no name",

@@ -64,8 +64,15 @@ def test_of_several_worlds_the_one_that_drifted_most_is_shown():
     assert "energy, world 1" in text
 
 
-def test_errors_are_the_worst_of_all_reports_and_one_failure_is_enough():
+def test_errors_of_joints_are_shown_where_there_are_joints():
     sim = falling()
+    assert "position error" not in shown(run_summary(sim, 1.0, sim.energy(), []))
+
+
+def test_errors_are_the_worst_of_all_reports_and_one_failure_is_enough():
+    scene = falling().scene
+    scene.add_joint(rb.Ball(scene.world, "ball", at=(0, 0, 5)))
+    sim = rb.Simulation(scene)
     reports = [
         Report(integration_error=1e-5, position_error=2e-7, integration_tolerance=1e-4),
         Report(integration_error=3e-3, converged=False, reason="It did not.", integration_tolerance=1e-4),
@@ -79,6 +86,7 @@ def test_errors_are_the_worst_of_all_reports_and_one_failure_is_enough():
     assert "not converged: It did not." in text
     assert "3.0e-03 at worst, 1.0e-04 allowed" in text
     assert "2.0e-07 m at worst, 1.0e-06 m allowed" in text
+    assert "1 body and 1 joint" in text
 
 
 def test_a_run_that_began_later_counts_its_own_time_and_steps():

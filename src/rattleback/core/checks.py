@@ -106,6 +106,9 @@ def vector(value: object, what: str) -> NDArray[np.float64]:
 def direction(value: object, what: str) -> NDArray[np.float64]:
     """A vector of three numbers, scaled to length one."""
     result = vector(value, what)
+    # A direction that was scaled once stays as it is, so that files and copies keep every bit.
+    if abs(math.hypot(*result) - 1.0) <= 1e-15:
+        return result
     if (largest := float(np.abs(result).max())) == 0.0:
         raise InputError(f"{what} is the zero vector; a direction needs a length.")
     result = result / largest  # the squares of very large or small numbers would leave the range of floats

@@ -141,7 +141,6 @@ def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, b
     if control.substeps[w] >= most:
         next = control.remaining[w]
     sub.time_step[w] = next
-    clock.substep[w] = wish
     if control.remaining[w] > wp.float64(0.0):
         wp.atomic_max(busy, 0, 1)
 
@@ -160,9 +159,11 @@ def settle(bodies: Bodies, trial: Motion, current: Motion, control: Control, dia
 
 
 @wp.kernel(enable_backward=False)
-def forget(control: Control) -> None:
-    """The error of the last sub-step is dealt with."""
-    control.error[wp.tid()] = real(0.0)
+def propose(control: Control, proposed: wp.array[wp.float64]) -> None:
+    """The error of the last sub-step is dealt with; the next step may start with the length it asks for."""
+    w = wp.tid()
+    control.error[w] = real(0.0)
+    proposed[w] = control.wish[w]
 
 
 @dataclass(frozen=True)
@@ -210,4 +211,4 @@ class RK45:
             bench.program.launch(lower, 1, busy)
             bench.for_worlds(decide, clock, sub, control, self.error, self.max_substeps, busy)
             bench.for_bodies(settle, trial, current, control, bench.diagnostics)
-            bench.for_worlds(forget, control)
+            bench.for_worlds(propose, control, bench.proposed)

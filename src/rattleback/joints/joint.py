@@ -16,7 +16,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 X, Y, Z = range(3)
 
@@ -61,7 +61,7 @@ class Placement:
         if self.a == self.b:
             raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies.")
         for name, other in (("at", "at_b"), ("axis", "axis_b")):
-            check = checks.vector if name == "at" else unit
+            check = checks.vector if name == "at" else checks.direction
             value = tuple(check(getattr(self, name), f"The {name} of {kind}").tolist())
             second = getattr(self, other)
             object.__setattr__(self, name, value)
@@ -72,12 +72,6 @@ class Placement:
         """Orientations of the frames of A and B at the start, as quaternions; z is the axis."""
         first = turn_to(np.array(self.axis))
         return first, first if self.axis_b == self.axis else turn_to(np.array(self.axis_b))
-
-
-def unit(value: Any, what: str) -> NDArray[np.float64]:
-    """A direction of length one; one that was scaled before stays as it is, so that files and copies keep every bit."""
-    given = checks.vector(value, what)
-    return given if abs(math.hypot(*given) - 1.0) <= 1e-15 else checks.direction(given, what)
 
 
 def turn_to(direction: np.ndarray) -> np.ndarray:

@@ -63,6 +63,7 @@ class Bench:
         motion_dependent: Whether any force depends on velocity or pose.
         diagnostics: What the integrator says of its last prediction.
         worst: The worst of that over the predictions that were taken over, since the call began.
+        proposed: Sub-step an adaptive integrator proposes to each world [s]; the clock takes it over with the step.
         stop: Raised by a step that went wrong: number of bodies minus the row of the first bad one.
     """
 
@@ -77,6 +78,7 @@ class Bench:
     motion_dependent: bool
     diagnostics: Diagnostics
     worst: Diagnostics
+    proposed: Any
     stop: Any
 
     @property

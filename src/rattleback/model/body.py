@@ -178,8 +178,8 @@ def _mass_properties(
         found = shape.mass_properties(density)
     except InputError as error:
         raise InputError(f"The {what} has no mass properties: {error}") from None
-    scale = 1.0 if mass is None else mass / found.mass
-    return (mass or found.mass), np.array(found.center_of_mass), np.array(found.inertia) * scale
+    own = found if mass is None else found.with_mass(mass)
+    return own.mass, np.array(own.center_of_mass), np.array(own.inertia)
 
 
 def _given_inertia(

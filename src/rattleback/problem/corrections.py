@@ -50,7 +50,6 @@ class Effort:
     busy: wp.int32 = field("1", "1 while a joint of the world is outside its tolerance")
     iterations: wp.int32 = field("1", "corrections made in this loop")
     most_positions: wp.int32 = field("1", "most joint corrections one step needed")
-    most_velocities: wp.int32 = field("1", "most velocity corrections one step needed")
     failed: wp.int32 = field("1", "1 when a loop ended with a joint outside its tolerance")
     error: real = field("1", "largest error of its joints, in units of the tolerance")
     before: real = field("1", "the same before the last correction")
@@ -308,9 +307,7 @@ def account_positions(joints: Joints, errors: JointErrors, effort: Effort) -> No
 
 
 @wp.kernel(enable_backward=False)
-def account_velocities(joints: Joints, errors: JointErrors, effort: Effort) -> None:
+def account_velocities(errors: JointErrors) -> None:
     """The velocity errors the step leaves, for the report."""
     j = wp.tid()
     errors.worst_velocity[j] = wp.max(errors.worst_velocity[j], errors.velocity[j])
-    w = joints.world[j]
-    wp.atomic_max(effort.most_velocities, w, effort.iterations[w])

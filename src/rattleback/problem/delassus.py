@@ -12,9 +12,12 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import real, vec3
+from rattleback.core.precision import epsilon, real, vec3
 from rattleback.maths.block_sparse import Pattern, find_pattern
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
+
+# A pivot this small beside the entry it started from is rounding: other rows imply its own.
+REDUNDANT = wp.constant(real(epsilon**0.6))
 
 
 @group(axis="blocks")

@@ -77,9 +77,11 @@ class Preview:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for group_ in (self.errors, self.effort):
-            for _, array in arrays.each(group_):
-                array.zero_()
+        errors: Any = self.errors
+        effort: Any = self.effort
+        worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
+        for array in (*worst, effort.most_positions, effort.failed):
+            array.zero_()
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
@@ -144,7 +146,7 @@ class Preview:
             self.bench.for_worlds(decide, self.effort, self.limits, 0, self.flag, self.undo)
 
         self._loop(measure, self.bench.state.motion, lambda: None)
-        self._for_joints(account_velocities, self.problem.joints, self.errors, self.effort)
+        self._for_joints(account_velocities, self.errors)
         self._for_joints(count_turns, self.problem.joints, self.bench.state.motion, self.bench.state.joints)
 
     def _loop(self, measure: Callable[[], None], motion: Motion, predict: Callable[[], None]) -> None:
@@ -193,10 +195,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) 
         limits: Tolerances and the most corrections a step may take.
     """
     model, counts = bench.model, {"joints": problem.joint_count, "worlds": bench.model.worlds}
-    errors, effort = (
-        arrays.allocate(JointErrors, counts, model.device),
-        arrays.allocate(Effort, counts, model.device),
-    )
+    errors, effort = arrays.allocate(JointErrors, counts, model.device), arrays.allocate(Effort, counts, model.device)
     reactions = arrays.allocate(Reactions, counts, model.device)
     links, ends = _ends_by_body(problem)
     flag, undo = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))

@@ -54,6 +54,7 @@ def run_summary(
     summary: dict[str, Any] = {
         "scene": sim.scene.name,
         "bodies": len(sim.model.names),
+        "joints": len(sim.scene.joints),
         "worlds": sim.model.worlds,
         "device": str(sim.device),
         "integrator": name_of(sim.integrator, INTEGRATORS),
@@ -119,9 +120,10 @@ def _energy_rows(start: Energy, end: Energy) -> dict[str, Any]:
 def _rows(summary: Mapping[str, Any]) -> dict[str, str]:
     """The rows of the table: a name and what stands beside it."""
     worlds = f" in each of {summary['worlds']} worlds" if summary["worlds"] > 1 else ""
+    joints = f" and {_counted(summary['joints'], 'joint', 'joints')}" if summary["joints"] else ""
     where = f", world {summary['energy_world']}" if summary["worlds"] > 1 else ""
     rows = {
-        "scene": f"{summary['scene']}, {_counted(summary['bodies'], 'body', 'bodies')}{worlds}",
+        "scene": f"{summary['scene']}, {_counted(summary['bodies'], 'body', 'bodies')}{joints}{worlds}",
         "method": f"{summary['integrator']} on {summary['device']}, {summary['steps']} steps of "
         f"{summary['time_step']:g} s",
         "time": f"{summary['simulated_time']:.6g} s simulated in {summary['wall_time']:.3g} s, "
@@ -131,7 +133,7 @@ def _rows(summary: Mapping[str, Any]) -> dict[str, str]:
     }
     for name, unit in ERRORS.items():
         error, tolerance = summary[f"{name}_error"], summary[f"{name}_tolerance"]
-        if tolerance > 0.0:
+        if tolerance > 0.0 and (name == "integration" or summary["joints"]):
             unit = f" {unit}" if unit else ""
             rows[f"{name} error"] = f"{_size(error)}{unit} at worst, {_size(tolerance)}{unit} allowed"
     return rows

@@ -34,11 +34,8 @@ class Plane:
 
     def __post_init__(self) -> None:
         """Check normal and offset, and scale the normal to length one."""
-        given = checks.vector(self.normal, "The normal of Plane")
-        unit = checks.direction(given, "The normal of Plane")
-        # A normal that is already a unit vector keeps its digits, so that stored planes come back unchanged.
-        kept = given if np.allclose(given, unit, rtol=0.0, atol=1e-15) else unit
-        object.__setattr__(self, "normal", tuple(kept.tolist()))
+        normal = checks.direction(self.normal, "The normal of Plane")
+        object.__setattr__(self, "normal", tuple(normal.tolist()))
         object.__setattr__(self, "offset", checks.number(self.offset, "The offset of Plane"))
 
     def volume(self) -> float:

@@ -62,12 +62,13 @@ def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[
 
 
 @wp.kernel(enable_backward=False)
-def move_clock(clock: Clock, stop: wp.array[wp.int32]) -> None:
+def move_clock(clock: Clock, proposed: wp.array[wp.float64], stop: wp.array[wp.int32]) -> None:
     """Time goes on by one step."""
     w = wp.tid()
     if stop[0] == 0:
         clock.time[w] = clock.time[w] + clock.time_step[w]
         clock.steps[w] = clock.steps[w] + wp.int64(1)
+        clock.substep[w] = proposed[w]
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class ImpulseStep:
             bench.for_bodies(remember, bench.diagnostics, bench.worst)
             bench.for_bodies(find_fault, bench.predicted, bench.stop)
             bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
-            bench.for_worlds(move_clock, bench.state.clock, bench.stop)
+            bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
         if joints is not None:
             with stage("velocities"):
                 joints.record_rows()

@@ -15,21 +15,18 @@ Reference: Bender, dissertation, §3.3.2 and section 7.2; Baraff, Linear-time dy
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import epsilon, real
+from rattleback.core.precision import real
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, inverse33, load33, solve_block, store33
-from rattleback.problem.delassus import Blocks, Delassus, Entries, Pivots, fill, make_delassus, shared_bodies
+from rattleback.problem.delassus import REDUNDANT, Blocks, Delassus, Entries, Pivots, fill, make_delassus, shared_bodies
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
-
-# A pivot this small beside the entry it started from is rounding: other rows imply its own.
-REDUNDANT = wp.constant(real(epsilon**0.6))
 
 # Part of the position tolerance that is used up where rows are redundant.
 SHARE = wp.constant(real(0.03))
@@ -224,8 +221,6 @@ class Direct:
 
     Redundant rows of closed loops are found by their pivots and left out; no change to the model is needed.
     """
-
-    loops: ClassVar[str] = "drop_redundant"
 
     def prepare(self, problem: JointRows) -> "PreparedDirect":
         """Find the order of elimination and make room for the factor."""

@@ -20,14 +20,12 @@ import warp as wp
 
 from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.precision import real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, find_pattern, solve_block
 from rattleback.model.state import Motion
-from rattleback.problem.delassus import Blocks, Entries, Pivots, fill, make_delassus, shared_bodies
+from rattleback.problem.delassus import REDUNDANT, Blocks, Entries, Pivots, fill, make_delassus, shared_bodies
 from rattleback.problem.joint_rows import JointRows, Joints, Rows, row_velocity
-
-REDUNDANT = wp.constant(real(epsilon**0.6))
 
 
 @group(axis="chains")
