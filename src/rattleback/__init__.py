@@ -28,7 +28,18 @@ if TYPE_CHECKING:
         RattlebackError,
         UnknownName,
     )
-    from rattleback.forces import Attraction, Drag, Gravity, PythonForce, WarpForce, Wrench
+    from rattleback.forces import (
+        Attraction,
+        Drag,
+        Gravity,
+        PythonForce,
+        Schedule,
+        Servo,
+        Spring,
+        TorsionSpring,
+        WarpForce,
+        Wrench,
+    )
     from rattleback.io.state_file import load
     from rattleback.joints import (
         Ball,
@@ -40,18 +51,23 @@ if TYPE_CHECKING:
         DoubleRotation,
         Fixed,
         FixedOrientation,
+        Gear,
         Planar,
         PointOnLine,
         PointOnPlane,
         Prismatic,
+        Rack,
         Revolute,
+        Screw,
         Universal,
+        VelocityJoint,
     )
     from rattleback.maths import rotation
     from rattleback.model import Body, Material, Scene, State
     from rattleback.recording import Recorder
     from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Mesh, Placed, Plane, Sphere
     from rattleback.simulation import Simulation
+    from rattleback.solvers.joints.by_chain import joints_by_chain
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
@@ -66,7 +82,18 @@ _HOME = {
         "RattlebackError",
         "UnknownName",
     ),
-    "rattleback.forces": ("Attraction", "Drag", "Gravity", "PythonForce", "WarpForce", "Wrench"),
+    "rattleback.forces": (
+        "Attraction",
+        "Drag",
+        "Gravity",
+        "PythonForce",
+        "Schedule",
+        "Servo",
+        "Spring",
+        "TorsionSpring",
+        "WarpForce",
+        "Wrench",
+    ),
     "rattleback.io.state_file": ("load",),
     "rattleback.joints": (
         "Ball",
@@ -78,12 +105,16 @@ _HOME = {
         "DoubleRotation",
         "Fixed",
         "FixedOrientation",
+        "Gear",
         "Planar",
         "PointOnLine",
         "PointOnPlane",
         "Prismatic",
+        "Rack",
         "Revolute",
+        "Screw",
         "Universal",
+        "VelocityJoint",
     ),
     "rattleback.maths": ("rotation",),
     "rattleback.model": ("Body", "Material", "Scene", "State"),
@@ -101,6 +132,7 @@ _HOME = {
         "Sphere",
     ),
     "rattleback.simulation": ("Simulation",),
+    "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
 }
 
 
@@ -142,6 +174,7 @@ __all__ = [
     "FileError",
     "Fixed",
     "FixedOrientation",
+    "Gear",
     "Gravity",
     "InputError",
     "Material",
@@ -155,20 +188,28 @@ __all__ = [
     "PointOnPlane",
     "Prismatic",
     "PythonForce",
+    "Rack",
     "RattlebackError",
     "Recorder",
     "Revolute",
     "Scene",
+    "Schedule",
+    "Screw",
+    "Servo",
     "Simulation",
     "Sphere",
+    "Spring",
     "State",
+    "TorsionSpring",
     "Universal",
     "UnknownName",
+    "VelocityJoint",
     "WarpForce",
     "Wrench",
     "__version__",
     "forces",
     "integrators",
+    "joints_by_chain",
     "load",
     "rotation",
     "scenes",

@@ -18,6 +18,7 @@ from rattleback.core.precision import epsilon
 from rattleback.core.report import Profile, Report
 from rattleback.core.stages import Program
 from rattleback.forces.field import ForceField
+from rattleback.forces.servo_view import ServoView
 from rattleback.integrators import DEFAULT, MENU, NEEDS
 from rattleback.model import measure
 from rattleback.model.bench import Bench, Diagnostics
@@ -43,6 +44,8 @@ TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance
 DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
 MOST_ITERATIONS = 1_000_000
 JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
+# What happens around a step with a budget takes about this long [s].
+AROUND_A_STEP = 5e-5
 # One replay of the captured step lasts about this long, so that an interrupt from the keyboard gets through.
 SECONDS_PER_REPLAY = 0.05
 
@@ -58,6 +61,7 @@ class Settings(TypedDict, total=False):
     position_tolerance: float
     orientation_tolerance: float
     velocity_tolerance: float
+    closing_speed: float
     max_iterations: int
     strict: bool
 
@@ -70,8 +74,9 @@ class Simulation:
         **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
             number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
-            joints (default 1e-6, in single precision 1e-3); ``max_iterations``, the corrections a step may take to meet
-            them (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise.
+            joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
+            apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
+            tolerances (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise.
     """
 
     def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
@@ -81,14 +86,17 @@ class Simulation:
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
         self.tolerances = {name: checks.positive(settings.get(name, DEFAULT_TOLERANCE), name) for name in TOLERANCES}
+        self.closing_speed = checks.positive(settings.get("closing_speed", 10.0), "closing_speed")
         self.max_iterations = checks.count(settings.get("max_iterations", 50), "max_iterations", most=MOST_ITERATIONS)
         self.strict = checks.flag(settings.get("strict", False), "strict")
         self.integrator: Integrator = choose("integrator", settings.get("integrator", DEFAULT), MENU, NEEDS)
         self.joints = choose("joint method", settings.get("joints", joint_methods.DEFAULT), *JOINT_MENU)
         self.time_step = settings.get("time_step", 0.01)
-        self.forces = ForceField(self.model, self._state.applied)
+        self.forces = ForceField(self.model, self._state)
         self._observers: list[Observer] = []
         self._steps_per_replay = 16
+        self._budget: float | None = None
+        self._called = 0.0
         self._record()
 
     @property
@@ -127,14 +135,17 @@ class Simulation:
 
     def __getitem__(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what ``add_body`` or ``add_joint`` returned."""
-        joints = self.scene.joints
-        name = key if isinstance(key, str) else next((label for label, joint in joints.items() if joint is key), None)
-        if self._preview is not None and name in joints:
+        name = key if isinstance(key, str) else self.scene.joint_name(key)
+        if self._preview is not None and name in self.scene.joints:
             return JointView(self._preview, name)
         return BodyView(self.model, self._state, key)
 
+    def servo(self, name: str) -> ServoView:
+        """A servo of the scene by the name of its force: its target can be set between steps."""
+        return ServoView(self.model, self._state, name)
+
     def use(self, **settings: Unpack[Settings]) -> None:
-        """Swap ``integrator`` or ``joints``, or change ``time_step``, ``strict``, tolerances or ``max_iterations``."""
+        """Swap ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
         allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
         checks.options(settings, allowed, "use")
         integrator = choose("integrator", settings.get("integrator", self.integrator), MENU, NEEDS)
@@ -142,23 +153,43 @@ class Simulation:
         tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
         most = checks.count(settings.get("max_iterations", self.max_iterations), "max_iterations", most=MOST_ITERATIONS)
         step = checks.positive(settings.get("time_step", self.time_step), "time_step")
+        speed = checks.positive(settings.get("closing_speed", self.closing_speed), "closing_speed")
         self.strict = checks.flag(settings.get("strict", self.strict), "strict")
         self.time_step = step
-        before = (self.integrator, self.joints, self.tolerances, self.max_iterations)
-        self.integrator, self.joints, self.tolerances, self.max_iterations = integrator, joints, tolerances, most
-        if before != (integrator, joints, tolerances, most):
-            self._record()
+        before = (self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations)
+        after = (integrator, joints, tolerances, speed, most)
+        if before != after:
+            self._choose(after, before)
 
-    def step(self, steps: int = 1) -> None:
+    def _choose(self, methods: tuple[Any, ...], before: tuple[Any, ...]) -> None:
+        """Record the step with other methods; where they do not fit the scene, with those of before."""
+        self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = methods
+        try:
+            self._record()
+        except InputError:
+            self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = before
+            raise
+
+    def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
+
+        Args:
+            steps: How many.
+            budget_ms: Time each step may take [ms]. Corrections of the joints end when it is used up, with the best
+                found so far; the report says so, and the steps that follow repair the error.
 
         Raises:
             DivergenceError: A body is no longer finite; the state is the last good one.
             NotConverged: With ``strict=True``, a step did not meet its tolerance.
         """
         count = checks.count(steps, "The number of steps")
+        self._called = time.perf_counter()
+        self._budget = None if budget_ms is None else 1e-3 * checks.positive(budget_ms, "budget_ms")
         self._begin()
-        self._take(count)
+        try:
+            self._take(count)
+        finally:
+            self._budget = None
         self._end()
 
     def run(self, duration: float, progress: bool = False) -> None:
@@ -200,8 +231,8 @@ class Simulation:
 
     def energy(self) -> measure.Energy:
         """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
-        position = measure.worlds_first(self.model, self._state.picture("position"))
-        return measure.energy(self.model, self._state, self.forces.potential(position))
+        poses = (measure.worlds_first(self.model, self._state.picture(name)) for name in ("position", "orientation"))
+        return measure.energy(self.model, self._state, self.forces.potential(*poses))
 
     def momentum(self) -> measure.Momentum:
         """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""
@@ -275,14 +306,17 @@ class Simulation:
             stop=stop,
         )
         self._preview = self._make_preview() if held else None
-        ImpulseStep(self.integrator, self._preview).record(self._bench)
+        with self.forces.around_step(program, stop):
+            ImpulseStep(self.integrator, self._preview).record(self._bench)
         program.compile()
         self._program = program
 
     def _make_preview(self) -> Preview:
         limits = Limits()
         limits.position, limits.orientation, limits.velocity = (self.tolerances[name] for name in TOLERANCES)
-        limits.most = self.max_iterations
+        limits.most, limits.speed = self.max_iterations, self.closing_speed
+        # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
+        limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / self.tolerances["position_tolerance"]))
         return make_preview(self._bench, compile_joints(self.model), self.joints, limits)
 
     def _begin(self) -> None:
@@ -316,10 +350,14 @@ class Simulation:
     def _advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
         while steps > 0:
-            bite = min(steps, self._steps_per_replay)
+            bite = min(steps, self._steps_per_replay) if self._budget is None else 1
             begun = time.perf_counter()
             self._state.freeze()
-            self._program.run(bite)
+            if self._budget is None:
+                self._program.run(bite)
+            else:
+                self._program.run_until(self._called + self._budget - AROUND_A_STEP)
+                self._called = time.perf_counter()
             if fault := int(self._program.stop.numpy()[0]):
                 self._program.stop.zero_()
                 self._raise_divergence(self.model.count - fault)

@@ -1,4 +1,4 @@
-"""The recorded step: stages, loops, calls into Python, the stop flag, and the same answer however it is replayed."""
+"""The recorded step: stages, loops, branches, calls into Python, the stop flag; one answer however it is replayed."""
 
 import numpy as np
 import pytest
@@ -91,6 +91,98 @@ def test_a_call_into_python_inside_a_loop_is_made_every_time(device: str) -> Non
             bench.program.launch(count_down, 1, bench.flag)
     assert bench.run(1) == [3.0] * 3
     assert seen == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(("flag", "expected"), [(0, 2.0), (1, 6.0), (-3, 6.0)])
+def test_what_hangs_on_a_flag_is_done_only_where_it_is_up(device: str, flag: int, expected: float) -> None:
+    bench = Bench(device)
+    with bench.program.stage("branch"):
+        bench.program.launch(set_flag, 1, bench.flag, flag)
+        bench.program.launch(add, 3, bench.values, 1.0)
+        with bench.program.when(bench.flag):
+            bench.program.launch(double, 3, bench.values)
+    assert bench.run(2) == [expected] * 3
+
+
+@wp.kernel(enable_backward=False)
+def is_odd(number: wp.array[wp.int32], flag: wp.array[wp.int32]) -> None:
+    flag[0] = number[0] % 2
+
+
+@pytest.mark.parametrize("with_call", [False, True])
+def test_a_flag_inside_a_loop_is_looked_at_in_every_round(device: str, with_call: bool) -> None:
+    """Rounds 5, 4, 3, 2, 1: one is added in each and the sum doubled in the odd ones."""
+    bench, seen = Bench(device), []
+    odd = wp.zeros(1, dtype=wp.int32, device=bench.program.device)
+    with bench.program.stage("loop"):
+        bench.program.launch(set_flag, 1, bench.flag, 5)
+        with bench.program.loop(bench.flag):
+            bench.program.launch(add, 3, bench.values, 1.0)
+            bench.program.launch(is_odd, 1, bench.flag, odd)
+            with bench.program.when(odd):
+                bench.program.launch(double, 3, bench.values)
+                if with_call:
+                    bench.program.call(lambda: seen.append(bench.values.numpy()[0]))
+            bench.program.launch(count_down, 1, bench.flag)
+    assert bench.run(1) == [20.0] * 3
+    assert seen == ([2.0, 8.0, 20.0] if with_call else [])
+
+
+@pytest.mark.parametrize("with_call", [False, True])
+@pytest.mark.parametrize("outer", [0, 1])
+@pytest.mark.parametrize("inner", [0, 1])
+def test_flags_inside_flags_must_both_be_up(device: str, outer: int, inner: int, with_call: bool) -> None:
+    bench, seen = Bench(device), []
+    second = wp.full(1, inner, dtype=wp.int32, device=bench.program.device)
+    bench.flag.fill_(outer)
+    with bench.program.stage("branches"):
+        with bench.program.when(bench.flag):
+            bench.program.launch(add, 3, bench.values, 1.0)
+            with bench.program.when(second):
+                bench.program.launch(add, 3, bench.values, 10.0)
+                if with_call:
+                    bench.program.call(lambda: seen.append(bench.values.numpy()[0]))
+            bench.program.launch(double, 3, bench.values)
+        bench.program.launch(add, 3, bench.values, 100.0)
+    assert bench.run(1) == [100.0 + outer * 2.0 * (1.0 + 10.0 * inner)] * 3
+    assert seen == ([11.0] if outer and inner and with_call else [])
+
+
+def test_a_loop_inside_a_flag_runs_only_where_it_is_up(device: str) -> None:
+    bench = Bench(device)
+    allowed = wp.zeros(1, dtype=wp.int32, device=bench.program.device)
+    with bench.program.stage("loop"):
+        with bench.program.when(allowed):
+            bench.program.launch(set_flag, 1, bench.flag, 3)
+            with bench.program.loop(bench.flag):
+                bench.program.launch(add, 3, bench.values, 1.0)
+                bench.program.launch(count_down, 1, bench.flag)
+        bench.program.launch(set_flag, 1, allowed, 1)
+    assert bench.run(3) == [6.0] * 3
+
+
+def test_a_flag_taken_down_inside_does_not_cut_short_what_hangs_on_it(device: str) -> None:
+    bench = Bench(device)
+    with bench.program.stage("branch"):
+        bench.program.launch(set_flag, 1, bench.flag, 1)
+        with bench.program.when(bench.flag):
+            bench.program.launch(set_flag, 1, bench.flag, 0)
+            bench.program.launch(add, 3, bench.values, 1.0)
+        with bench.program.when(bench.flag):
+            bench.program.launch(add, 3, bench.values, 10.0)
+    assert bench.run(2) == [2.0] * 3
+
+
+def test_what_hangs_on_a_flag_belongs_to_its_stage(device: str) -> None:
+    bench = Bench(device)
+    bench.flag.fill_(1)
+    with bench.program.stage("branch"), bench.program.when(bench.flag):
+        bench.program.launch(add, 3, bench.values, 1.0)
+    with bench.program.stage("after"):
+        bench.program.launch(double, 3, bench.values)
+    bench.program.compile()
+    assert list(bench.program.time_stages(2)) == ["branch", "after"]
+    np.testing.assert_array_equal(bench.values.numpy(), 6.0)
 
 
 @pytest.mark.parametrize("with_call", [False, True])

@@ -36,6 +36,7 @@ MENU_ROOMS = ["integrators", "forces", "shapes", "joints", "solvers.joints"]
 NOT_FOR_A_MENU = {
     "PythonForce": "carries code, which has no name",
     "WarpForce": "carries code, which has no name",
+    "JointsByChain": "needs names of bodies or joints",
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -26,7 +26,7 @@ BODIES = [
 MENU = (
     "'ball', 'point_on_line', 'point_on_plane', 'fixed_orientation', 'common_direction', 'double_rotation', "
     "'revolute', 'cylindrical', 'prismatic', 'universal', 'fixed', 'planar', 'distance', 'distance_to_line', "
-    "'distance_to_plane'"
+    "'distance_to_plane', 'screw', 'gear', 'rack', 'velocity_joint'"
 )
 number = st.floats(-1e3, 1e3)
 point = st.tuples(number, number, number)
@@ -51,7 +51,38 @@ def made(draw, kind, a, b):
             options["length"] = draw(st.floats(1e-3, 1e3))
         else:
             options["at_b"] = tuple(np.add(options["at"], (1, 2, 3)))
+    options |= coupling(draw, kind, options)
     return kind(a, b, **options)
+
+
+def coupling(draw, kind, options):
+    """What screws, gears, racks and velocity joints need, for the axis drawn."""
+    size = draw(st.floats(0.1, 10))
+    across = np.cross(options.get("axis", (0, 0, 1)), (0.3, -0.5, 0.7))
+    across = across / np.linalg.norm(across)
+    if kind is joints.Screw:
+        return {"pitch": draw(st.sampled_from([1, -1])) * size}
+    if kind is joints.Gear:
+        place = {"at_b": tuple(np.add(options["at"], across)), "axis_b": None}
+        return {**place, "ratio": 1.5 * size + 1, "internal": draw(st.booleans())}
+    if kind is joints.Rack:
+        return {"at_b": None, "axis_b": tuple(across), "radius": size}
+    if kind is joints.VelocityJoint:
+        return {"linear": (size, None, 0.0), "angular": draw(st.tuples(st.none() | number, number, st.none()))}
+    return {}
+
+
+@st.composite
+def framed(draw, kind, a, b):
+    """A joint placed by frames."""
+    frames = {f"frame_{side}": (draw(point), draw(turn)) for side in "ab"}
+    needed = {
+        joints.Screw: {"pitch": 0.1},
+        joints.Gear: {"radii": (0.1, 0.3), "internal": draw(st.booleans())},
+        joints.Rack: {"radius": 0.2},
+        joints.VelocityJoint: {"angular": (1.0, None, None)},
+    }.get(kind, {})
+    return kind(a, b, **frames, **needed, **({"length": 2.5} if issubclass(kind, joints.Distance) else {}))
 
 
 @st.composite
@@ -63,7 +94,9 @@ def scenes(draw):
     scene.add_static(rb.Box(1, 1, 1), name="wall", orientation=draw(turn))
     pairs = [("world", "a"), ("a", "b"), ("b", "wall"), ("b", "world")]
     for name, kind in joints.MENU.items():
-        scene.add_joint(draw(made(kind, *draw(st.sampled_from(pairs)))), draw(st.none() | st.just(f"{name} ü")))
+        ends = draw(st.sampled_from(pairs))
+        joint = draw(made(kind, *ends) | framed(kind, *ends))
+        scene.add_joint(joint, draw(st.none() | st.just(f"{name} ü")))
     return scene
 
 
@@ -115,7 +148,7 @@ def test_what_b_has_in_common_with_a_is_left_out_of_the_file():
     scene.add_joint(rb.Distance("world", "a", at=(1, 2, 3), at_b=(1, 2, 5)), "rod")
     place = {"a": "world", "b": "a", "at": [1.0, 2.0, 3.0]}
     assert to_data(scene)["joints"] == [
-        {"kind": "revolute", "name": "hinge", **place, "axis": [0.0, 1.0, 0.0]},
+        {"kind": "revolute", "name": "hinge", **place, "axis": [0.0, 1.0, 0.0], "restitution": 0.0},
         {"kind": "distance", "name": "rod", **place, "axis": [0.0, 0.0, 1.0], "at_b": [1.0, 2.0, 5.0], "length": 2.0},
     ]
 
@@ -157,7 +190,10 @@ def faults(path):
 
 
 HINGE = {"kind": "revolute", "a": "arm", "b": "hand"}
-FIELDS = "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b'."
+FIELDS = (
+    "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'limits', 'restitution'."
+)
+FRAME = [[0, 0, 0], [0, 0, 0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -191,6 +227,20 @@ FIELDS = "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b'."
         ({**HINGE, "axis_b": [0, 0, math.nan]}, ".axis_b[2]: must be finite; it is NaN"),
         ({**HINGE, "axes": [0, 0, 1]}, f".axes: is not a field of this table. Did you mean 'axis'? {FIELDS}"),
         ({**HINGE, "length": 1}, f".length: is not a field of this table. {FIELDS}"),
+        (
+            {**HINGE, "at": [0, 0, 0], "frame_a": FRAME, "frame_b": FRAME},
+            ": Revolute is placed by at= and by frames; give one or the other.",
+        ),
+        ({**HINGE, "frame_a": FRAME}, ": Revolute has frame_a= without frame_b=; give a frame on each body."),
+        ({**HINGE, "frame_a": FRAME[:1]}, ".frame_a: must have 2 entries; it has 1"),
+        ({**HINGE, "frame_a": [[0, 0], FRAME[1]]}, ".frame_a: its point has shape (2,); it must be 3 numbers."),
+        ({**HINGE, "frame_a": [FRAME[0], [0, 0, 0, 2]]}, ".frame_a: its orientation is [0.0, 0.0, 0.0, 2.0], a quat"),
+        ({**HINGE, "kind": "screw"}, ": Screw needs pitch=, the way along its axis in one turn [m]."),
+        ({**HINGE, "kind": "gear", "radii": [1, 0]}, ".radii[1]: must be greater than zero; it is 0"),
+        ({**HINGE, "kind": "gear", "at_b": [1, 0, 0], "internal": 1}, ".internal: must be true or false; it is 1"),
+        ({**HINGE, "kind": "rack", "radius": 1}, ": Rack needs axis_b=, the direction of the rack."),
+        ({**HINGE, "kind": "velocity_joint"}, ": VelocityJoint has no velocity to keep; give a number in linear="),
+        ({**HINGE, "kind": "velocity_joint", "linear": [1, "x", None]}, ".linear[1]: must be a number; it is 'x'"),
         (
             {**HINGE, "kind": "universal"},
             ": Universal needs two axes: axis=, fixed to A, and axis_b=, fixed to B.",
@@ -228,7 +278,7 @@ def test_all_faults_of_a_joint_are_told_at_once(tmp_path):
         "joints[0].name: is 'arm', which the scene uses already; every name is used once",
         "joints[0]: Universal needs two axes: axis=, fixed to A, and axis_b=, fixed to B.",
         "forces[0].kind: is 'drog', which does not exist. Did you mean 'drag'? The menu: 'gravity', 'attraction', "
-        "'wrench', 'drag'.",
+        "'wrench', 'drag', 'spring', 'torsion_spring', 'servo'.",
     ]
 
 

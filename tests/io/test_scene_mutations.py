@@ -11,6 +11,12 @@ import rattleback as rb
 from rattleback.io.scene_data import to_data
 
 MOST = max(300, settings().max_examples)
+COUPLED = {
+    rb.Screw: {"pitch": 0.2},
+    rb.Gear: {"axis_b": None, "ratio": 2.5},
+    rb.Rack: {"radius": 0.5, "at_b": None},
+    rb.VelocityJoint: {"linear": (None, 1.5, None), "angular": (0.5, None, None)},
+}
 
 
 def rich_scene():
@@ -26,7 +32,10 @@ def rich_scene():
     scene.add_static(rb.Box(1, 2, 3), name="wall", angular_velocity=(0, 0, 1))
     for index, kind in enumerate(rb.joints.MENU.values()):
         bodies = [("world", "point"), ("body 0", "body 1"), ("body 2", "wall")][index % 3]
-        scene.add_joint(kind(*bodies, at=(index, 0, 0), at_b=(1, 2, 3), axis=(0, 1, 0), axis_b=(3, 0, 4)))
+        given = {"at": (index, 0, 0), "at_b": (1, 2, 3), "axis": (0, 1, 0), "axis_b": (3, 0, 4)}
+        scene.add_joint(kind(*bodies, **given | COUPLED.get(kind, {})))
+    frame = ((1, 2, 3), (0, 0, 0.6, 0.8))
+    scene.add_joint(rb.Fixed(*bodies, frame_a=frame, frame_b=frame))
     scene.add_force(rb.Gravity(bodies="all"))
     scene.add_force(rb.Attraction(bodies=["body 0", "point"]))
     scene.add_force(rb.Wrench("point", (1, 0, 0), at=(0, 0, 1), until=3), name="push")

@@ -57,11 +57,24 @@ def full_scene():
         scene.add_body(shape, group="solid")
     scene.add_body(None, mass=1, inertia=(1, 1, 1))
     scene.add_static(rb.Plane())
-    for kind in rb.joints.MENU.values():
-        scene.add_joint(kind("box_2", "capsule_3", at_b=(1, 2, 3), axis_b=(1, 0, 0)))
+    coupled = {
+        "screw": {"pitch": -0.1},
+        "gear": {"axis_b": None, "ratio": 1.5, "internal": True},
+        "rack": {"radius": 2.0},
+        "velocity_joint": {"linear": (None, 1, None)},
+    }
+    for name, kind in rb.joints.MENU.items():
+        scene.add_joint(kind("box_2", "capsule_3", **{"at_b": (1, 2, 3), "axis_b": (1, 0, 0), **coupled.get(name, {})}))
+    frame = ((1, 2, 3), (0, 0, 0, 1))
+    scene.add_joint(rb.Fixed("world", "box_2", frame_a=frame, frame_b=frame))
     scene.add_joint(rb.Ball("world", "sphere_1"))
     for force in (rb.Gravity(), rb.Attraction(), rb.Wrench(until=3, at=(0, 0, 1)), rb.Drag(bodies="solid")):
         scene.add_force(force)
+    scene.add_joint(rb.Cylindrical("world", "sphere_1"), "sleeve")
+    scene.add_force(rb.Spring("box_2", "world", at=(0, 0, 1), stiffness=2))
+    scene.add_force(rb.TorsionSpring("sleeve", stiffness=2))
+    scene.add_force(rb.Servo("sleeve", target=rb.Schedule([0, 1], [1, 2]), gain=3, window=2, reset_time=1))
+    scene.add_force(rb.Servo("sleeve", target=1, gain=3))
     return scene
 
 
@@ -122,7 +135,7 @@ def test_every_table_has_a_title_and_a_description_and_every_field_a_description
 
 def test_every_quantity_has_its_unit():
     bare = {"friction", "restitution", "static_friction", "dynamic_friction", "orientation", "density_ratio", "normal"}
-    bare |= {"version", "triangles", "axis", "axis_b"}
+    bare |= {"version", "triangles", "axis", "axis_b", "ratio"}
     for table in [SCHEMA, *SCHEMA["$defs"].values()]:
         for name, field in table["properties"].items():
             if '"number"' in json.dumps(field) and name not in bare:
@@ -166,7 +179,7 @@ def test_the_menus_of_shapes_joints_and_forces_are_covered():
 
 
 def test_no_kind_is_called_what_a_table_or_another_kind_is_called():
-    assert len(ENTRIES) == 4 + len(SHAPES) + len(JOINTS) + len(FORCES)
+    assert len(ENTRIES) == 5 + len(SHAPES) + len(JOINTS) + len(FORCES)
 
 
 def test_the_schema_lists_every_joint_of_the_menu():

@@ -127,7 +127,7 @@ class Strange(methods.Direct):
 def test_a_joint_method_off_the_menu_is_named_when_saving(tmp_path):
     sim = rb.Simulation(linkage(), joints=Strange())
     message = (
-        r"^The joint method Strange\(\) is not on the menu.*sim.use\(joints=...\) before saving. The menu: 'direct'"
+        r"^The joint method Strange\(.*\) is not on the menu.*sim.use\(joints=...\) before saving. The menu: 'direct'"
     )
     with pytest.raises(rb.InputError, match=message):
         sim.save(tmp_path / "x.npz")
@@ -150,6 +150,23 @@ def opened(path):
         (["joints", "name"], 3, "settings.joints.name: must be text; it is 3"),
         (["joints", "parameters", "swps"], 1, "The joint method 'iterative' has no option 'swps'. Did you mean 'swe"),
         (["joints", "parameters", "sweeps"], 0, "The sweeps of Iterative is 0; it must be at least 1."),
+        (["joints"], {"name": "direct", "parameters": {"loops": "ct"}}, "The loops of Direct is 'ct'; it may be"),
+        (["joints"], {"name": "direct", "parameters": {"loops": []}}, "The loops of Direct is (); it may be"),
+        (
+            ["joints"],
+            {"name": "by_chain", "parameters": {"methods": 3}},
+            "The methods of JointsByChain are 3; they must",
+        ),
+        (
+            ["joints"],
+            {"name": "by_chain", "parameters": {"default": {}}},
+            "A joint method inside another is {}; it must",
+        ),
+        (
+            ["joints"],
+            {"name": "by_chain", "parameters": {"default": 1}},
+            "1 cannot be the joint method: it lacks 'prep",
+        ),
         (["max_iterations"], 0, "settings.max_iterations: must be 1 or more; it is 0"),
         (["max_iterations"], 2.5, "settings.max_iterations: must be a whole number; it is 2.5"),
         (["orientation_tolerance"], 0, "settings.orientation_tolerance: must be greater than zero; it is 0"),

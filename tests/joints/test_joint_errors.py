@@ -22,6 +22,12 @@ def made(name: str, **given: Any) -> Any:
     """A joint with the axes and points its kind cannot do without."""
     own = {"axis_b": (1, 0, 0)} if name in ("double_rotation", "universal") else {}
     own |= {"at_b": (1, 1, 1)} if "distance" in name else {}
+    own |= {
+        "screw": {"pitch": 0.1},
+        "gear": {"at_b": (1, 0, 0), "ratio": 2.0},
+        "rack": {"axis_b": (1, 0, 0), "radius": 0.1},
+        "velocity_joint": {"linear": (None, 0.5, None)},
+    }.get(name, {})
     return MENU[name](**({"a": "crank", "b": "rod"} | own | given))
 
 

@@ -31,14 +31,13 @@ def convert(
 def rotate_freely(
     q: wp.array(dtype=quat),
     w: wp.array(dtype=vec3),
-    inertia: wp.array(dtype=mat33),
-    inverse: wp.array(dtype=mat33),
+    moments: wp.array(dtype=vec3),
     h: real,
     residual: wp.array(dtype=real),
     iterations: wp.array(dtype=int),
 ) -> None:
     i = wp.tid()
-    turned, spun, left, count = spin.free_rotation(q[i], w[i], inertia[i], inverse[i], h)
+    turned, spun, left, count = spin.free_rotation(q[i], w[i], moments[i], h)
     q[i] = turned
     w[i] = spun
     residual[i] = left
@@ -50,10 +49,10 @@ class Tops:
 
     def __init__(self, seed: int, speed: float = 3.0) -> None:
         rng = np.random.default_rng(seed)
-        axes = Rotation.random(COUNT, rng).as_matrix()
+        turn = Rotation.random(COUNT, rng)
         shares = rng.uniform(0.05, 1.0, (COUNT, 3))
-        moments = shares.sum(axis=1, keepdims=True) - shares
-        self.inertia = np.einsum("kij,kj,klj->kil", axes, moments, axes)
+        self.axes, self.moments = turn, shares.sum(axis=1, keepdims=True) - shares
+        self.inertia = np.einsum("kij,kj,klj->kil", turn.as_matrix(), self.moments, turn.as_matrix())
         self.inverse = np.linalg.inv(self.inertia)
         self.q = Rotation.random(COUNT, rng).as_quat()
         self.w = speed * rng.standard_normal((COUNT, 3))
@@ -70,12 +69,14 @@ class Tops:
         return 0.5 * np.einsum("ki,ki->k", self.w, self.momentum())
 
     def step(self, h: float, steps: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        q, w = (wp.array(a, dtype=k, device="cpu") for a, k in ((self.q, quat), (self.w, vec3)))
-        inertia, inverse = (wp.array(a, dtype=mat33, device="cpu") for a in (self.inertia, self.inverse))
+        turn = Rotation.from_quat(self.q) * self.axes
+        start = ((turn.as_quat(), quat), (turn.inv().apply(self.w), vec3), (self.moments, vec3))
+        q, w, moments = (wp.array(a, dtype=kind, device="cpu") for a, kind in start)
         residual, count = (wp.zeros(COUNT, dtype=kind, device="cpu") for kind in (real, int))
         for _ in range(steps):
-            wp.launch(rotate_freely, COUNT, inputs=[q, w, inertia, inverse, h, residual, count], device="cpu")
-        self.q, self.w = np.array(q.numpy()), np.array(w.numpy())
+            wp.launch(rotate_freely, COUNT, inputs=[q, w, moments, h, residual, count], device="cpu")
+        turn = Rotation.from_quat(q.numpy())
+        self.q, self.w = (turn * self.axes.inv()).as_quat(), turn.apply(w.numpy())
         return np.array(residual.numpy()), np.array(count.numpy())
 
 

@@ -60,6 +60,8 @@ def test_no_joint_comes_apart_at_the_start(name):
             assert np.linalg.norm(np.subtract(joint.at_b, at)) == pytest.approx(joint.length, abs=1e-15)
         else:
             apart = point_velocity(scene, joint.a, at) - point_velocity(scene, joint.b, at)
+            if isinstance(joint, rb.Prismatic):
+                apart -= np.dot(apart, joint.axis) * np.array(joint.axis)
             np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-12)
 
 
@@ -95,7 +97,7 @@ def test_children_are_pinned_to_the_ends_of_their_parents_top_or_bottom_face(han
 
 
 def test_the_twist_of_the_tree_acts_on_its_top_bar_for_the_first_step_only():
-    sim = rb.Simulation(tree(5), time_step=1 / 30)
+    sim = rb.Simulation(tree(6), time_step=1 / 30)
     for _ in range(3):
         sim.step()
         assert sim.momentum().angular[2] == pytest.approx(10 / 30, abs=1e-12)

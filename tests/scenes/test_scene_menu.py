@@ -109,6 +109,7 @@ WRONG = [
     ("six_bar", {"width": 0}, "The width of six_bar is 0; it must be greater than zero."),
     ("six_bar", {"depth": -1}, "The depth of six_bar is -1; it must be greater than zero."),
     ("six_bar", {"height": 0}, "The height of six_bar is 0; it must be greater than zero."),
+    ("slider_crank", {"spin": "fast"}, "The spin of slider_crank is 'fast'; it must be a number."),
 ]
 
 

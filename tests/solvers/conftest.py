@@ -11,9 +11,11 @@ import rattleback as rb
 from rattleback.core.stages import Program
 from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
+from rattleback.problem.stiffness import weigh
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
 CROSSED = ("double_rotation", "universal")
+COUPLED = ("gear", "rack")
 
 
 def random_joint(rng: np.random.Generator, name: str, a: str, b: str) -> Any:
@@ -23,6 +25,14 @@ def random_joint(rng: np.random.Generator, name: str, a: str, b: str) -> Any:
         given["at_b"] = at + rng.uniform(0.2, 1.0, 3)
     if name in CROSSED:
         given["axis_b"] = np.cross(axis, rng.standard_normal(3))
+    across = np.cross(axis, rng.standard_normal(3)) if name in COUPLED else axis
+    needed: dict[str, dict[str, Any]] = {
+        "screw": {"pitch": 0.3},
+        "gear": {"at_b": at + across, "ratio": 2.0},
+        "rack": {"axis_b": across, "radius": 0.3},
+        "velocity_joint": {"linear": (None, 0.1, None), "angular": (0.2, None, None)},
+    }
+    given |= needed.get(name, {})
     return MENU[name](a, b, **given)
 
 
@@ -32,23 +42,31 @@ class Dense:
     J is assembled from the rows of every joint at the start, M⁻¹ from the scene's own masses and inertias.
     """
 
-    def __init__(self, scene: rb.Scene, joints: Any = "direct") -> None:
-        self.sim = rb.Simulation(scene, joints=joints)
+    def __init__(self, scene: rb.Scene, joints: Any = "direct", worlds: int | None = None) -> None:
+        self.sim = rb.Simulation(scene, joints=joints, worlds=worlds)
         self.problem, self.solver = self.sim._preview.problem, self.sim._preview.solver
-        problem, sim = self.problem, self.sim
-        inputs = [sim.model.bodies, problem.joints, problem.letters, sim.state.motion, problem.rows]
-        wp.launch(evaluate_rows, problem.joint_count, inputs=inputs, device="cpu")
-        self.J, self.inverse_mass = self._jacobian(), self._inverse_mass(scene)
+        self._evaluate()
+        self.J = self._jacobian()
+        self.inverse_mass = np.kron(np.eye(self.sim.model.worlds), self._inverse_mass(scene))
         self.A = self.J @ self.inverse_mass @ self.J.T
-        moving = np.repeat([not body.static for body in scene.bodies], 6)
+        moving = np.tile(np.repeat([not body.static for body in scene.bodies], 6), self.sim.model.worlds)
         self.rank = int(np.linalg.matrix_rank(self.J[:, moving], tol=1e-9))
+
+    def _evaluate(self) -> None:
+        problem, preview, model, state = self.problem, self.sim._preview, self.sim.model, self.sim.state
+        inputs = [model.bodies, state.motion, preview.inertias, preview.everywhere]
+        wp.launch(weigh, model.count, inputs=inputs, device="cpu")
+        inputs = [problem.joints, problem.letters, state.motion, state.joints, preview.inertias, problem.rows]
+        wp.launch(
+            evaluate_rows, problem.joint_count, inputs=[*inputs, preview.levers, preview.everywhere], device="cpu"
+        )
 
     def _jacobian(self) -> np.ndarray:
         rows, joints = self.problem.rows, self.problem.joints
         found = np.zeros((self.problem.row_count, 6 * self.sim.model.count))
-        for side in "ab":
+        for side, sign in (("a", -1.0), ("b", 1.0)):
             body, first, count = (getattr(joints, name).numpy() for name in (f"body_{side}", "first", "count"))
-            linear, angular = (getattr(rows, f"{part}_{side}").numpy() for part in ("linear", "angular"))
+            linear, angular = sign * rows.linear.numpy(), getattr(rows, f"angular_{side}").numpy()
             for i, r, n in zip(body, first, count, strict=True):
                 if i >= 0:
                     found[r : r + n, 6 * i : 6 * i + 3] += linear[r : r + n]
@@ -68,13 +86,17 @@ class Dense:
     def impulses(self, wanted: np.ndarray) -> np.ndarray:
         """What the solver finds."""
         self.problem.rows.wanted.assign(wanted)
+        self.run(self.sim._preview.everywhere)
+        return np.array(self.problem.rows.impulse.numpy())
+
+    def run(self, which: Any) -> None:
+        """Prepare the solver in the worlds where ``which`` is 1, and solve."""
         program = Program(self.sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
         with program.stage("all"):
-            self.solver.record_preparation(program)
+            self.solver.record_preparation(program, which)
             self.solver.record_solution(program)
         program.compile()
         program.run(1)
-        return np.array(self.problem.rows.impulse.numpy())
 
 
 def random_mechanism(seed: int, bodies: int, loops: int = 0, roots: int = 1, names: Any = tuple(MENU)) -> rb.Scene:

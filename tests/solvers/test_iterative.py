@@ -71,5 +71,5 @@ def test_too_few_corrections_are_reported_with_the_joint_and_what_would_help() -
     assert not sim.report.converged
     assert sim.report.worst_joint.startswith("pin_")
     assert f"Joint {sim.report.worst_joint!r} is off by" in sim.report.reason
-    assert "more max_iterations or a shorter time_step help" in sim.report.reason
+    assert "more max_iterations, a larger budget or a shorter time_step help" in sim.report.reason
     assert sim.report.position_error > sim.report.position_tolerance

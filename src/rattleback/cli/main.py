@@ -3,7 +3,7 @@
 | exit code | meaning |
 |---|---|
 | 0 | fine |
-| 1 | rattleback refused or gave up; the sentence is on standard error |
+| 1 | rattleback refused or gave up, the sentence is on standard error; or an experiment did not hold |
 | 2 | wrong usage |
 | 130 | interrupted from the keyboard |
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from rattleback._version import __version__
-from rattleback.cli import demo, info, list_scenes, output, run, schema
+from rattleback.cli import demo, experiment, info, list_scenes, output, run, schema
 from rattleback.cli.output import FINE, INTERRUPTED, REFUSED, WRONG_USAGE
 from rattleback.core.errors import NotConvergedWarning, RattlebackError, did_you_mean
 
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # A command is a module with add_arguments(parser) and execute(arguments); the first line of its docstring is its help.
-MENU: dict[str, ModuleType] = {"list": list_scenes, "run": run, "demo": demo, "schema": schema, "info": info}
+MENU: dict[str, ModuleType] = {
+    "list": list_scenes,
+    "run": run,
+    "experiment": experiment,
+    "demo": demo,
+    "schema": schema,
+    "info": info,
+}
 COMMANDS = f"The commands are {', '.join(MENU)}"
 
 

@@ -1,5 +1,5 @@
 """The alphabet joints are written in: rows that forbid one relative motion each, with error and Jacobian."""
 
-from rattleback.constraints.row import KINDS, LENGTHS
+from rattleback.constraints.row import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY
 
-__all__ = ["KINDS", "LENGTHS"]
+__all__ = ["COUPLINGS", "KINDS", "LENGTHS", "VELOCITY_ONLY"]

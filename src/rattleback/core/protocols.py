@@ -43,8 +43,21 @@ class CompiledForce(Protocol):
     def record(self, program: Any, moment: Any, loads: Any) -> None:
         """Record the launches that add force and torque at a moment to ``loads``."""
 
-    def potential(self, position: Any) -> Any:
-        """Potential energy of each world for centres of mass of shape (worlds, bodies, 3) [J]."""
+    def potential(self, position: Any, orientation: Any) -> Any:
+        """Potential energy of each world [J], from shapes (worlds, bodies, 3) [m] and (worlds, bodies, 4)."""
+
+
+class Controller(CompiledForce, Protocol):
+    """A force module bound to a model that has a memory or acts on a joint; one without these methods has neither."""
+
+    def bind(self, label: str, state: Any, rows: Any) -> None:
+        """Take its name in the scene, the state, and the joints as rows."""
+
+    def record_start(self, program: Any) -> None:
+        """Record the launches at the start of a step; may be left out."""
+
+    def record_end(self, program: Any, stop: Any) -> None:
+        """Record the launches at its end, which change nothing where ``stop`` is raised; may be left out."""
 
 
 class Step(Protocol):

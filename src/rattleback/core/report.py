@@ -23,6 +23,7 @@ class Report:
         velocity_tolerance: What the user asked for [m/s, rad/s].
         worst_joint: Joint that is farthest from its tolerance; empty without joints.
         redundant_rows: Conditions of the joints that others imply, left out by the direct method.
+        redundant_joints: Names of the joints that have such conditions, in the order of the scene.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error
             estimate of an adaptive method, the residual of an implicit one, zero for an explicit one.
         integration_tolerance: What that is compared with.
@@ -43,6 +44,7 @@ class Report:
     velocity_tolerance: float = 1e-6
     worst_joint: str = ""
     redundant_rows: int = 0
+    redundant_joints: tuple[str, ...] = ()
     integration_error: float = 0.0
     integration_tolerance: float = 0.0
     iterations: int = 0

@@ -6,6 +6,7 @@ the graph at that place; everything else stays captured. Replaying a captured la
 on a CPU, a recorded one 2 µs, ``wp.launch`` 10 µs.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,7 +43,15 @@ class Loop:
     nodes: "list[Node]" = field(default_factory=list)
 
 
-Node = Launch | HostCall | Loop
+@dataclass
+class Branch:
+    """Launches done only where ``flag[0]`` is not zero; the flag lives on the device."""
+
+    flag: Any
+    nodes: "list[Node]" = field(default_factory=list)
+
+
+Node = Launch | HostCall | Loop | Branch
 
 
 @wp.kernel(enable_backward=False)
@@ -68,6 +77,8 @@ class Program:
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
         self._pieces: list[Callable[[], None]] = []
         self._whole: Any = None
+        self._timed: list[tuple[Callable[[], None], Any]] = []
+        self._fixed = 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -93,7 +104,18 @@ class Program:
     @contextmanager
     def loop(self, flag: Any) -> Iterator[None]:
         """Everything recorded inside is repeated while ``flag[0]`` is not zero."""
-        outer, inner = self._open, Loop(flag)
+        with self._inside(Loop(flag)):
+            yield
+
+    @contextmanager
+    def when(self, flag: Any) -> Iterator[None]:
+        """Everything recorded inside is done only where ``flag[0]`` is not zero."""
+        with self._inside(Branch(flag)):
+            yield
+
+    @contextmanager
+    def _inside(self, inner: Loop | Branch) -> Iterator[None]:
+        outer = self._open
         outer.append(inner)
         self._open = inner.nodes
         yield
@@ -101,7 +123,7 @@ class Program:
 
     def compile(self) -> None:
         """Compile the kernels and capture the step. Call once, after recording."""
-        nodes = [node for stage in self.stages.values() for node in stage]
+        nodes = self._nodes
         launches = [*_launches(self._prologue), *_launches(nodes), Launch(count_down, 1, (self._steps_left, self.stop))]
         load_kernels((launch.kernel.module for launch in launches), self.device)
         for launch in launches:
@@ -112,6 +134,11 @@ class Program:
         if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
             step = [*nodes, launches[-1]]
             self._whole = self._capture([Loop(self._steps_left, step)])
+
+    @property
+    def _nodes(self) -> list[Node]:
+        """All nodes of a step."""
+        return [node for stage in self.stages.values() for node in stage]
 
     def run(self, steps: int) -> None:
         """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
@@ -126,6 +153,49 @@ class Program:
                 piece()
             if self.stop.numpy()[0]:
                 return
+
+    def run_until(self, deadline: float) -> None:
+        """Replay the prologue and one step; its loops end so that all that has to follow ends at a deadline.
+
+        Each loop may take an equal part of the time that is left to it and those after it, beside what the other
+        launches took the last time; one round is always done. The host reads the flags between rounds. Loops of the
+        prologue are left out.
+
+        Args:
+            deadline: As ``time.perf_counter`` counts [s].
+        """
+        if not self._timed:
+            prologue = [node for node in self._prologue if not isinstance(node, Loop)]
+            self._timed = list(self._in_rounds([*prologue, *self._nodes]))
+        loops, fixed = sum(flag is not None for _, flag in self._timed), 0.0
+        for call, flag in self._timed:
+            begun = time.perf_counter()
+            if flag is None:
+                call()
+                wp.synchronize_device(self.device)
+                fixed += time.perf_counter() - begun
+                continue
+            end = begun + (deadline - begun - max(0.0, self._fixed - fixed)) / loops
+            longest = -math.inf
+            while flag.numpy()[0] and (now := time.perf_counter()) + longest < end:
+                call()
+                wp.synchronize_device(self.device)
+                longest = max(longest, time.perf_counter() - now)
+            loops -= 1
+        self._fixed = fixed
+
+    def _in_rounds(self, nodes: list[Node]) -> Iterator[tuple[Callable[[], None], Any]]:
+        """Calls that replay the nodes, with the flag of those that are to be repeated."""
+        run: list[Node] = []
+        for node in [*nodes, None]:
+            if node is not None and not isinstance(node, Loop):
+                run.append(node)
+                continue
+            for call in self._captured(run):
+                yield call, None
+            run = []
+            if node is not None:
+                yield _all(self._captured(node.nodes)), node.flag
 
     def time_stages(self, steps: int) -> dict[str, float]:
         """Run ``steps`` steps stage by stage and return the seconds spent in each [s]."""
@@ -146,7 +216,7 @@ class Program:
         return bool(self.device.is_cpu or wp.is_conditional_graph_supported())
 
     def _capturable(self, node: Node) -> bool:
-        if isinstance(node, Loop):
+        if isinstance(node, Loop | Branch):
             return self._can_loop() and all(map(self._capturable, node.nodes))
         return isinstance(node, Launch)
 
@@ -177,9 +247,17 @@ def _launches(nodes: list[Node]) -> list[Launch]:
     for node in nodes:
         if isinstance(node, Launch):
             found.append(node)
-        elif isinstance(node, Loop):
+        elif isinstance(node, Loop | Branch):
             found.extend(_launches(node.nodes))
     return found
+
+
+def _all(calls: list[Callable[[], None]]) -> Callable[[], None]:
+    def together() -> None:
+        for call in calls:
+            call()
+
+    return together
 
 
 def _replayer(graph: Any) -> Callable[[], None]:
@@ -194,4 +272,5 @@ def _direct(node: Node) -> Callable[[], None]:
     if isinstance(node, HostCall):
         return node.function
     body = [_direct(inner) for inner in node.nodes]
-    return lambda: wp.capture_while(node.flag, lambda: [call() for call in body])
+    repeat = wp.capture_while if isinstance(node, Loop) else wp.capture_if
+    return lambda: repeat(node.flag, lambda: [call() for call in body])

@@ -80,7 +80,7 @@ class CompiledAttraction:
         law, each = wp.vec2d(self.force.constant, self.force.softening), len(self.chosen)
         program.launch(add_attraction, len(self.rows), self.model.bodies, moment.motion, self.rows, each, law, loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """V over all pairs of each world [J]."""
         x, m = position[:, self.chosen], self.model.mass[self.chosen]
         first, second = np.triu_indices(len(self.chosen), 1)

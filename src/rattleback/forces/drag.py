@@ -74,6 +74,6 @@ class CompiledDrag:
         coefficients = vec3(self.force.linear, self.force.quadratic, self.force.angular)
         program.launch(add_drag, len(self.rows), moment.motion, self.rows, coefficients, vec3(*self.force.wind), loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """Drag has no potential."""
         return np.zeros(len(position))

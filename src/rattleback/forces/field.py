@@ -1,5 +1,7 @@
 """All the forces of a scene together: what a step evaluates, in the order the scene names them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from rattleback.core.stages import Program
 from rattleback.forces.gravity import Gravity
 from rattleback.model.bench import Moment
 from rattleback.model.model import Model
-from rattleback.model.state import Loads
+from rattleback.model.state import Loads, State
+from rattleback.problem.joint_rows import compile_joints
 
 
 @wp.kernel(enable_backward=False)
@@ -26,19 +29,36 @@ class ForceField:
 
     Args:
         model: The model whose scene holds gravity and the force modules.
-        applied: The loads the user writes between steps.
+        state: The state: loads the user writes between steps, and what forces remember.
     """
 
-    def __init__(self, model: Model, applied: Loads) -> None:
+    def __init__(self, model: Model, state: State) -> None:
         scene = model.scene
         modules: dict[str, Any] = {}
         if scene.gravity.any() and len(model.dynamic):
             modules["gravity of the scene"] = Gravity(tuple(scene.gravity))
         modules.update(scene.forces)
-        self.model, self.applied = model, applied
+        self.model, self.applied = model, state.applied
         self.velocity_dependent = any(force.depends_on_velocity for force in modules.values())
         self.motion_dependent = self.velocity_dependent or any(force.depends_on_pose for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
+        bound = [(name, force) for name, force in zip(modules, self.compiled, strict=True) if hasattr(force, "bind")]
+        rows = compile_joints(model) if bound else None
+        for name, force in bound:
+            force.bind(name, state, rows)
+
+    @contextmanager
+    def around_step(self, program: Program, stop: Any) -> Iterator[None]:
+        """Record what forces do once a step: before what is recorded inside, and, unless ``stop`` is raised, after."""
+        with program.stage("forces"):
+            for force in self.compiled:
+                if hasattr(force, "record_start"):
+                    force.record_start(program)
+        yield
+        with program.stage("advance"):
+            for force in self.compiled:
+                if hasattr(force, "record_end"):
+                    force.record_end(program, stop)
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Record the launches that write the loads of a moment."""
@@ -46,11 +66,11 @@ class ForceField:
         for force in self.compiled:
             force.record(program, moment, loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
-        """Potential energy of each world for positions (worlds, bodies, 3) [J]."""
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
+        """Potential energy of each world [J], from shapes (worlds, bodies, 3) [m] and (worlds, bodies, 4)."""
         total = np.zeros(len(position))
         for force in self.compiled:
-            total = total + force.potential(position)
+            total = total + force.potential(position, orientation)
         return total
 
 

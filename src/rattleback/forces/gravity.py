@@ -64,7 +64,7 @@ class CompiledGravity:
         """Add the weight of every chosen body."""
         program.launch(add_gravity, len(self.rows), self.model.bodies, self.rows, vec3(*self.acceleration), loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """V = −Σ m g · x of each world [J]."""
         height = position[:, self.chosen] @ self.acceleration
         return -(height * self.model.mass[self.chosen]).sum(axis=1)

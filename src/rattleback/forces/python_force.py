@@ -91,7 +91,7 @@ class CompiledPythonForce:
         """Record the call; it reads the motion and adds to the loads."""
         program.call(lambda: self._apply(moment, loads))
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """The user's potential of each world [J], or zero."""
         if self.force.potential is None:
             return np.zeros(len(position))

@@ -31,3 +31,11 @@ def device_rows(model: Model, bodies: tuple[str, ...] | None, what: str) -> Any:
     """Rows of the chosen bodies in all worlds, world by world, as a device array."""
     rows = model.rows(model.select(bodies, what)).reshape(-1).astype(np.int32)
     return wp.array(rows, dtype=wp.int32, device=model.device)
+
+
+def body_name(body: Any, what: str) -> str:
+    """Name of a body, or of the world, given by itself or by name."""
+    name = getattr(body, "name", body)
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{what} is {name!r}; give a name, a body, or scene.world.")
+    return name

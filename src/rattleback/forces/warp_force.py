@@ -103,7 +103,7 @@ class CompiledWarpForce:
         bodies, rows = self.model.bodies, self.rows
         program.launch(self.kernel, len(rows), bodies, moment.motion, moment.clock, moment.fraction, rows, loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """The user's potential of each world [J], or zero."""
         if self.force.potential is None:
             return np.zeros(len(position))

@@ -124,6 +124,6 @@ class CompiledWrench:
         bodies, rows = self.model.bodies, self.rows
         program.launch(add_wrench, len(rows), bodies, moment.motion, moment.clock, rows, push, loads)
 
-    def potential(self, position: np.ndarray) -> np.ndarray:
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """A wrench counts as work from outside, not as potential energy."""
         return np.zeros(len(position))

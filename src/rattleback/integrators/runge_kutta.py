@@ -86,14 +86,15 @@ def advance_along(
 
 def record_stages(bench: Bench, tableau: Tableau, start: Moment, rates: Rates, given: bool) -> None:
     """Record the evaluation of every k_s; with ``given``, the loads of the first stage are on the bench already."""
-    n, stage = bench.model.count, bench.scratch(Motion)
+    n, stage, met = bench.model.count, bench.scratch(Motion), bench.scratch(Loads)
     for s, (row, c) in enumerate(zip(tableau.a, tableau.c, strict=True)):
         moment = start if s == 0 else Moment(stage, start.clock, c)
+        loads = bench.loads if s == 0 and given else met
         if s > 0:
             bench.for_bodies(advance_along, start.motion, start.clock, rates, coefficients(bench, row), stage)
         if s > 0 or not given:
-            bench.evaluate(moment, bench.loads)
-        bench.for_bodies(stage_rates, moment.motion, bench.loads, rates, s * n)
+            bench.evaluate(moment, loads)
+        bench.for_bodies(stage_rates, moment.motion, loads, rates, s * n)
 
 
 def coefficients(bench: Bench, values: tuple[float, ...]) -> Any:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
 from rattleback import joints
 from rattleback.core import checks
-from rattleback.io.shape_schema import Entry, Name, Vector
+from rattleback.io.shape_schema import Entry, Name, Positive, Vector
 
 if TYPE_CHECKING:
     from dataclasses import Field as DataclassField
@@ -28,15 +28,50 @@ def _direction(vector: list[float]) -> list[float]:
     return vector
 
 
+def _frame(parts: list[list[float]]) -> list[list[float]]:
+    checks.vector(parts[0], "its point")
+    checks.unit_quaternion(parts[1], "its orientation")
+    return parts
+
+
 Direction = Annotated[Vector, AfterValidator(_direction)]
+Frame = Annotated[list[list[float]], Field(min_length=2, max_length=2), AfterValidator(_frame)]
+Limits = Annotated[list[float | None], Field(min_length=2, max_length=2)]
+Rates = Annotated[list[float | None], Field(min_length=3, max_length=3)]
 FIELDS: dict[str, tuple[Any, str]] = {
     "a": (Name, 'Name of the body the frame\'s axes are fixed to; "world" for the frame nothing moves.'),
     "b": (Name, 'Name of the other body, or "world".'),
-    "at": (Vector, "Point of the joint in the world at the start (3,) [m]."),
-    "axis": (Direction, "Axis of the joint in the world at the start (3,), of any length."),
+    "at": (Vector, "Point of the joint in the world at the start (3,) [m]; the origin if left out."),
+    "axis": (Direction, "Axis of the joint in the world at the start (3,), of any length; upwards if left out."),
     "at_b": (Vector, "Point on B, where it is not the same as at (3,) [m]."),
     "axis_b": (Direction, "Axis of B, where it is not the same as axis (3,), of any length."),
+    "frame_a": (
+        Frame,
+        "Frame of the joint in body A's frame, instead of points and axes: point (3,) [m] and quaternion (x, y, z, w).",
+    ),
+    "frame_b": (Frame, "Frame of the joint in body B's frame: point (3,) [m] and quaternion (x, y, z, w)."),
     "length": (float, "Distance that is kept [m]; the one at the start if left out."),
+    "pitch": (float, "Way along the axis in one turn [m]; below zero for a left-handed screw."),
+    "ratio": (Positive, "Turns of gear A for one turn of gear B."),
+    "radii": (Annotated[list[Positive], Field(min_length=2, max_length=2)], "Radii of the two pitch circles (2,) [m]."),
+    "internal": (bool, "Whether one gear lies inside the other."),
+    "radius": (Positive, "Radius of the pinion's pitch circle [m]."),
+    "limits": (
+        Limits,
+        "Least and largest angle [rad], about axis where there are two, or position along the axis [m] where it slides "
+        "(2,); null where there is none.",
+    ),
+    "turn_limits": (
+        Limits,
+        "Least and largest angle of a joint that slides as well (2,) [rad]; null where there is none.",
+    ),
+    "limits_b": (Limits, "Least and largest angle about axis_b (2,) [rad]; null where there is none."),
+    "restitution": (
+        Annotated[float, Field(ge=0.0, le=1.0)],
+        "Part of the velocity that is left after hitting a limit, from 0 to 1.",
+    ),
+    "linear": (Rates, "Velocities of B's anchor along the axes of A's frame (3,) [m/s]; null where free."),
+    "angular": (Rates, "Angular velocities of B about the axes of A's frame (3,) [rad/s]; null where free."),
 }
 
 

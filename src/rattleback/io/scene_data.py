@@ -17,8 +17,9 @@ from rattleback import forces, joints, shapes
 from rattleback.core import checks
 from rattleback.core.errors import InputError, did_you_mean, listing
 from rattleback.io.faults import Faults
+from rattleback.io.force_schema import FORCE
 from rattleback.io.joint_schema import JOINT
-from rattleback.io.scene_schema import ENTRIES, FORCE, FORMAT, VERSION, BodyEntry, SceneEntry
+from rattleback.io.scene_schema import ENTRIES, FORMAT, VERSION, BodyEntry, SceneEntry
 from rattleback.model import Body, Material, Scene
 
 LISTS = ("bodies", "joints", "forces")
@@ -120,9 +121,10 @@ def _joint_data(name: str, joint: Any) -> dict[str, Any]:
             "add it after loading; a state file, sim.save(path), can do without it."
         )
     kind = next(key for key, known in joints.MENU.items() if type(joint) is known)
-    values = {field.name: _plain(getattr(joint, field.name)) for field in fields(joint)}
+    given = {field.name: _plain(getattr(joint, field.name)) for field in fields(joint)}
+    values = {key: value for key, value in given.items() if value is not None}
     # Compared as text, which tells −0.0 from 0.0.
-    shared = [key for key in values if key.endswith("_b") and repr(values[key]) == repr(values[key[:-2]])]
+    shared = [key for key in ("at_b", "axis_b") if key in values and repr(values[key]) == repr(values[key[:-2]])]
     return {"kind": kind, "name": name, **{key: value for key, value in values.items() if key not in shared}}
 
 
@@ -144,7 +146,9 @@ def _plain(value: Any) -> Any:
     """A field as plain data: lists, text, None, and every number a float."""
     if isinstance(value, (tuple, np.ndarray)):
         return [_plain(entry) for entry in value]
-    return float(value) if isinstance(value, numbers.Real) else value
+    if isinstance(value, forces.Schedule):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else value
 
 
 def _with_own_name(scene: Scene, entry: Any, index: int, faults: Faults) -> Any:
@@ -198,6 +202,8 @@ def _add_joint(scene: Scene, entry: Any, index: int, faults: Faults) -> None:
 def _add_force(scene: Scene, entry: Any) -> None:
     options = _given(FORCE.validate_python(entry))
     name, kind = options.pop("name", None), options.pop("kind")
+    if isinstance(target := options.get("target"), dict):
+        options["target"] = forces.Schedule(**target)
     scene.add_force(forces.MENU[kind](**options), name)
 
 

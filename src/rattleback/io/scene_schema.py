@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter
+from pydantic import Discriminator, Field, Tag
 
+from rattleback.io.force_schema import FORCES, AnyForce, ScheduleEntry
 from rattleback.io.joint_schema import JOINTS, AnyJoint
 from rattleback.io.shape_schema import (
     SHAPES,
@@ -71,53 +72,6 @@ class BodyEntry(Entry):
     group: Name | None = Field(None, description="Name of the group it belongs to.")
 
 
-class _Force(Entry):
-    name: Name | None = Field(None, description="Its name, used once; made from its kind and number if left out.")
-    bodies: list[Name] | None = Field(
-        None, min_length=1, description="Names of the bodies and groups it acts on; all that move if left out."
-    )
-
-
-class GravityEntry(_Force):
-    """Uniform gravity."""
-
-    kind: Literal["gravity"]
-    acceleration: Vector = Field([0.0, 0.0, -9.81], description="Acceleration of free fall (3,) [m/s²].")
-
-
-class AttractionEntry(_Force):
-    """Newton's gravity between bodies."""
-
-    kind: Literal["attraction"]
-    constant: float = Field(6.6743e-11, description="Constant of gravitation [m³/(kg s²)].")
-    softening: NotNegative = Field(0.0, description="Length below which the force stops growing [m].")
-
-
-class WrenchEntry(_Force):
-    """A given force and torque."""
-
-    kind: Literal["wrench"]
-    force: Vector = Field([0.0, 0.0, 0.0], description="Force (3,) [N].")
-    torque: Vector = Field([0.0, 0.0, 0.0], description="Torque (3,) [N m].")
-    at: Vector | None = Field(None, description="Point the force acts at (3,) [m]; the centre of mass if left out.")
-    frame: Literal["world", "local"] = Field("world", description="Axes of force and torque, and frame of the point.")
-    start: float = Field(0.0, description="Time from which it acts [s].")
-    until: float | None = Field(None, description="Time at which it ends [s]; never if left out.")
-
-
-class DragEntry(_Force):
-    """Drag of a medium."""
-
-    kind: Literal["drag"]
-    linear: NotNegative = Field(0.0, description="Coefficient of the velocity [N s/m].")
-    quadratic: NotNegative = Field(0.0, description="Coefficient of the velocity squared [N s²/m²].")
-    angular: NotNegative = Field(0.0, description="Coefficient of the angular velocity [N m s].")
-    wind: Vector = Field([0.0, 0.0, 0.0], description="Velocity of the medium (3,) [m/s].")
-
-
-ForceEntry = Annotated[GravityEntry | AttractionEntry | WrenchEntry | DragEntry, Field(discriminator="kind")]
-
-
 class SceneEntry(Entry):
     """A rattleback scene: bodies, joints between them, forces on them. SI units; quaternions are (x, y, z, w)."""
 
@@ -127,26 +81,20 @@ class SceneEntry(Entry):
     gravity: Vector = Field([0.0, 0.0, -9.81], description="Acceleration of every body that is not static (3,) [m/s²].")
     bodies: list[BodyEntry] = Field([], description="The bodies, in the order they are simulated.")
     joints: list[AnyJoint] = Field([], description="The joints between bodies, or a body and the world.")
-    forces: list[ForceEntry] = Field([], description="The force modules, in the order they are evaluated.")
+    forces: list[AnyForce] = Field([], description="The force modules, in the order they are evaluated.")
 
 
-FORCES: dict[str, type[Entry]] = {
-    "gravity": GravityEntry,
-    "attraction": AttractionEntry,
-    "wrench": WrenchEntry,
-    "drag": DragEntry,
-}
 # Where a table is found, and what it may hold: by field for those of one sort, by kind for the others.
 ENTRIES: dict[str, type[Entry]] = {
     "": SceneEntry,
     "bodies": BodyEntry,
     "material": MaterialEntry,
     "parts": PlacedEntry,
+    "schedule": ScheduleEntry,
     **SHAPES,
     **JOINTS,
     **FORCES,
 }
-FORCE: TypeAdapter[Any] = TypeAdapter(ForceEntry)
 
 
 def schema() -> dict[str, Any]:

@@ -21,6 +21,7 @@ from rattleback.io.faults import Faults
 from rattleback.io.state_archive import pack, unpack
 from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, make_settings, settings_data
 from rattleback.model import Scene
+from rattleback.model.state import servo_places
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> Non
 
 def _names(scene: Scene) -> dict[str, list[str]]:
     """The names of the parts a state has arrays for, in order."""
-    return {"bodies": [body.name for body in scene.bodies], "joints": list(scene.joints)}
+    servos = list(servo_places(scene))
+    return {"bodies": [body.name for body in scene.bodies], "joints": list(scene.joints), "servos": servos}
 
 
 def _check_names(parts: str, there: list[str], saved: list[str], what: str) -> None:

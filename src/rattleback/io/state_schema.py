@@ -7,7 +7,7 @@ import numbers
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from rattleback import integrators
 from rattleback.core import checks
@@ -63,6 +63,7 @@ class HeaderEntry(Entry):
     precision: Literal["double", "single"]
     bodies: list[Name] = Field(min_length=1)
     joints: list[Name] = Field([])
+    servos: list[Name] = Field([])
     code_joints: list[Name] = Field([])
     code_forces: list[Name]
     scene: dict[str, Any] | None
@@ -94,25 +95,51 @@ def make_settings(entry: SettingsEntry) -> dict[str, Any]:
 
 
 def _method_data(slot: str, method: Any) -> dict[str, Any]:
-    """A method as its name on the menu and its parameters."""
+    """A method as its name and its parameters."""
     what, room = SLOTS[slot]
-    name = next((name for name, kind in room.MENU.items() if type(method) is kind), None)
+    name = next((name for name, kind in _kinds(room).items() if type(method) is kind), None)
     if name is None:
         raise InputError(
             f"The {what} {method!r} is not on the menu, so a state file cannot name it; choose another with "
             f"sim.use({slot}=...) before saving. The menu: {listing(list(room.MENU))}."
         )
-    return {"name": name, "parameters": {field.name: _plain(getattr(method, field.name)) for field in fields(method)}}
+    parameters = {field.name: _plain(slot, getattr(method, field.name)) for field in fields(method)}
+    return {"name": name, "parameters": parameters}
 
 
 def _make_method(slot: str, entry: MethodEntry) -> Any:
     what, room = SLOTS[slot]
-    kind = type(choose(what, entry.name, room.MENU, room.NEEDS))
+    kind = type(choose(what, entry.name, _kinds(room), room.NEEDS))
     checks.options(entry.parameters, [field.name for field in fields(kind)], f"The {what} {entry.name!r}")
-    return kind(**{key: math.inf if value == INFINITY else value for key, value in entry.parameters.items()})
+    return kind(**{key: _given(slot, value) for key, value in entry.parameters.items()})
 
 
-def _plain(value: float) -> float | str:
+def _kinds(room: ModuleType) -> dict[str, type[Any]]:
+    """The methods a file can name: those of the menu, and those made of others."""
+    return {**room.MENU, **getattr(room, "COMPOSED", {})}
+
+
+def _plain(slot: str, value: Any) -> Any:
+    """A parameter as plain data; methods inside another become tables."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return [_plain(slot, part) for part in value]
+    if not isinstance(value, numbers.Real):
+        return _method_data(slot, value)
     if isinstance(value, numbers.Integral):
         return int(value)
     return float(value) if math.isfinite(value) else INFINITY
+
+
+def _given(slot: str, value: Any) -> Any:
+    """A parameter from plain data."""
+    if isinstance(value, list):
+        return tuple(_given(slot, part) for part in value)
+    if isinstance(value, dict):
+        what = SLOTS[slot][0]
+        try:
+            return _make_method(slot, MethodEntry.model_validate(value))
+        except ValidationError:
+            raise InputError(f"A {what} inside another is {value!r}; it must have a name and parameters.") from None
+    return math.inf if value == INFINITY else value

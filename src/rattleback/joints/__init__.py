@@ -16,6 +16,10 @@
 | ``planar`` | 1 translation, 2 rotations | 2 translations, 1 rotation |
 | ``distance`` | the distance of two points | the rest |
 | ``distance_to_line``, ``distance_to_plane`` | the distance from a line, from a plane | the rest |
+| ``screw`` | 2 translations, 2 rotations, turning without moving along the axis | the turn with its way |
+| ``gear`` | two pitch circles slipping on each other | the rest |
+| ``rack`` | a rack slipping on its pinion | the rest |
+| ``velocity_joint`` | up to 6 velocities other than those given; no position | the rest |
 """
 
 from typing import Any
@@ -26,12 +30,16 @@ from rattleback.joints.cylindrical import Cylindrical
 from rattleback.joints.distance import Distance, DistanceToLine, DistanceToPlane
 from rattleback.joints.fixed import Fixed
 from rattleback.joints.fixed_orientation import FixedOrientation
+from rattleback.joints.gear import Gear
 from rattleback.joints.perpendicular import DoubleRotation, Universal
 from rattleback.joints.planar import Planar
 from rattleback.joints.point_on_line import PointOnLine
 from rattleback.joints.point_on_plane import PointOnPlane
 from rattleback.joints.prismatic import Prismatic
+from rattleback.joints.rack import Rack
 from rattleback.joints.revolute import Revolute
+from rattleback.joints.screw import Screw
+from rattleback.joints.velocity_joint import VelocityJoint
 
 MENU: dict[str, type[Any]] = {
     "ball": Ball,
@@ -49,6 +57,10 @@ MENU: dict[str, type[Any]] = {
     "distance": Distance,
     "distance_to_line": DistanceToLine,
     "distance_to_plane": DistanceToPlane,
+    "screw": Screw,
+    "gear": Gear,
+    "rack": Rack,
+    "velocity_joint": VelocityJoint,
 }
 
 __all__ = [
@@ -61,10 +73,14 @@ __all__ = [
     "DoubleRotation",
     "Fixed",
     "FixedOrientation",
+    "Gear",
     "Planar",
     "PointOnLine",
     "PointOnPlane",
     "Prismatic",
+    "Rack",
     "Revolute",
+    "Screw",
     "Universal",
+    "VelocityJoint",
 ]

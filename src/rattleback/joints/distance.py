@@ -22,7 +22,7 @@ class Distance(Placement):
     """The point on A and the point on B keep their distance, as if joined by a rod without mass.
 
     Args:
-        length: The distance [m]; None for the one at the start.
+        length: The distance [m]; None for the one at the start, which a joint placed by frames cannot know.
     """
 
     length: float | None = None
@@ -32,6 +32,8 @@ class Distance(Placement):
     def __post_init__(self) -> None:
         """Find the distance and check that there is one."""
         super().__post_init__()
+        if self.length is None and self.in_bodies:
+            raise InputError(f"{self._what()} is not given; a joint placed by frames needs length=.")
         length = self._measured() if self.length is None else checks.number(self.length, self._what())
         if length <= 0.0 and self.kind != "slide":
             raise InputError(

@@ -7,48 +7,59 @@ names those it leaves. It never sees a solver.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
-
-if TYPE_CHECKING:
-    pass
+from rattleback.maths import rotation
 
 X, Y, Z = range(3)
 
 
 class RowSpec(NamedTuple):
-    """A row: its kind, the axis of frame A, the axis of frame B, and the value its quantity must have."""
+    """A row: its kind, the axis of frame A, the axis of frame B, and the value its quantity must have.
+
+    ``radius_a`` and ``radius_b`` are what a radian of its angles is worth in a row that couples [m], ``rate`` is the
+    target of a row that only has a velocity [m/s or rad/s].
+    """
 
     kind: str
     axis_a: int = 0
     axis_b: int = 0
     offset: float = 0.0
+    radius_a: float = 0.0
+    radius_b: float = 0.0
+    rate: float = 0.0
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Two bodies and where they are joined.
+    """Two bodies and where they are joined: by a point and an axis in the world, or by a frame on each body.
 
     Args:
         a: Body the frame's axes are fixed to: what ``add_body`` returned, its name, or ``scene.world``.
         b: The other body.
-        at: Point of the joint in the world at the start (3,) [m].
-        axis: Axis of the joint in the world at the start (3,); the z axis of both frames.
+        at: Point of the joint in the world at the start (3,) [m]; the origin if left out.
+        axis: Axis of the joint in the world at the start (3,), the z axis of both frames; upwards if left out.
         at_b: Point on B, where it is not the same as ``at`` (3,) [m].
         axis_b: Axis of B, where it is not the same as ``axis`` (3,).
+        frame_a: Frame on A instead of all these: (point (3,) [m], quaternion (x, y, z, w)), in the body's own frame,
+            which for ``scene.world`` is the world's. The axis of the joint is the z axis of the frame. Where the two
+            frames are apart at the start, the joint is violated at the start.
+        frame_b: Frame on B, in the same form; both or none are given.
     """
 
     a: Any
     b: Any
-    at: Any = (0.0, 0.0, 0.0)
-    axis: Any = (0.0, 0.0, 1.0)
+    at: Any = None
+    axis: Any = None
     at_b: Any = None
     axis_b: Any = None
+    frame_a: Any = field(default=None, kw_only=True)
+    frame_b: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the place and keep the bodies as names."""
@@ -60,18 +71,73 @@ class Placement:
             object.__setattr__(self, side, name)
         if self.a == self.b:
             raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies.")
-        for name, other in (("at", "at_b"), ("axis", "axis_b")):
+        if self.in_bodies:
+            self._place_in_bodies(kind)
+        else:
+            self._place_in_world(kind)
+
+    @property
+    def in_bodies(self) -> bool:
+        """Whether it is placed by a frame on each body, not by points and axes in the world."""
+        return self.frame_a is not None or self.frame_b is not None
+
+    def _place_in_world(self, kind: str) -> None:
+        for name, other, start in (("at", "at_b", (0.0, 0.0, 0.0)), ("axis", "axis_b", (0.0, 0.0, 1.0))):
             check = checks.vector if name == "at" else checks.direction
-            value = tuple(check(getattr(self, name), f"The {name} of {kind}").tolist())
-            second = getattr(self, other)
+            given, second = getattr(self, name), getattr(self, other)
+            value = tuple(check(start if given is None else given, f"The {name} of {kind}").tolist())
             object.__setattr__(self, name, value)
             own = value if second is None else tuple(check(second, f"The {other} of {kind}").tolist())
             object.__setattr__(self, other, own)
 
+    def _place_in_bodies(self, kind: str) -> None:
+        for name in ("at", "axis", "at_b", "axis_b"):
+            if getattr(self, name) is not None:
+                raise InputError(f"{kind} is placed by {name}= and by frames; give one or the other.")
+        for name, other in (("frame_a", "frame_b"), ("frame_b", "frame_a")):
+            if getattr(self, name) is None:
+                raise InputError(f"{kind} has {other}= without {name}=; give a frame on each body.")
+            object.__setattr__(self, name, _frame(getattr(self, name), f"The {name} of {kind}"))
+
     def frames(self) -> tuple[np.ndarray, np.ndarray]:
-        """Orientations of the frames of A and B at the start, as quaternions; z is the axis."""
+        """Orientations of the frames of A and B as quaternions; z is the axis.
+
+        They are those in the world at the start or, where the joint is placed by frames, those in the bodies.
+        """
+        if self.in_bodies:
+            return np.array(self.frame_a[1]), np.array(self.frame_b[1])
         first = turn_to(np.array(self.axis))
         return first, first if self.axis_b == self.axis else turn_to(np.array(self.axis_b))
+
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """Anchors on A and B (3,) [m], in the world at the start or, where placed by frames, in the bodies."""
+        if self.in_bodies:
+            return np.array(self.frame_a[0]), np.array(self.frame_b[0])
+        return np.array(self.at), np.array(self.at_b)
+
+
+def _frame(value: Any, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """A frame as a point and a quaternion."""
+    try:
+        point, turn = value
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}; it must be a pair (point, quaternion).") from None
+    return (
+        tuple(checks.vector(point, f"The point of {_lower(what)}").tolist()),
+        tuple(checks.unit_quaternion(turn, f"The orientation of {_lower(what)}").tolist()),
+    )
+
+
+def _lower(what: str) -> str:
+    return what[0].lower() + what[1:]
+
+
+def framed(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The orientation whose z axis is z and whose x axis is x, made perpendicular to it, as a quaternion."""
+    first = x - (x @ z) * z
+    first /= np.linalg.norm(first)
+    found: np.ndarray = rotation.quaternion_from_matrix(np.stack([first, np.cross(z, first), z], axis=-1))
+    return found
 
 
 def turn_to(direction: np.ndarray) -> np.ndarray:

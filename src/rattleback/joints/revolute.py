@@ -5,18 +5,35 @@ Reference: Bender, dissertation, §3.2.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from rattleback.joints.joint import Placement, RowSpec, X, Y, Z, aligned, locked
+from rattleback.joints.stop import StopSpec, keep_limits, stops
 
 
 @dataclass(frozen=True)
 class Revolute(Placement):
-    """A hinge: B turns about an axis of A and does nothing else."""
+    """A hinge: B turns about an axis of A and does nothing else.
 
+    Args:
+        limits: Least and largest angle (2,) [rad], which is zero at the start; None where there is no limit.
+        restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
+    """
+
+    limits: Any = field(default=None, kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("turn_z",)
+
+    def __post_init__(self) -> None:
+        """Check the limits."""
+        super().__post_init__()
+        keep_limits(self, "limits")
 
     def rows(self) -> list[RowSpec]:
         """The motions it forbids."""
         return [*locked(X, Y, Z), *aligned()]
+
+    def stops(self) -> list[StopSpec]:
+        """How far it may turn."""
+        return stops(self.restitution, turn_z=self.limits)

@@ -12,12 +12,16 @@ Definite Systems, chapter 5 (greedy orders).
 """
 
 import heapq
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import warp as wp
 
-from rattleback.core.precision import mat33, real
+from rattleback.core.precision import mat33, real, vec3
 from rattleback.maths.small_solve import vec6
+
+# Pivots this many times above their least leave an explicit inverse accurate enough.
+SOUND = wp.constant(real(1e5))
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,16 @@ class Pattern:
     fill: int
 
 
-def find_pattern(count: int, edges: set[tuple[int, int]]) -> Pattern:
-    """Order of minimum fill, part by part."""
+def find_pattern(count: int, edges: set[tuple[int, int]], members: Collection[int] | None = None) -> Pattern:
+    """Order of minimum fill, part by part.
+
+    Args:
+        count: Number of nodes.
+        edges: Pairs of neighbours.
+        members: Nodes to be eliminated; the others are left out with all their edges. None for all.
+    """
+    members = range(count) if members is None else members
+    edges = {(i, j) for i, j in edges if i in members and j in members}
     neighbours: list[set[int]] = [set() for _ in range(count)]
     for i, j in edges:
         neighbours[i].add(j)
@@ -50,11 +62,18 @@ def find_pattern(count: int, edges: set[tuple[int, int]]) -> Pattern:
     below: dict[int, list[int]] = {}
     seen = [False] * count
     for start in range(count):
-        if seen[start]:
+        if seen[start] or start not in members:
             continue
         depth = _depths(start, neighbours, seen)
         chains.append(len(depth))
         _eliminate(depth, neighbours, order, below)
+    blocks, columns = _blocks(order, below)
+    fill = len(blocks) - len(order) - len({tuple(sorted(edge)) for edge in edges})
+    return Pattern(order, chains, blocks, columns, fill)
+
+
+def _blocks(order: list[int], below: dict[int, list[int]]) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """The blocks of a factor column by column, and the numbers of those below the diagonal of each."""
     place = {node: k for k, node in enumerate(order)}
     blocks: list[tuple[int, int]] = []
     columns: list[list[int]] = []
@@ -63,8 +82,7 @@ def find_pattern(count: int, edges: set[tuple[int, int]]) -> Pattern:
         later = sorted(below[node], key=place.__getitem__)
         columns.append(list(range(len(blocks), len(blocks) + len(later))))
         blocks.extend((other, node) for other in later)
-    fill = len(blocks) - count - len({tuple(sorted(edge)) for edge in edges})
-    return Pattern(order, chains, blocks, columns, fill)
+    return blocks, columns
 
 
 def _depths(start: int, neighbours: list[set[int]], seen: list[bool]) -> dict[int, int]:
@@ -134,8 +152,8 @@ def factor_block(
 ) -> int:
     """P A Pᵀ = L D Lᵀ in place, L below the diagonal and D⁻¹ on it; the largest pivot beside its ``least`` comes first.
 
-    A pivot not above its ``least`` is left out. Returns how many were; their unknowns become zero, for their equations
-    say nothing new. ``order[first + k]`` is the unknown in place k.
+    A pivot not above its ``least`` is left out and its unknown becomes zero, for its equation says nothing new. Returns
+    how many were, without equations that were empty from the start. ``order[first + k]`` is the unknown in place k.
     """
     dropped = int(0)
     for k in range(n):
@@ -154,7 +172,7 @@ def factor_block(
         inverse = real(0.0)
         if values[at + k * n + k] > least[first + order[first + k]]:
             inverse = real(1.0) / values[at + k * n + k]
-        else:
+        elif least[first + order[first + k]] > real(0.0):
             dropped += 1
         values[at + k * n + k] = inverse
         for i in range(k + 1, n):
@@ -167,13 +185,11 @@ def factor_block(
 
 
 @wp.func
-def solve_block(
-    values: wp.array[real], at: int, n: int, order: wp.array[wp.int32], first: int, x: wp.array[real], to: int
-) -> None:
-    """Replace x by A⁻¹ x with the factor of ``factor_block``; x is the stretch of an array that starts at ``to``."""
+def solve_block(values: wp.array[real], at: int, n: int, order: wp.array[wp.int32], first: int, b: vec6) -> vec6:
+    """A⁻¹ b with the factor of ``factor_block``."""
     y = vec6()
     for k in range(n):
-        y[k] = x[to + order[first + k]]
+        y[k] = b[order[first + k]]
     for k in range(n):
         for i in range(k + 1, n):
             y[i] = y[i] - values[at + i * n + k] * y[k]
@@ -183,8 +199,10 @@ def solve_block(
         k = n - 1 - m
         for i in range(k + 1, n):
             y[k] = y[k] - values[at + i * n + k] * y[i]
+    x = vec6()
     for k in range(n):
-        x[to + order[first + k]] = y[k]
+        x[order[first + k]] = y[k]
+    return x
 
 
 @wp.func
@@ -206,18 +224,22 @@ def store33(values: wp.array[real], at: int, m: mat33) -> None:
 
 
 @wp.func
-def inverse33(values: wp.array[real], at: int, order: wp.array[wp.int32], first: int) -> mat33:
-    """A⁻¹ = Pᵀ L⁻ᵀ D⁻¹ L⁻¹ P of a block of three by three, from its factor."""
-    l10 = values[at + 3]
-    l20 = values[at + 6]
-    l21 = values[at + 7]
-    zero = real(0.0)
+def inverse33(m: mat33, least: vec3) -> tuple[mat33, bool]:
+    """The inverse of a symmetric block by L D Lᵀ, and whether every pivot is far above its ``least``."""
     one = real(1.0)
-    lower = mat33(one, zero, zero, -l10, one, zero, l10 * l21 - l20, -l21, one)
-    d = mat33(values[at], zero, zero, zero, values[at + 4], zero, zero, zero, values[at + 8])
-    inner = wp.transpose(lower) * d * lower
-    result = mat33()
-    for i in range(3):
-        for j in range(3):
-            result[order[first + i], order[first + j]] = inner[i, j]
-    return result
+    i0 = one / m[0, 0]
+    l10 = m[1, 0] * i0
+    l20 = m[2, 0] * i0
+    d1 = m[1, 1] - l10 * m[1, 0]
+    i1 = one / d1
+    rest = m[2, 1] - l20 * m[1, 0]
+    l21 = rest * i1
+    d2 = m[2, 2] - l20 * m[2, 0] - l21 * rest
+    i2 = one / d2
+    sound = m[0, 0] > SOUND * least[0] and d1 > SOUND * least[1] and d2 > SOUND * least[2]
+    b = l10 * l21 - l20
+    m01 = -b * l21 * i2 - l10 * i1
+    m02 = b * i2
+    m12 = -l21 * i2
+    m00 = i0 + l10 * l10 * i1 + b * m02
+    return mat33(m00, m01, m02, m01, i1 - l21 * m12, m12, m02, m12, i2), sound

@@ -18,13 +18,11 @@ Reference: Austin, Krishnaprasad, Wang, Almost Poisson integration of rigid body
 import warp as wp
 
 from rattleback.core.precision import epsilon, mat33, quat, real, vec3
-from rattleback.maths.quat import cross_matrix, rotate, rotate_back
+from rattleback.maths.quat import rotate, rotate_back
 
 NEWTON_LIMIT = 24
-# Newton's slope at the explicit guess mostly gains three digits an update, so it is kept for the first ones.
-SLOPE_KEPT = 4
-# Below this relative residual one more update ends at rounding.
-ALMOST = wp.constant(real(1e3 * epsilon))
+# Below this relative residual one more update ends at rounding: Newton squares it.
+ALMOST = wp.constant(real(epsilon**0.5))
 
 
 @wp.func
@@ -53,27 +51,46 @@ def angular_acceleration(q: quat, w: vec3, torque: vec3, inertia: mat33, inverse
 
 
 @wp.func
-def free_rotation(q: quat, w: vec3, inertia: mat33, inverse_inertia: mat33, h: real) -> tuple[quat, vec3, real, int]:
-    """Torque-free rotation over h; returns q₁, ω₁, the relative residual left, and Newton iterations used."""
-    w0 = rotate_back(q, w)
-    l0 = inertia * w0
+def free_rotation(q: quat, w: vec3, moments: vec3, h: real) -> tuple[quat, vec3, real, int]:
+    """Torque-free rotation over h, in principal axes.
+
+    ``q`` turns the principal axes to the world, ``w`` is the angular velocity in those axes and ``moments`` are the
+    principal moments. Returns q₁ and ω₁ in the same way, the relative residual left, and Newton iterations used.
+    """
     half = real(0.5) * h
-    m = w0 + half * (inverse_inertia * wp.cross(l0, w0))
-    square = wp.dot(l0, l0)
+    # Divided by the moments, the equation is Ω − ω₀ + e ∘ (Ω_y Ω_z, Ω_z Ω_x, Ω_x Ω_y) = 0.
+    e = half * vec3(
+        (moments[2] - moments[1]) / moments[0],
+        (moments[0] - moments[2]) / moments[1],
+        (moments[1] - moments[0]) / moments[2],
+    )
+    goal = ALMOST * ALMOST * wp.dot(w, w)
+    m = w - wp.cw_mul(e, products(w))
+    m = w - wp.cw_mul(e, products(m))
+    m = w - wp.cw_mul(e, products(m))
+    g = m - w + wp.cw_mul(e, products(m))
     iterations = int(0)
-    inverse = mat33()
-    for k in range(NEWTON_LIMIT):
-        p = inertia * m
-        g = p - l0 - half * wp.cross(p, m)
-        if k == 0 or k >= SLOPE_KEPT:
-            inverse = wp.inverse(inertia - half * (cross_matrix(p) - cross_matrix(m) * inertia))
-        m = m - inverse * g
+    for _k in range(NEWTON_LIMIT):
+        done = wp.dot(g, g) <= goal
+        one = real(1.0)
+        slope = mat33(
+            one, e[0] * m[2], e[0] * m[1],
+            e[1] * m[2], one, e[1] * m[0],
+            e[2] * m[1], e[2] * m[0], one,
+        )  # fmt: skip
+        m = m - wp.inverse(slope) * g
+        g = m - w + wp.cw_mul(e, products(m))
         iterations += 1
-        if wp.dot(g, g) <= ALMOST * ALMOST * square:
+        if done:
             break
-    p = inertia * m
-    g = p - l0 - half * wp.cross(p, m)
     # The Cayley map up to its length, which the normalisation takes care of.
     q1 = wp.normalize(q * quat(half * m[0], half * m[1], half * m[2], real(1.0)))
+    square = wp.dot(w, w)
     relative = wp.where(square > real(0.0), wp.sqrt(wp.dot(g, g) / square), real(0.0))
-    return q1, rotate(q1, real(2.0) * m - w0), relative, iterations
+    return q1, real(2.0) * m - w, relative, iterations
+
+
+@wp.func
+def products(m: vec3) -> vec3:
+    """m_y m_z, m_z m_x, m_x m_y."""
+    return vec3(m[1] * m[2], m[2] * m[0], m[0] * m[1])

@@ -10,6 +10,7 @@ from rattleback.core import arrays
 from rattleback.core.device import memory
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
+from rattleback.maths import rotation
 from rattleback.model.model import Bodies, Model
 from rattleback.model.scene import Scene
 from rattleback.model.state import State
@@ -61,13 +62,24 @@ def _columns(scene: Scene) -> dict[str, np.ndarray]:
     with np.errstate(over="ignore"):
         inverse_mass = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
     inverse = np.array([np.zeros((3, 3)) if body.static else np.linalg.inv(body.inertia) for body in scene.bodies])
+    moments, axes = zip(*(_principal(body.inertia) for body in scene.bodies), strict=True)
     return {
+        "moments": np.array(moments),
+        "axes": np.array(axes),
         "mass": mass,
         "inverse_mass": inverse_mass,
         "inertia": np.array([body.inertia for body in scene.bodies]),
         "inverse_inertia": 0.5 * inverse + 0.5 * inverse.transpose(0, 2, 1),
         "center_of_mass": np.array([body.center_of_mass for body in scene.bodies]),
     }
+
+
+def _principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal moments and the orientation of their axes; exactly the body's own where these are principal already."""
+    if not (inertia - np.diag(np.diag(inertia))).any():
+        return np.diag(inertia), np.array([0.0, 0.0, 0.0, 1.0])
+    moments, axes = np.linalg.eigh(inertia)
+    return moments, rotation.quaternion_from_matrix(axes * np.sign(np.linalg.det(axes)))
 
 
 def _starting_state(scene: Scene, model: Model) -> State:

@@ -9,7 +9,7 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
-from rattleback.core.precision import mat33, real, vec3
+from rattleback.core.precision import mat33, quat, real, vec3
 
 
 @group(axis="bodies")
@@ -21,6 +21,8 @@ class Bodies:
     inverse_mass: real = field("1/kg", "inverse mass; zero for a static body")
     inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the body's frame")
     inverse_inertia: mat33 = field("1/(kg m²)", "its inverse; zero for a static body")
+    moments: vec3 = field("kg m²", "principal moments of the inertia")
+    axes: quat = field("1", "orientation of the principal axes in the body's frame")
     center_of_mass: vec3 = field("m", "centre of mass in the body's frame")
 
 

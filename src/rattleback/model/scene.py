@@ -8,10 +8,11 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,7 @@ class Scene:
         self.joints: dict[str, Any] = {}
         self.groups: dict[str, list[Body]] = {}
         self._index: dict[str, int] = {}
+        self._former_joints: list[tuple[Any, str]] = []
 
     def add_body(self, shape: Any = None, **options: Unpack[BodyOptions]) -> Body:
         """Add a body that moves.
@@ -73,7 +75,7 @@ class Scene:
         return self._add(body)
 
     def add_force(self, force: Any, name: str | None = None) -> Any:
-        """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it."""
+        """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it as the scene keeps it."""
         if not callable(getattr(force, "compile", None)) or isinstance(force, type):
             raise InputError(f"add_force got {force!r}; it must be a force module, such as rb.Drag(linear=0.1).")
         if name is None:
@@ -88,6 +90,8 @@ class Scene:
                 raise UnknownName(
                     f"Force {label!r} acts on {body!r}, which is not in the scene.{did_you_mean(body, known)}"
                 )
+        if callable(getattr(force, "placed_in", None)):
+            force = force.placed_in(self, label)
         self.forces[label] = force
         return force
 
@@ -111,6 +115,44 @@ class Scene:
         self.joints[label] = joint
         return joint
 
+    def assemble(self, tolerance: float = TOLERANCE, max_iterations: int = 200, fixed: Iterable[Any] = ()) -> Assembly:
+        """Move the bodies until every joint is closed, even if they lie metres apart, each about as little as it must.
+
+        Joints stay where they are on their bodies, and velocities stay as they are. Static bodies do not move, nor do
+        bodies whose joints are closed already. The objects that ``add_body`` returned keep the old place and are still
+        good as names; ``scene["arm"]`` is the body as it starts now.
+
+        Args:
+            tolerance: How far a joint may be off in the end [m, rad]; in single precision 1e-4 if left out.
+            max_iterations: Most steps to take for each mechanism of the scene.
+            fixed: Bodies that must not move, by name, by group, or as ``add_body`` returned them.
+
+        Returns:
+            The errors that are left, the joint with the largest, the steps taken, and how many rows are redundant.
+
+        Raises:
+            NotConverged: The joints cannot all be closed, or not in so many steps; the scene stays as it was.
+        """
+        return assemble(self, tolerance, max_iterations, fixed)
+
+    def renew(self, bodies: Mapping[int, Body], joints: Mapping[str, Any], forces: Mapping[str, Any]) -> None:
+        """Put other bodies in the place of those at these indices, other joints and forces under these names."""
+        for index, body in bodies.items():
+            former, self.bodies[index] = self.bodies[index], body
+            if body.group:
+                members = self.groups[body.group]
+                members[members.index(former)] = body
+        self._former_joints.extend((self.joints[name], name) for name in joints)
+        self.joints.update(joints)
+        self.forces.update(forces)
+
+    def joint_name(self, joint: Any) -> str | None:
+        """Name of a joint, from its name or from what ``add_joint`` returned; None where there is none."""
+        if isinstance(joint, str):
+            return joint if joint in self.joints else None
+        known = [*((own, name) for name, own in self.joints.items()), *self._former_joints]
+        return next((name for own, name in known if own is joint), None)
+
     def _taken(self, name: str) -> bool:
         return name in self._index or name in self.groups or name in self.joints or name == self.world.name
 
@@ -126,7 +168,7 @@ class Scene:
         """A scene of its own with the same bodies and forces."""
         twin = Scene(self.gravity, self.name)
         twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
-        twin.joints = dict(self.joints)
+        twin.joints, twin._former_joints = dict(self.joints), list(self._former_joints)
         twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
         return twin
 

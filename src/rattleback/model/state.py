@@ -36,9 +36,36 @@ class Loads:
 
 @group(axis="joints")
 class JointState:
-    """What joints remember."""
+    """What joints remember: angles counted on over full turns, with the digits for many of them in any precision."""
 
-    angle: real = field("rad", "turn of B against A about the z axis, counted on over full turns")
+    angle: wp.float64 = field("rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A")
+    other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero")
+
+
+@group(axis="servos")
+class ServoState:
+    """What servos remember: the last error, and the integral over a window as a ring of stretches of time."""
+
+    target: real = field("rad, m, rad/s or m/s", "target set by hand; unused where manual is 0")
+    manual: wp.int32 = field("1", "1 where the target was set by hand")
+    error: real = field("rad, m, rad/s or m/s", "error at the start of the last step")
+    step: wp.float64 = field("s", "length of the last step; zero before the first")
+    integral: real = field("rad s, m s, rad or m", "integral of the error over the window")
+    effort: real = field("N m or N", "effort in the last step")
+    newest: wp.int32 = field("1", "place of the newest stretch in the ring")
+    duration: wp.float64 = field("s", "length of a stretch", axis="stretches")
+    area: real = field("rad s, m s, rad or m", "integral of the error over a stretch", axis="stretches")
+
+
+def servo_places(scene: Any) -> dict[str, tuple[int, int, int]]:
+    """Place, first stretch and number of stretches of every force of a scene that has a memory, in one world."""
+    places: dict[str, tuple[int, int, int]] = {}
+    first = 0
+    for name, force in scene.forces.items():
+        if (count := getattr(force, "stretches", None)) is not None:
+            places[name] = (len(places), first, count)
+            first += count
+    return places
 
 
 @group(axis="worlds")
@@ -49,6 +76,16 @@ class Clock:
     time_step: wp.float64 = field("s", "length of the next step")
     substep: wp.float64 = field("s", "sub-step an adaptive integrator will try next; zero before its first")
     steps: wp.int64 = field("1", "steps taken")
+
+
+# The array groups of a state, in the order they are saved and hashed.
+GROUPS: dict[str, type[Any]] = {
+    "motion": Motion,
+    "applied": Loads,
+    "joints": JointState,
+    "servos": ServoState,
+    "clock": Clock,
+}
 
 
 class Window:
@@ -88,27 +125,25 @@ class State(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
     read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied``, ``joints`` and ``clock`` hold the device arrays themselves.
+    ``motion``, ``applied``, ``joints``, ``servos`` and ``clock`` hold the device arrays themselves.
     """
 
-    def __init__(self, shape: tuple[int, ...], motion: Any, applied: Any, joints: Any, clock: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], **groups: Any) -> None:
         self.shape = shape
-        self.motion, self.applied, self.joints, self.clock = motion, applied, joints, clock
+        self.groups: dict[str, Any] = groups
+        self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
+        self.servos, self.clock = groups["servos"], groups["clock"]
         self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._views: list[np.ndarray] = []
 
     @classmethod
     def allocate(cls, model: Any) -> "State":
         """A zeroed state for a model."""
-        counts = {"bodies": model.count, "worlds": model.worlds, "joints": len(model.scene.joints) * model.worlds}
-        kinds = (Motion, Loads, JointState, Clock)
+        places = servo_places(model.scene).values()
+        each = {"joints": len(model.scene.joints), "servos": len(places), "stretches": sum(n for _, _, n in places)}
+        counts = {"bodies": model.count, "worlds": model.worlds, **{axis: n * model.worlds for axis, n in each.items()}}
         shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
-        return cls(shape, *(arrays.allocate(kind, counts, model.device) for kind in kinds))
-
-    @property
-    def groups(self) -> dict[str, Any]:
-        """The array groups by name, in the order they are saved and hashed."""
-        return {"motion": self.motion, "applied": self.applied, "joints": self.joints, "clock": self.clock}
+        return cls(shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
 
     @property
     def time(self) -> float:
@@ -123,7 +158,7 @@ class State(Windows):
     def copy(self) -> "State":
         """A state of its own; a simulation set to it continues bit for bit."""
         self.send()
-        return State(self.shape, *(arrays.clone(part) for part in self.groups.values()))
+        return State(self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
 
     def assign(self, other: "State") -> None:
         """Take over everything from another state of the same model."""

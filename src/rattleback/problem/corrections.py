@@ -1,46 +1,38 @@
-"""The kernels of the preview loop: errors of the joints, the impulses applied, and who has to go on.
+"""The kernels that correct: the impulses applied, what the joints have done, and who has to go on.
 
-Each joint measures its rows at a motion and says what change of velocity would close them; each body adds up what its
-joints do to it, in a fixed order; each world goes on while one of its joints is outside its tolerance.
+Each body adds up what its joints do to it, in a fixed order; each world goes on while one of its joints is outside its
+tolerance, brakes when a correction made things worse, and undoes one that was not needed and did.
 """
-
-import math
 
 import warp as wp
 
-from rattleback.constraints.row import error_of
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
-from rattleback.maths.quat import rotate_back
+from rattleback.maths.quat import rotate
 from rattleback.model.bench import move
 from rattleback.model.model import Bodies
-from rattleback.model.state import Clock, JointState, Motion
-from rattleback.problem.joint_rows import Joints, Letters, Rows, frames_of, letter_of, row_velocity
+from rattleback.model.state import Clock, Motion
+from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
 
-TURN = wp.constant(real(2.0 * math.pi))
 # Larger than any error that means something.
 FAR = wp.constant(real(1e30))
 LEAST_SCALE = wp.constant(real(1.0 / 32.0))
-
-
-@group(axis="joints")
-class JointErrors:
-    """Errors of the joints: at this moment, and the worst at the end of a step since the call began."""
-
-    position: real = field("m", "position error now")
-    orientation: real = field("rad", "orientation error now")
-    velocity: real = field("m/s or rad/s", "velocity error now")
-    worst_position: real = field("m", "largest position error a step has left")
-    worst_orientation: real = field("rad", "largest orientation error a step has left")
-    worst_velocity: real = field("m/s or rad/s", "largest velocity error a step has left")
+# The most a body of a stiff or open world may turn by one correction [rad].
+MOST_TURN = wp.constant(real(0.5))
+# Corrections while joints are far open: where they end up is not yet worth more.
+MOST_WHILE_OPEN = 4
+# Where h |p| |l| / I of a joint comes near this, its bodies are looked at for stiffness.
+SUSPECT = wp.constant(real(1.0))
 
 
 @group(axis="joints")
 class Reactions:
     """What the joints did to B in the last step."""
 
-    impulse: vec3 = field("N s", "impulse on B")
-    turning: vec3 = field("N m s", "angular impulse on B about its centre of mass")
+    impulse: vec3 = field("N s", "impulse on B at its anchor")
+    couple: vec3 = field("N m s", "angular impulse on B about its anchor")
+    last_impulse: vec3 = field("N s", "part of the impulse that the last correction adds")
+    last_couple: vec3 = field("N m s", "the same of the couple")
 
 
 @group(axis="worlds")
@@ -54,39 +46,97 @@ class Effort:
     error: real = field("1", "largest error of its joints, in units of the tolerance")
     before: real = field("1", "the same before the last correction")
     scale: real = field("1", "part of a correction that is applied; less than one after one that made things worse")
+    turn: real = field("rad", "most a body of a stiff or open world would turn by the correction")
     keep: wp.int32 = field("1", "1 when this is the best within the tolerance so far")
     undo: wp.int32 = field("1", "1 when a correction beyond the tolerance made things worse")
+    suspect: wp.int32 = field("1", "1 when a joint carries so much that its bodies may be stiff")
+    stiff: wp.int32 = field("1", "1 when a body is")
+    open: wp.int32 = field("1", "1 when a joint is so far open that it closes over several steps")
+    limited: wp.int32 = field("1", "1 when the corrections of its positions are limited: it is stiff or open")
+    time_step: real = field("s", "length of the step")
+    any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
+    any_keep: wp.int32 = field("1", "1 when any world has something to keep", axis="flags")
+    any_undo: wp.int32 = field("1", "1 when any world has something to undo", axis="flags")
+    any_suspect: wp.int32 = field("1", "1 when any world is suspected", axis="flags")
+    any_stiff: wp.int32 = field("1", "1 when any world is stiff", axis="flags")
+    any_limited: wp.int32 = field("1", "1 when those of any world are", axis="flags")
+    any_fresh: wp.int32 = field("1", "1 when any world has just been found to be", axis="flags")
 
 
 @wp.struct
 class Limits:
-    """What the loop aims at, how long it may take, and which part of the tolerances each world may use up."""
+    """What the loop aims at, how long it may take, and which part of the tolerances it may use up."""
 
     position: real
     orientation: real
     velocity: real
+    speed: real
+    part: real
     most: wp.int32
     share: wp.array[real]
 
 
 @group(axis="bodies")
 class Links:
-    """Which joints hold each body: a stretch of ``Ends``."""
+    """Which joints hold each body: a stretch of the ends of joints."""
 
     first: wp.int32 = field("1", "its first end")
     count: wp.int32 = field("1", "number of its ends")
+    joint: wp.int32 = field("1", "the joint of an end", axis="ends")
+    is_b: wp.int32 = field("1", "1 where the body is B of the joint, 0 where it is A", axis="ends")
 
 
-@group(axis="ends")
-class Ends:
-    """Ends of joints, body by body."""
+@wp.struct
+class Flight:
+    """The motions of a step: before it, at its start with the impulses of the joints, and at its end."""
 
-    joint: wp.int32 = field("1", "the joint")
-    is_b: wp.int32 = field("1", "1 where the body is B of the joint, 0 where it is A")
+    before: Motion
+    start: Motion
+    end: Motion
+
+
+@wp.func
+def part_of(effort: Effort, w: int) -> real:
+    """The part of a correction that is applied."""
+    return effort.scale[w] * MOST_TURN / wp.max(effort.turn[w], MOST_TURN)
 
 
 @wp.kernel(enable_backward=False)
-def begin(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
+def start(clock: Clock, effort: Effort) -> None:
+    """A step begins: no world is known to be stiff."""
+    w = wp.tid()
+    effort.time_step[w] = real(clock.time_step[w])
+    effort.suspect[w] = 0
+    effort.stiff[w] = 0
+    effort.open[w] = 0
+    effort.limited[w] = 0
+    effort.any_suspect[0] = 0
+    effort.any_stiff[0] = 0
+    effort.any_limited[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def drop_pull(bodies: Bodies, flight: Flight, effort: Effort) -> None:
+    """What pulls an open world together moves its bodies but leaves them no speed."""
+    i = wp.tid()
+    if effort.open[bodies.world[i]] == 1:
+        pull = flight.start.velocity[i] - flight.before.velocity[i]
+        flight.end.velocity[i] = flight.end.velocity[i] - pull
+        spin = flight.start.angular_velocity[i] - flight.before.angular_velocity[i]
+        flight.end.angular_velocity[i] = flight.end.angular_velocity[i] - spin
+
+
+@wp.kernel(enable_backward=False)
+def loosen(effort: Effort) -> None:
+    """The positions are done; corrections of the velocities are not limited."""
+    w = wp.tid()
+    effort.open[w] = 0
+    effort.limited[w] = 0
+    effort.any_limited[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def begin(effort: Effort) -> None:
     """A loop begins: no world is known to be busy."""
     w = wp.tid()
     effort.busy[w] = 0
@@ -94,139 +144,152 @@ def begin(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
     effort.error[w] = real(0.0)
     effort.before[w] = FAR
     effort.scale[w] = real(1.0)
+    effort.turn[w] = real(0.0)
     effort.keep[w] = 0
     effort.undo[w] = 0
-    any_busy[0] = 0
+    effort.any_busy[0] = 0
+    effort.any_keep[0] = 0
 
 
 @wp.kernel(enable_backward=False)
-def measure_positions(
-    joints: Joints,
-    letters: Letters,
-    motion: Motion,
-    clock: Clock,
-    limits: Limits,
-    rows: Rows,
-    errors: JointErrors,
-    effort: Effort,
-) -> None:
-    """Errors of a joint at the predicted motion, and the change of velocity that would close them."""
+def rest(joints: Joints, rows: Rows, effort: Effort, limits: Limits, reactions: Reactions) -> None:
+    """A step begins: no joint has done anything yet; one that is far open closes no faster than it may."""
     j = wp.tid()
-    w = joints.world[j]
-    frames = frames_of(joints, motion, j)
-    local = rotate_back(frames.turn_a, frames.way)
-    lengths = real(0.0)
-    angles = real(0.0)
-    for k in range(joints.count[j]):
-        r = joints.first[j] + k
-        e = error_of(letter_of(letters, r), frames, local)
-        rows.wanted[r] = -e / real(clock.time_step[w])
-        if letters.is_length[r] == 1:
-            lengths += e * e
-        else:
-            angles += e * e
-    errors.position[j] = wp.sqrt(lengths)
-    errors.orientation[j] = wp.sqrt(angles)
-    most = limits.share[w]
-    error = wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation)
-    wp.atomic_max(effort.error, w, wp.min(error, FAR))
-    if not (errors.position[j] <= most * limits.position and errors.orientation[j] <= most * limits.orientation):
-        wp.atomic_max(effort.busy, w, 1)
-
-
-@wp.kernel(enable_backward=False)
-def measure_velocities(
-    joints: Joints, motion: Motion, limits: Limits, rows: Rows, errors: JointErrors, effort: Effort
-) -> None:
-    """Velocity error of a joint, and the change that would take it away."""
-    j = wp.tid()
+    reactions.impulse[j] = vec3()
+    reactions.couple[j] = vec3()
     square = real(0.0)
-    for k in range(joints.count[j]):
-        r = joints.first[j] + k
-        rate = row_velocity(joints, rows, motion, j, r)
-        rows.wanted[r] = -rate
-        square += rate * rate
-    errors.velocity[j] = wp.sqrt(square)
-    if not (errors.velocity[j] <= limits.velocity):
-        wp.atomic_max(effort.busy, joints.world[j], 1)
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        square += rows.error[r] * rows.error[r]
+    way = limits.speed * effort.time_step[joints.world[j]]
+    left = real(0.0)
+    if square > way * way:
+        left = real(1.0) - way / wp.sqrt(square)
+        effort.open[joints.world[j]] = 1
+        effort.limited[joints.world[j]] = 1
+        effort.any_limited[0] = 1
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.goal[r] = left * rows.error[r]
+
+
+@wp.func
+def pushed_by(links: Links, levers: Levers, reactions: Reactions, i: int) -> tuple[vec3, vec3]:
+    """Impulse and angular impulse of the last correction on a body, in a fixed order."""
+    push = vec3()
+    turning = vec3()
+    for k in range(links.first[i], links.first[i] + links.count[i]):
+        j = links.joint[k]
+        p = reactions.last_impulse[j]
+        if links.is_b[k] == 1:
+            push += p
+            turning += wp.cross(levers.b[j], p) + reactions.last_couple[j]
+        else:
+            push -= p
+            turning -= wp.cross(levers.a[j], p) + reactions.last_couple[j]
+    return push, turning
 
 
 @wp.kernel(enable_backward=False)
 def apply_impulses(
-    bodies: Bodies, joints: Joints, links: Links, ends: Ends, rows: Rows, effort: Effort, motion: Motion
+    bodies: Bodies,
+    links: Links,
+    levers: Levers,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    motion: Motion,
 ) -> None:
-    """Every body adds up what its joints do to it, in a fixed order, in worlds that are still busy."""
+    """Every body adds up what its joints do to it, in worlds that are still busy."""
     i = wp.tid()
-    world = bodies.world[i]
-    if effort.busy[world] == 0:
+    w = bodies.world[i]
+    if effort.busy[w] == 0:
         return
-    scale = effort.scale[world]
-    v = motion.velocity[i]
-    w = motion.angular_velocity[i]
-    for k in range(links.first[i], links.first[i] + links.count[i]):
-        j = ends.joint[k]
-        for m in range(joints.count[j]):
-            r = joints.first[j] + m
-            p = scale * rows.impulse[r]
-            if ends.is_b[k] == 1:
-                v += p * rows.move_b[r]
-                w += p * rows.spin_b[r]
-            else:
-                v += p * rows.move_a[r]
-                w += p * rows.spin_a[r]
-    motion.velocity[i] = v
-    motion.angular_velocity[i] = w
+    push, turning = pushed_by(links, levers, reactions, i)
+    spin = inertias.inverse[i] * turning
+    part = part_of(effort, w)
+    if effort.stiff[w] == 1:
+        spin = rotate(inertias.back[i], spin + inertias.shift[i])
+    motion.velocity[i] = motion.velocity[i] + part * bodies.inverse_mass[i] * push
+    motion.angular_velocity[i] = motion.angular_velocity[i] + part * spin
+
+
+@wp.func
+def add_last(joints: Joints, levers: Levers, effort: Effort, reactions: Reactions, j: int, w: int) -> None:
+    """Add what a correction does; a joint that carries much makes its world suspect of being stiff."""
+    part = part_of(effort, w)
+    total = reactions.impulse[j] + part * reactions.last_impulse[j]
+    reactions.impulse[j] = total
+    reactions.couple[j] = reactions.couple[j] + part * reactions.last_couple[j]
+    ease = wp.max(joints.ease_a[j] * wp.length(levers.a[j]), joints.ease_b[j] * wp.length(levers.b[j]))
+    if effort.time_step[w] * wp.length(total) * ease > SUSPECT:
+        effort.suspect[w] = 1
+        effort.any_suspect[0] = 1
 
 
 @wp.kernel(enable_backward=False)
-def rest(reactions: Reactions) -> None:
-    """A step begins: no joint has done anything yet."""
+def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+    """What a correction does to B, from the impulses along the rows; it is added at once unless it is limited."""
     j = wp.tid()
-    reactions.impulse[j] = vec3()
-    reactions.turning[j] = vec3()
-
-
-@wp.kernel(enable_backward=False)
-def add_reactions(joints: Joints, rows: Rows, effort: Effort, reactions: Reactions) -> None:
-    """What a correction does to B."""
-    j = wp.tid()
-    if effort.busy[joints.world[j]] == 0:
+    w = joints.world[j]
+    if effort.busy[w] == 0:
         return
-    scale = effort.scale[joints.world[j]]
-    p = reactions.impulse[j]
-    turning = reactions.turning[j]
-    for k in range(joints.count[j]):
-        r = joints.first[j] + k
-        p += scale * rows.impulse[r] * rows.linear_b[r]
-        turning += scale * rows.impulse[r] * rows.angular_b[r]
-    reactions.impulse[j] = p
-    reactions.turning[j] = turning
+    p = vec3()
+    turning = vec3()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        p += rows.impulse[r] * rows.linear[r]
+        turning += rows.impulse[r] * rows.angular_b[r]
+    reactions.last_impulse[j] = p
+    reactions.last_couple[j] = turning - wp.cross(levers.b[j], p)
+    if effort.limited[w] == 0:
+        add_last(joints, levers, effort, reactions, j, w)
 
 
 @wp.kernel(enable_backward=False)
-def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
-    """The angle about the z axis goes on from where it was, over full turns too."""
+def limit_turn(
+    bodies: Bodies,
+    links: Links,
+    levers: Levers,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    limits: Limits,
+) -> None:
+    """How far a limited correction would turn the bodies, or move them in the same proportion.
+
+    A body of an open world moves by no more than twice the way its joints may close.
+    """
+    i = wp.tid()
+    w = bodies.world[i]
+    if effort.busy[w] == 0 or effort.limited[w] == 0:
+        return
+    push, turning = pushed_by(links, levers, reactions, i)
+    turn = effort.time_step[w] * wp.length(inertias.inverse[i] * turning + inertias.shift[i])
+    if effort.open[w] == 1:
+        turn = wp.max(turn, MOST_TURN * wp.length(bodies.inverse_mass[i] * push) / (real(2.0) * limits.speed))
+    wp.atomic_max(effort.turn, w, wp.min(turn, FAR))
+
+
+@wp.kernel(enable_backward=False)
+def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+    """Add what a correction does where it is limited, now that it is known which part is applied."""
     j = wp.tid()
-    frames = frames_of(joints, motion, j)
-    r = wp.quat_inverse(frames.turn_a) * frames.turn_b
-    raw = real(2.0) * wp.atan2(r[2], r[3])
-    change = raw - remembered.angle[j]
-    remembered.angle[j] = remembered.angle[j] + change - TURN * wp.round(change / TURN)
+    w = joints.world[j]
+    if effort.busy[w] == 1 and effort.limited[w] == 1:
+        add_last(joints, levers, effort, reactions, j, w)
 
 
 @wp.kernel(enable_backward=False)
-def lower(effort: Effort, any_busy: wp.array[wp.int32]) -> None:
+def lower(effort: Effort) -> None:
     """A correction is done; who is still outside its tolerance will say so."""
     w = wp.tid()
     effort.iterations[w] = effort.iterations[w] + effort.busy[w]
     effort.busy[w] = 0
-    any_busy[0] = 0
+    effort.turn[w] = real(0.0)
+    effort.any_busy[0] = 0
+    effort.any_keep[0] = 0
 
 
 @wp.kernel(enable_backward=False)
-def decide(
-    effort: Effort, limits: Limits, least: int, any_busy: wp.array[wp.int32], any_undo: wp.array[wp.int32]
-) -> None:
+def decide(effort: Effort, limits: Limits, least: int) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
 
     At least ``least`` corrections are made: a joint that is within its tolerance without any still carries its load. A
@@ -236,11 +299,13 @@ def decide(
     worse = effort.error[w] > effort.before[w]
     one = real(1.0)
     effort.keep[w] = wp.where(effort.busy[w] == 1 and effort.error[w] <= one and not worse, 1, 0)
+    if effort.keep[w] == 1:
+        wp.atomic_max(effort.any_keep, 0, 1)
     if worse and effort.before[w] <= one and effort.iterations[w] > least:
         effort.undo[w] = 1
         effort.busy[w] = 0
         effort.before[w] = one
-        wp.atomic_max(any_undo, 0, 1)
+        wp.atomic_max(effort.any_undo, 0, 1)
     if effort.iterations[w] < least:
         effort.busy[w] = 1
     if worse:
@@ -249,11 +314,14 @@ def decide(
         effort.scale[w] = wp.min(real(2.0) * effort.scale[w], real(1.0))
     effort.before[w] = effort.error[w]
     effort.error[w] = real(0.0)
-    if effort.iterations[w] >= limits.most:
+    most = limits.most
+    if effort.open[w] == 1:
+        most = wp.min(most, MOST_WHILE_OPEN)
+    if effort.iterations[w] >= most:
         effort.failed[w] = wp.max(effort.failed[w], effort.busy[w])
         effort.busy[w] = 0
     if effort.busy[w] == 1:
-        wp.atomic_max(any_busy, 0, 1)
+        wp.atomic_max(effort.any_busy, 0, 1)
 
 
 @wp.kernel(enable_backward=False)
@@ -278,7 +346,7 @@ def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: R
     j = wp.tid()
     if effort.keep[joints.world[j]] == 1:
         kept.impulse[j] = reactions.impulse[j]
-        kept.turning[j] = reactions.turning[j]
+        kept.couple[j] = reactions.couple[j]
 
 
 @wp.kernel(enable_backward=False)
@@ -287,27 +355,10 @@ def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: R
     j = wp.tid()
     if effort.undo[joints.world[j]] == 1:
         reactions.impulse[j] = kept.impulse[j]
-        reactions.turning[j] = kept.turning[j]
+        reactions.couple[j] = kept.couple[j]
 
 
 @wp.kernel(enable_backward=False)
-def undone(any_undo: wp.array[wp.int32]) -> None:
+def undone(effort: Effort) -> None:
     """Nothing is left to be undone."""
-    any_undo[0] = 0
-
-
-@wp.kernel(enable_backward=False)
-def account_positions(joints: Joints, errors: JointErrors, effort: Effort) -> None:
-    """The position errors the step leaves, for the report."""
-    j = wp.tid()
-    errors.worst_position[j] = wp.max(errors.worst_position[j], errors.position[j])
-    errors.worst_orientation[j] = wp.max(errors.worst_orientation[j], errors.orientation[j])
-    w = joints.world[j]
-    wp.atomic_max(effort.most_positions, w, effort.iterations[w])
-
-
-@wp.kernel(enable_backward=False)
-def account_velocities(errors: JointErrors) -> None:
-    """The velocity errors the step leaves, for the report."""
-    j = wp.tid()
-    errors.worst_velocity[j] = wp.max(errors.worst_velocity[j], errors.velocity[j])
+    effort.any_undo[0] = 0

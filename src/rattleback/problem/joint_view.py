@@ -56,8 +56,7 @@ class JointView:
     @property
     def reaction_torque(self) -> Any:
         """Torque of the joint on B about its anchor in the last step, world frame (3,) [N m]."""
-        impulse, turning = self._row(self._preview.reactions.impulse), self._row(self._preview.reactions.turning)
-        return self._shown((turning - np.cross(self._lever("b"), impulse)) / self._step())
+        return self._shown(self._row(self._preview.reactions.couple) / self._step())
 
     def __repr__(self) -> str:
         return f"<{type(self._joint).__name__} {self.name!r} between {self._joint.a!r} and {self._joint.b!r}>"

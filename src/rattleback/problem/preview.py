@@ -3,7 +3,8 @@
     e(t + h) of every joint at the predicted motion;   wanted change of the rows' velocities  −e/h
     impulses at the start of the step that make it;    predict again, until |e| is within the tolerance
 
-After the step the velocities are corrected the same way, with −ė of every row as the wanted change.
+After the step the velocities are corrected the same way, with −ė of every row as the wanted change. Worlds in which
+loaded joints are stiff beside the step take the directions of the impulses from its end, see ``stiffness``.
 
 Reference: Bender, dissertation, §3.2.1 and §3.3 (eq. 3.13 and 3.14).
 """
@@ -18,31 +19,11 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import (
-    Effort,
-    Ends,
-    JointErrors,
-    Limits,
-    Links,
-    Reactions,
-    account_positions,
-    account_velocities,
-    add_reactions,
-    apply_impulses,
-    begin,
-    count_turns,
-    decide,
-    keep_motion,
-    keep_reactions,
-    lower,
-    measure_positions,
-    measure_velocities,
-    rest,
-    undo_motion,
-    undo_reactions,
-    undone,
-)
-from rattleback.problem.joint_rows import JointRows, evaluate_rows
+from rattleback.problem import corrections, joint_errors, stiffness
+from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.joint_errors import JointErrors
+from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
+from rattleback.problem.joint_stops import JointStops, make_stops
 
 
 @dataclass(frozen=True)
@@ -58,9 +39,11 @@ class Preview:
         reactions: What they did in the last step.
         effort: How the loops went.
         links: Which joints hold each body.
-        ends: The ends of the joints, body by body.
-        flag: Raised while any world is busy.
-        undo: Raised when a world has to go back to what was kept.
+        levers: Where the joints act.
+        inertias: How the bodies answer to turning.
+        flight: The motions of a step.
+        everywhere: 1 for every world.
+        stops: The limits of the joints.
     """
 
     bench: Bench
@@ -71,9 +54,11 @@ class Preview:
     reactions: Reactions
     effort: Effort
     links: Links
-    ends: Ends
-    flag: Any
-    undo: Any
+    levers: Levers
+    inertias: Inertias
+    flight: Any
+    everywhere: Any
+    stops: JointStops
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
@@ -94,92 +79,168 @@ class Preview:
         said: dict[str, Any] = {f"{name}_error": float(values.max()) for name, values in found.items()}
         said["worst_joint"] = self.problem.names[joint]
         said["iterations"] = int(self.effort.most_positions.numpy().max())
-        said["redundant_rows"] = int(self.solver.redundant_rows().max())
+        redundant = self.solver.redundant_rows()
+        said["redundant_rows"] = int(redundant.sum(axis=1).max())
+        said["redundant_joints"] = tuple(self.problem.names[j] for j in np.flatnonzero(redundant.any(axis=0)))
         if not ratios[worst] <= 1.0:
             where = f" of world {world}" if self.bench.model.batched else ""
             said["reason"] = (
                 f"Joint {said['worst_joint']!r}{where} is off by {found['position'][worst]:.3g} m, "
                 f"{found['orientation'][worst]:.3g} rad and {found['velocity'][worst]:.3g} m/s after "
-                f"{self.limits.most} corrections, {ratios[worst]:.3g} times its tolerance; more max_iterations or a "
-                "shorter time_step help."
+                f"{said['iterations']} corrections, {ratios[worst]:.3g} times its tolerance; {self._advice(worst)}"
             )
         return said
 
-    def record_rows(self) -> None:
-        """The rows at the state's motion and the solver's preparation for them."""
-        bodies, problem = self.bench.model.bodies, self.problem
-        self._for_joints(evaluate_rows, bodies, problem.joints, problem.letters, self.bench.state.motion, problem.rows)
-        self.solver.record_preparation(self.bench.program)
+    def _advice(self, joint: int) -> str:
+        first, count = (getattr(self.problem.joints, name).numpy()[joint] for name in ("first", "count"))
+        if self.problem.rows.goal.numpy()[first : first + count].any():
+            return f"it was apart and is pulled together at {self.limits.speed:g} m/s, the closing_speed."
+        return "more max_iterations, a larger budget or a shorter time_step help."
+
+    def record_prologue(self) -> None:
+        """What each step leaves for the next, for the first one: the rows at the state, velocities that fit them."""
+        self.bench.for_bodies(stiffness.ease_off, self.inertias, self.everywhere)
+        self.bench.for_bodies(stiffness.weigh, self.bench.state.motion, self.inertias, self.everywhere)
+        self.bench.for_worlds(corrections.start, self.bench.state.clock, self.effort)
+        self._evaluate(self.bench.state.motion, self.everywhere)
+        self._correct_velocities()
 
     def record_start(self) -> None:
         """The corrections start from the state."""
-        self.bench.for_bodies(copy_motion, self.bench.state.motion, self.bench.start)
-        self._for_joints(rest, self.reactions)
+        bench, problem = self.bench, self.problem
+        bench.for_bodies(copy_motion, bench.state.motion, bench.start)
+        bench.for_worlds(corrections.start, bench.state.clock, self.effort)
+        self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
 
     def record_positions(self, predict: Callable[[], None]) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there."""
-        bench, joints, effort = self.bench, self.problem.joints, self.effort
+        bench, effort = self.bench, self.effort
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
+        bench.for_worlds(corrections.begin, effort)
+        self._look(motions, kept)
+        with bench.program.loop(effort.any_busy):
+            with bench.program.when(effort.any_stiff):
+                self._prepare_stiff()
+            self._correct(bench.start)
+            predict()
+            bench.for_worlds(corrections.lower, effort)
+            with bench.program.when(effort.any_suspect):
+                self._find_stiff(predict)
+            self._look(motions, kept)
+        with bench.program.when(effort.any_undo):
+            self._undo(motions, kept)
+        with bench.program.when(effort.any_limited):
+            bench.for_bodies(corrections.drop_pull, self.flight, effort)
+            bench.for_worlds(corrections.loosen, effort)
+        self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, effort)
 
-        def measure_and_keep() -> None:
-            self._measure_positions()
-            bench.for_worlds(decide, effort, self.limits, 1, self.flag, self.undo)
+    def _look(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
+        """Measure the joints at the end of the step; keep what is good enough and still to be bettered."""
+        bench, effort = self.bench, self.effort
+        self._measure_positions()
+        self.stops.measure_positions()
+        bench.for_worlds(corrections.decide, effort, self.limits, 1)
+        with bench.program.when(effort.any_keep):
             for motion, copy in motions:
-                bench.for_bodies(keep_motion, effort, motion, copy)
-            self._for_joints(keep_reactions, joints, effort, self.reactions, kept)
+                bench.for_bodies(corrections.keep_motion, effort, motion, copy)
+            self._for_joints(corrections.keep_reactions, self.problem.joints, effort, self.reactions, kept)
 
-        self._loop(measure_and_keep, bench.start, predict)
-        with bench.program.loop(self.undo):
-            for motion, copy in motions:
-                bench.for_bodies(undo_motion, effort, copy, motion)
-            self._for_joints(undo_reactions, joints, effort, kept, self.reactions)
-            self._measure_positions()
-            bench.program.launch(undone, 1, self.undo)
-        self._for_joints(account_positions, self.problem.joints, self.errors, self.effort)
+    def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
+        """Go back to what was kept where it was not bettered."""
+        bench, effort = self.bench, self.effort
+        for motion, copy in motions:
+            bench.for_bodies(corrections.undo_motion, effort, copy, motion)
+        self._for_joints(corrections.undo_reactions, self.problem.joints, effort, kept, self.reactions)
+        self._measure_positions()
+        self.stops.measure_positions(may_look=False)
+        bench.program.launch(corrections.undone, 1, effort)
 
     def record_velocities(self) -> None:
-        """Correct the velocities of the state until they agree with the joints."""
+        """Correct the velocities of the state until they agree with the joints; leave its rows for the next step."""
+        bench, effort, motion, problem = self.bench, self.effort, self.bench.state.motion, self.problem
+        bench.for_bodies(stiffness.weigh, motion, self.inertias, self.everywhere)
+        with bench.program.when(effort.any_stiff):
+            given = (problem.joints, self.links, motion, self.reactions, self.inertias, effort)
+            bench.for_bodies(stiffness.relax, *given)
+            bench.for_bodies(stiffness.ease_off, self.inertias, effort.stiff)
+        self._evaluate(motion, self.everywhere)
+        self.stops.begin_velocities()
+        self._correct_velocities()
+        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, effort)
+        self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
+        which, any_of_them = self.stops.end_step()
+        with bench.program.when(any_of_them):
+            bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
+            self._evaluate(motion, which)
+            self.stops.made_anew()
 
-        def measure() -> None:
+    def _correct_velocities(self) -> None:
+        bench, motion = self.bench, self.bench.state.motion
+        bench.for_worlds(corrections.begin, self.effort)
+        self._measure_velocities()
+        with bench.program.loop(self.effort.any_busy):
+            self._correct(motion)
+            bench.for_worlds(corrections.lower, self.effort)
             self._measure_velocities()
-            self.bench.for_worlds(decide, self.effort, self.limits, 0, self.flag, self.undo)
 
-        self._loop(measure, self.bench.state.motion, lambda: None)
-        self._for_joints(account_velocities, self.errors)
-        self._for_joints(count_turns, self.problem.joints, self.bench.state.motion, self.bench.state.joints)
+    def _evaluate(self, motion: Motion, which: Any) -> None:
+        """The rows at a motion and the solver's preparation for them."""
+        self._evaluate_rows(motion, which)
+        self.solver.record_preparation(self.bench.program, which)
 
-    def _loop(self, measure: Callable[[], None], motion: Motion, predict: Callable[[], None]) -> None:
-        bench, problem = self.bench, self.problem
-        bench.for_worlds(begin, self.effort, self.flag)
-        measure()
-        with bench.program.loop(self.flag):
-            self.solver.record_solution(bench.program)
-            self._for_joints(add_reactions, problem.joints, problem.rows, self.effort, self.reactions)
-            bench.for_bodies(apply_impulses, problem.joints, self.links, self.ends, problem.rows, self.effort, motion)
+    def _evaluate_rows(self, motion: Motion, which: Any) -> None:
+        problem, remembered = self.problem, self.bench.state.joints
+        parts = (problem.fixed, problem.letters, motion, remembered, self.inertias, problem.rows, self.levers)
+        self._for_joints(evaluate_rows, *parts, which)
+        self.stops.evaluate(motion, which)
+
+    def _find_stiff(self, predict: Callable[[], None]) -> None:
+        """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
+        bench, joints, effort = self.bench, self.problem.joints, self.effort
+        loaded = (self.reactions, self.inertias, effort)
+        bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
+        with bench.program.when(effort.any_fresh):
+            bench.for_bodies(stiffness.start_anew, self.flight, effort)
             predict()
-            bench.for_worlds(lower, self.effort, self.flag)
-            measure()
+        with bench.program.when(effort.any_stiff):
+            self.stops.set_aside(-1)
+            self._evaluate_rows(bench.predicted, effort.stiff)
+            turned = (self.problem.fixed, self.problem.rows, self.levers, effort, self.reactions)
+            self._for_joints(stiffness.hold_directions, *turned)
+            self.stops.set_aside(1)
+            bench.for_bodies(stiffness.soften, joints, self.links, self.flight, *loaded, self.limits)
+
+    def _prepare_stiff(self) -> None:
+        """The matrix of the end of the step."""
+        rows, effort = self.problem.rows, self.effort
+        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, effort)
+        self.solver.record_preparation(self.bench.program, effort.stiff)
+
+    def _correct(self, motion: Motion) -> None:
+        """Find impulses for what is wanted and apply them to the velocities of a motion."""
+        bench, joints, rows, effort = self.bench, self.problem.joints, self.problem.rows, self.effort
+        self.solver.record_solution(bench.program)
+        self.stops.choose(motion)
+        acting = (self.links, self.levers, self.reactions, self.inertias, effort)
+        self._for_joints(corrections.find_reactions, joints, rows, self.levers, effort, self.reactions)
+        with bench.program.when(effort.any_limited):
+            bench.for_bodies(corrections.limit_turn, *acting, self.limits)
+            self._for_joints(corrections.add_reactions, joints, self.levers, effort, self.reactions)
+        bench.for_bodies(corrections.apply_impulses, *acting, motion)
+        self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem, clock = self.problem, self.bench.state.clock
-        self._for_joints(
-            measure_positions,
-            problem.joints,
-            problem.letters,
-            self.bench.predicted,
-            clock,
-            self.limits,
-            problem.rows,
-            self.errors,
-            self.effort,
-        )
+        problem, remembered = self.problem, self.bench.state.joints
+        given = (problem.fixed, problem.letters, self.flight, remembered, self.limits, problem.rows)
+        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.effort)
 
     def _measure_velocities(self) -> None:
         problem, motion = self.problem, self.bench.state.motion
-        self._for_joints(
-            measure_velocities, problem.joints, motion, self.limits, problem.rows, self.errors, self.effort
-        )
+        given = (problem.fixed, problem.letters, motion, self.limits, problem.rows, self.errors, self.effort)
+        self._for_joints(joint_errors.measure_velocities, *given)
+        self.stops.measure_velocities()
+        self.bench.for_worlds(corrections.decide, self.effort, self.limits, 0)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.bench.program.launch(kernel, self.problem.joint_count, *inputs)
@@ -194,17 +255,21 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) 
         solver: A joint method with ``prepare(problem)``.
         limits: Tolerances and the most corrections a step may take.
     """
-    model, counts = bench.model, {"joints": problem.joint_count, "worlds": bench.model.worlds}
-    errors, effort = arrays.allocate(JointErrors, counts, model.device), arrays.allocate(Effort, counts, model.device)
-    reactions = arrays.allocate(Reactions, counts, model.device)
-    links, ends = _ends_by_body(problem)
-    flag, undo = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))
+    model = bench.model
+    counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
+    kinds: tuple[type[Any], ...] = (JointErrors, Reactions, Effort, Levers, Inertias)
+    errors, reactions, effort, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
     prepared = solver.prepare(problem)
     limits.share = prepared.share
-    return Preview(bench, problem, prepared, limits, errors, reactions, effort, links, ends, flag, undo)
+    flight = Flight()
+    flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
+    everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
+    shared = (limits, errors, reactions, effort, _links(problem), levers, inertias, flight)
+    stops = make_stops(bench, problem, prepared, shared)
+    return Preview(bench, problem, prepared, *shared, everywhere, stops)
 
 
-def _ends_by_body(problem: JointRows) -> tuple[Links, Ends]:
+def _links(problem: JointRows) -> Links:
     """For every body the joints that hold it, in the order of the joints."""
     model = problem.model
     pairs = np.stack([problem.joints.body_a.numpy(), problem.joints.body_b.numpy()], axis=1)
@@ -212,10 +277,7 @@ def _ends_by_body(problem: JointRows) -> tuple[Links, Ends]:
     body = pairs[joint, is_b]
     order = np.lexsort((joint, body))
     count = np.bincount(body, minlength=model.count)
-    links = arrays.allocate(Links, {"bodies": model.count}, model.device)
-    ends = arrays.allocate(Ends, {"ends": len(order)}, model.device)
-    stretches = {"first": np.cumsum(count) - count, "count": count}
-    arrays.write(links, {name: column.astype(np.int32) for name, column in stretches.items()}, "the links")
-    sorted_ends = {"joint": joint[order], "is_b": is_b[order]}
-    arrays.write(ends, {name: column.astype(np.int32) for name, column in sorted_ends.items()}, "the ends")
-    return links, ends
+    links = arrays.allocate(Links, {"bodies": model.count, "ends": len(order)}, model.device)
+    lists = {"first": np.cumsum(count) - count, "count": count, "joint": joint[order], "is_b": is_b[order]}
+    arrays.write(links, {name: values.astype(np.int32) for name, values in lists.items()}, "the links")
+    return links

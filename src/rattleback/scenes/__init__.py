@@ -18,6 +18,7 @@
 | ``four_bar`` | four-bars side by side that pass through a singular position |
 | ``six_bar`` | six bars along the edges of a box, with one freedom |
 | ``bricard`` | a spatial mechanism that moves though counting says it cannot |
+| ``slider_crank`` | a crank that drives a slider through a rod in space |
 """
 
 import math
@@ -27,6 +28,7 @@ from rattleback.scenes.entry import Entry
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
 from rattleback.scenes.pendulums import heavy_top, pendulum
+from rattleback.scenes.slider_crank import slider_crank
 from rattleback.scenes.swarm import swarm
 from rattleback.scenes.thrown import thrown
 from rattleback.scenes.trees import TREE_STEP, tree
@@ -49,6 +51,7 @@ MENU: dict[str, Entry] = {
     "four_bar": Entry(four_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "six_bar": Entry(six_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "bricard": Entry(bricard, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
+    "slider_crank": Entry(slider_crank, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
 }
 
 __all__ = [
@@ -65,6 +68,7 @@ __all__ = [
     "pendulum",
     "rope",
     "six_bar",
+    "slider_crank",
     "swarm",
     "thrown",
     "torque_free",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import warp as wp
 
-from rattleback.core.precision import real
+from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, move
 from rattleback.model.model import Bodies
@@ -29,9 +29,10 @@ from rattleback.problem.preview import Preview
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32]) -> None:
     """Raise the stop flag for a body that is not finite; the first one gives the largest number."""
     i = wp.tid()
-    ok = wp.isfinite(predicted.position[i]) and wp.isfinite(predicted.velocity[i])
-    ok = ok and wp.isfinite(predicted.orientation[i]) and wp.isfinite(predicted.angular_velocity[i])
-    if not ok:
+    q = predicted.orientation[i]
+    # A sum is finite only if all its terms are.
+    v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
+    if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
         wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
@@ -83,7 +84,7 @@ class ImpulseStep:
         stage, joints = bench.program.stage, self.joints
         if joints is not None:
             with bench.program.prologue():
-                joints.record_rows()
+                joints.record_prologue()
         with stage("forces"):
             if joints is not None:
                 joints.record_start()
@@ -100,7 +101,6 @@ class ImpulseStep:
             bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
         if joints is not None:
             with stage("velocities"):
-                joints.record_rows()
                 joints.record_velocities()
 
     def _predict(self, bench: Bench) -> None:

@@ -2,17 +2,22 @@
 
 | name | method |
 |---|---|
-| ``direct`` (default) | one block-sparse factorisation; linear time on trees, redundant rows left out |
+| ``direct`` (default) | one block-sparse factorisation; linear time on trees, redundant rows left out, or loops cut |
 | ``iterative`` | joint by joint, over and over |
+
+``JointsByChain`` gives chains methods of their own; it needs their names, so it is no name on the menu itself.
 """
 
 from typing import Any
 
+from rattleback.solvers.joints.by_chain import JointsByChain
 from rattleback.solvers.joints.direct import Direct
 from rattleback.solvers.joints.iterative import Iterative
 
 MENU: dict[str, type[Any]] = {"direct": Direct, "iterative": Iterative}
+# Methods made of others, by the names files give them.
+COMPOSED: dict[str, type[Any]] = {"by_chain": JointsByChain}
 DEFAULT = "direct"
 NEEDS = ("prepare",)
 
-__all__ = ["Direct", "Iterative"]
+__all__ = ["Direct", "Iterative", "JointsByChain"]

@@ -6,225 +6,319 @@ Joints are eliminated from the leaves of a mechanism to its root, which makes no
 memory grow linearly with the number of joints; a loop makes few. A pivot that elimination has brought down to rounding
 belongs to a row that other rows already imply; it is left out and its impulse is zero.
 
-    factor, column by column: D_j = A_jj;  Y_ij = A_ij D_j⁻¹;  A_ik −= Y_ij A_kjᵀ for all i, k below j
-    solve: b_i −= Y_ij b_j down the columns;  λ_j = D_j⁻¹ b_j − Σ Y_ijᵀ λ_i back up
-Cost: one factorisation a step, one substitution a correction; one thread per chain. The default. Use ``iterative`` for
-comparison.
+    factor, column by column: A_ij −= Σ Y_ik A_jkᵀ over the columns k before;  D_j = A_jj;  Y_ij = A_ij D_j⁻¹
+    solve: b_j −= Σ Y_jk b_k in the same order;  λ_j = D_j⁻¹ b_j − Σ Y_ijᵀ λ_i back again
+Cost: one factorisation a step, one substitution a correction. On a CPU one thread does a chain, column by column; on a
+GPU all columns that wait for the same number of others are done at once. The default.
 
 Reference: Bender, dissertation, §3.3.2 and section 7.2; Baraff, Linear-time dynamics using Lagrange multipliers, 1996.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays
-from rattleback.core.arrays import field, group
-from rattleback.core.precision import real
+from rattleback.core import checks
+from rattleback.core.precision import mat33, real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, inverse33, load33, solve_block, store33
-from rattleback.problem.delassus import REDUNDANT, Blocks, Delassus, Entries, Pivots, fill, make_delassus, shared_bodies
+from rattleback.maths.small_solve import vec6
+from rattleback.problem.delassus import Entries, Sizes, fill, make_delassus, shared_bodies
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
+from rattleback.solvers.joints.elimination import Elimination, levels, make_elimination
 
-# Part of the position tolerance that is used up where rows are redundant.
+# Part of the position tolerance that is used up where rows are redundant: rows that are left out depend on the others
+# only as far as those fit.
 SHARE = wp.constant(real(0.03))
-
-
-@group(axis="chains")
-class Chains:
-    """Independent parts of the mechanism; nothing passes between them."""
-
-    world: wp.int32 = field("1", "index of the world it lives in")
-    first: wp.int32 = field("1", "its first column")
-    count: wp.int32 = field("1", "number of its columns")
-    dropped: wp.int32 = field("1", "rows left out because others imply them")
-
-
-@group(axis="columns")
-class Columns:
-    """The columns of the factor, in the order of elimination."""
-
-    diagonal: wp.int32 = field("1", "its block on the diagonal")
-    count: wp.int32 = field("1", "number of its blocks below the diagonal, which follow that one")
-    update: wp.int32 = field("1", "where the targets of its updates start")
-    threes: wp.int32 = field("1", "1 where its joint and those below it have three rows each")
-
-
-@wp.kernel(enable_backward=False)
-def note_scale(joints: Joints, columns: Columns, blocks: Blocks, entries: Entries, pivots: Pivots) -> None:
-    """The smallest pivot each row may have."""
-    c = wp.tid()
-    d = columns.diagonal[c]
-    j = blocks.row[d]
-    n = joints.count[j]
-    for k in range(n):
-        pivots.least[joints.first[j] + k] = REDUNDANT * entries.value[blocks.at[d] + k * n + k]
+# With more levels than this a GPU does a chain per thread, too: the launches would cost more than they gain.
+MOST_LEVELS = 64
+# What may be done with closed loops.
+LOOPS = ("drop_redundant", "cut")
 
 
 @wp.func
-def eliminate_threes(
-    columns: Columns,
-    blocks: Blocks,
-    targets: wp.array[wp.int32],
-    pivots: Pivots,
-    entries: Entries,
-    scaled: Entries,
-    c: int,
-    own: int,
-) -> None:
-    """Eliminate a column whose blocks are all three by three, in registers."""
-    d = columns.diagonal[c]
-    inverse = inverse33(entries.value, blocks.at[d], pivots.order, own)
-    target = columns.update[c]
-    for k in range(columns.count[c]):
-        at_k = blocks.at[d + 1 + k]
-        y = load33(entries.value, at_k) * inverse
-        store33(scaled.value, at_k, y)
-        for m in range(k + 1):
-            goal = blocks.at[targets[target]]
-            target += 1
-            x = load33(entries.value, blocks.at[d + 1 + m])
-            store33(entries.value, goal, load33(entries.value, goal) - y * wp.transpose(x))
+def reduce_threes(entries: Entries, elimination: Elimination, base: int, k: int) -> None:
+    """A_ij −= Σ Y_ik A_jkᵀ for a block of three by three, in registers."""
+    at = base + elimination.at[k]
+    m = load33(entries.value, at)
+    for s in range(elimination.first_source[k], elimination.first_source[k] + elimination.sources[k]):
+        y = load33(entries.scaled, base + elimination.left[s])
+        m = m - y * wp.transpose(load33(entries.value, base + elimination.right[s]))
+    store33(entries.value, at, m)
+
+
+@wp.func
+def reduce(joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, world: int, k: int) -> None:
+    """A_ij −= Σ Y_ik A_jkᵀ for a block of any size."""
+    base = world * sizes.entries
+    at = base + elimination.at[k]
+    height = joints.count[elimination.row[k]]
+    width = joints.count[elimination.column[k]]
+    for s in range(elimination.first_source[k], elimination.first_source[k] + elimination.sources[k]):
+        depth = joints.count[elimination.through[s]]
+        left = base + elimination.left[s]
+        right = base + elimination.right[s]
+        for m in range(height):
+            for n in range(width):
+                total = real(0.0)
+                for q in range(depth):
+                    total += entries.scaled[left + m * depth + q] * entries.value[right + n * depth + q]
+                entries.value[at + m * width + n] = entries.value[at + m * width + n] - total
+
+
+@wp.func
+def scale_threes(entries: Entries, elimination: Elimination, base: int, c: int, inverse: mat33) -> None:
+    """D_j⁻¹ in place of D_j, and Y_ij = A_ij D_j⁻¹, for blocks of three by three."""
+    d = elimination.diagonal[c]
+    store33(entries.value, base + elimination.at[d], inverse)
+    for k in range(d + 1, d + 1 + elimination.count[c]):
+        reduce_threes(entries, elimination, base, k)
+        at = base + elimination.at[k]
+        store33(entries.scaled, at, load33(entries.value, at) * inverse)
+
+
+@wp.func
+def scale_any(joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, world: int, c: int) -> int:
+    """The factor of D_j in its place, and Y_ij = A_ij D_j⁻¹, for blocks of any size; returns the rows left out."""
+    base = world * sizes.entries
+    d = elimination.diagonal[c]
+    j = world * sizes.joints + elimination.column[d]
+    n = joints.count[j]
+    own = joints.first[j]
+    at = base + elimination.at[d]
+    dropped = factor_block(entries.value, at, n, entries.least, entries.order, own)
+    for k in range(d + 1, d + 1 + elimination.count[c]):
+        reduce(joints, entries, elimination, sizes, world, k)
+        for m in range(joints.count[elimination.row[k]]):
+            row = base + elimination.at[k] + m * n
+            y = vec6()
+            for q in range(n):
+                y[q] = entries.value[row + q]
+            y = solve_block(entries.value, at, n, entries.order, own, y)
+            for q in range(n):
+                entries.scaled[row + q] = y[q]
+    return dropped
 
 
 @wp.func
 def eliminate(
     joints: Joints,
-    columns: Columns,
-    blocks: Blocks,
-    targets: wp.array[wp.int32],
-    pivots: Pivots,
     entries: Entries,
-    scaled: Entries,
+    elimination: Elimination,
+    sizes: Sizes,
+    share: wp.array[real],
+    world: int,
     c: int,
 ) -> None:
-    """Eliminate a column of blocks of any size."""
-    d = columns.diagonal[c]
-    j = blocks.column[d]
-    n = joints.count[j]
-    own = joints.first[j]
-    target = columns.update[c]
-    for k in range(columns.count[c]):
-        at_k = blocks.at[d + 1 + k]
-        rows_k = joints.count[blocks.row[d + 1 + k]]
-        for r in range(rows_k):
-            for q in range(n):
-                scaled.value[at_k + r * n + q] = entries.value[at_k + r * n + q]
-            solve_block(entries.value, blocks.at[d], n, pivots.order, own, scaled.value, at_k + r * n)
-        for m in range(k + 1):
-            columns_m = joints.count[blocks.row[d + 1 + m]]
-            at_m = blocks.at[d + 1 + m]
-            goal = blocks.at[targets[target]]
-            target += 1
-            for r in range(rows_k):
-                for s in range(columns_m):
-                    total = real(0.0)
-                    for q in range(n):
-                        total += scaled.value[at_k + r * n + q] * entries.value[at_m + s * n + q]
-                    entries.value[goal + r * columns_m + s] = entries.value[goal + r * columns_m + s] - total
-
-
-@wp.kernel(enable_backward=False)
-def factor(
-    joints: Joints,
-    chains: Chains,
-    columns: Columns,
-    blocks: Blocks,
-    targets: wp.array[wp.int32],
-    pivots: Pivots,
-    entries: Entries,
-    scaled: Entries,
-) -> None:
-    """Factor one chain; ``entries`` keeps A_ij below the diagonal, ``scaled`` gets Y_ij."""
-    chain = wp.tid()
+    """Eliminate one column and note how many of its rows others imply."""
+    d = elimination.diagonal[c]
+    j = world * sizes.joints + elimination.column[d]
+    base = world * sizes.entries
     dropped = int(0)
-    for c in range(chains.first[chain], chains.first[chain] + chains.count[chain]):
-        d = columns.diagonal[c]
-        j = blocks.column[d]
-        n = joints.count[j]
+    inverted = bool(False)
+    if elimination.threes[c] == 1:
         own = joints.first[j]
-        dropped += factor_block(entries.value, blocks.at[d], n, pivots.least, pivots.order, own)
-        if columns.count[c] > 0 and columns.threes[c] == 1:
-            eliminate_threes(columns, blocks, targets, pivots, entries, scaled, c, own)
-        else:
-            eliminate(joints, columns, blocks, targets, pivots, entries, scaled, c)
-    chains.dropped[chain] = dropped
+        least = vec3(entries.least[own], entries.least[own + 1], entries.least[own + 2])
+        reduce_threes(entries, elimination, base, d)
+        inverse, inverted = inverse33(load33(entries.value, base + elimination.at[d]), least)
+        if inverted:
+            scale_threes(entries, elimination, base, c, inverse)
+    else:
+        reduce(joints, entries, elimination, sizes, world, d)
+    if not inverted:
+        dropped = scale_any(joints, entries, elimination, sizes, world, c)
+    elimination.inverted[j] = wp.where(inverted, 1, 0)
+    elimination.dropped[j] = dropped
+    if dropped > 0:
+        share[world] = SHARE
 
 
 @wp.kernel(enable_backward=False)
-def forget(share: wp.array[real]) -> None:
-    """Nothing is redundant until a chain says so."""
-    share[wp.tid()] = real(1.0)
-
-
-@wp.kernel(enable_backward=False)
-def be_strict(chains: Chains, share: wp.array[real]) -> None:
-    """Ask for better positions where rows were left out: left-out rows depend on the others only as far as they fit."""
-    chain = wp.tid()
-    if chains.dropped[chain] > 0:
-        share[chains.world[chain]] = SHARE
-
-
-@wp.kernel(enable_backward=False)
-def solve(
+def factor_chain(
     joints: Joints,
-    chains: Chains,
-    columns: Columns,
-    blocks: Blocks,
-    pivots: Pivots,
     entries: Entries,
-    scaled: Entries,
-    rows: Rows,
+    elimination: Elimination,
+    sizes: Sizes,
+    share: wp.array[real],
+    which: wp.array[wp.int32],
+    chains: int,
+) -> None:
+    """Factor one chain, in the worlds that are wanted."""
+    chain = wp.tid() % chains
+    world = wp.tid() // chains
+    if which[world] == 0:
+        return
+    first = elimination.first[chain]
+    for c in range(first, first + elimination.length[chain]):
+        eliminate(joints, entries, elimination, sizes, share, world, c)
+
+
+@wp.kernel(enable_backward=False)
+def factor_level(
+    joints: Joints,
+    entries: Entries,
+    elimination: Elimination,
+    sizes: Sizes,
+    share: wp.array[real],
+    which: wp.array[wp.int32],
+    first: int,
+    count: int,
+) -> None:
+    """Factor one column of a level, in the worlds that are wanted."""
+    world = wp.tid() // count
+    if which[world] == 1:
+        eliminate(joints, entries, elimination, sizes, share, world, elimination.scheduled[first + wp.tid() % count])
+
+
+@wp.kernel(enable_backward=False)
+def forget(share: wp.array[real], which: wp.array[wp.int32]) -> None:
+    """Nothing is redundant until a column says so."""
+    w = wp.tid()
+    if which[w] == 1:
+        share[w] = real(1.0)
+
+
+@wp.func
+def at3(x: wp.array[real], r: int) -> vec3:
+    """Three numbers that follow each other."""
+    return vec3(x[r], x[r + 1], x[r + 2])
+
+
+@wp.func
+def put3(x: wp.array[real], r: int, v: vec3) -> None:
+    """Put three numbers back."""
+    x[r] = v[0]
+    x[r + 1] = v[1]
+    x[r + 2] = v[2]
+
+
+@wp.func
+def forward(
+    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, world: int, c: int
+) -> None:
+    """b_j −= Σ Y_jk b_k, into the impulses."""
+    base = world * sizes.entries
+    shift = world * sizes.joints
+    j = shift + elimination.column[elimination.diagonal[c]]
+    own = joints.first[j]
+    begin = elimination.first_before[c]
+    end = begin + elimination.befores[c]
+    if elimination.threes[c] == 1:
+        b = at3(rows.wanted, own)
+        for s in range(begin, end):
+            k = elimination.before[s]
+            y = load33(entries.scaled, base + elimination.at[k])
+            b = b - y * at3(rows.impulse, joints.first[shift + elimination.column[k]])
+        put3(rows.impulse, own, b)
+        return
+    for m in range(joints.count[j]):
+        total = rows.wanted[own + m]
+        for s in range(begin, end):
+            k = elimination.before[s]
+            i = shift + elimination.column[k]
+            n = joints.count[i]
+            at = base + elimination.at[k] + m * n
+            for q in range(n):
+                total -= entries.scaled[at + q] * rows.impulse[joints.first[i] + q]
+        rows.impulse[own + m] = total
+
+
+@wp.func
+def backward(
+    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, world: int, c: int
+) -> None:
+    """λ_j = D_j⁻¹ b_j − Σ Y_ijᵀ λ_i."""
+    base = world * sizes.entries
+    shift = world * sizes.joints
+    d = elimination.diagonal[c]
+    j = shift + elimination.column[d]
+    own = joints.first[j]
+    end = d + 1 + elimination.count[c]
+    if elimination.inverted[j] == 1:
+        three = load33(entries.value, base + elimination.at[d]) * at3(rows.impulse, own)
+        for k in range(d + 1, end):
+            y = load33(entries.scaled, base + elimination.at[k])
+            three = three - wp.transpose(y) * at3(rows.impulse, joints.first[shift + elimination.row[k]])
+        put3(rows.impulse, own, three)
+        return
+    n = joints.count[j]
+    x = vec6()
+    for m in range(n):
+        x[m] = rows.impulse[own + m]
+    x = solve_block(entries.value, base + elimination.at[d], n, entries.order, own, x)
+    for k in range(d + 1, end):
+        i = shift + elimination.row[k]
+        for m in range(joints.count[i]):
+            for q in range(n):
+                entry = entries.scaled[base + elimination.at[k] + m * n + q]
+                x[q] = x[q] - entry * rows.impulse[joints.first[i] + m]
+    for m in range(n):
+        rows.impulse[own + m] = x[m]
+
+
+@wp.kernel(enable_backward=False)
+def solve_chain(
+    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, chains: int
 ) -> None:
     """Impulses of one chain."""
-    chain = wp.tid()
-    first = chains.first[chain]
-    last = first + chains.count[chain]
-    for c in range(first, last):
-        j = blocks.column[columns.diagonal[c]]
-        for k in range(joints.count[j]):
-            r = joints.first[j] + k
-            rows.impulse[r] = rows.wanted[r]
-    for c in range(first, last):
-        d = columns.diagonal[c]
-        j = blocks.column[d]
-        n = joints.count[j]
-        for k in range(columns.count[c]):
-            i = blocks.row[d + 1 + k]
-            at = blocks.at[d + 1 + k]
-            for m in range(joints.count[i]):
-                total = real(0.0)
-                for q in range(n):
-                    total += scaled.value[at + m * n + q] * rows.impulse[joints.first[j] + q]
-                rows.impulse[joints.first[i] + m] = rows.impulse[joints.first[i] + m] - total
-    for back in range(last - first):
-        c = last - 1 - back
-        d = columns.diagonal[c]
-        j = blocks.column[d]
-        n = joints.count[j]
-        own = joints.first[j]
-        solve_block(entries.value, blocks.at[d], n, pivots.order, own, rows.impulse, own)
-        for k in range(columns.count[c]):
-            i = blocks.row[d + 1 + k]
-            at = blocks.at[d + 1 + k]
-            for m in range(joints.count[i]):
-                for q in range(n):
-                    r = joints.first[j] + q
-                    rows.impulse[r] = rows.impulse[r] - scaled.value[at + m * n + q] * rows.impulse[joints.first[i] + m]
+    chain = wp.tid() % chains
+    world = wp.tid() // chains
+    first = elimination.first[chain]
+    count = elimination.length[chain]
+    for c in range(first, first + count):
+        forward(joints, entries, elimination, sizes, rows, world, c)
+    for back in range(count):
+        backward(joints, entries, elimination, sizes, rows, world, first + count - 1 - back)
+
+
+@wp.kernel(enable_backward=False)
+def forward_level(
+    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, first: int, count: int
+) -> None:
+    """The first substitution for one column of a level."""
+    c = elimination.scheduled[first + wp.tid() % count]
+    forward(joints, entries, elimination, sizes, rows, wp.tid() // count, c)
+
+
+@wp.kernel(enable_backward=False)
+def backward_level(
+    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, first: int, count: int
+) -> None:
+    """The second substitution for one column of a level."""
+    c = elimination.scheduled[first + wp.tid() % count]
+    backward(joints, entries, elimination, sizes, rows, wp.tid() // count, c)
 
 
 @dataclass(frozen=True)
 class Direct:
     """One factorisation of all joints.
 
-    Redundant rows of closed loops are found by their pivots and left out; no change to the model is needed.
+    Args:
+        loops: ``"drop_redundant"``: redundant rows of closed loops are found by their pivots and left out, no change to
+            the model is needed; ``"cut"``: a tree of joints is solved directly and the joints that close its loops
+            iteratively, see ``cut``.
+        rounds: Most rounds between the tree and the cut joints in one correction.
     """
 
-    def prepare(self, problem: JointRows) -> "PreparedDirect":
-        """Find the order of elimination and make room for the factor."""
-        return PreparedDirect(problem)
+    loops: str = "drop_redundant"
+    rounds: int = 100
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        checks.one_of(self.loops, LOOPS, "The loops of Direct")
+        checks.count(self.rounds, "The rounds of Direct")
+
+    def prepare(self, problem: JointRows, members: Collection[int] | None = None) -> Any:
+        """Find the order of elimination of some or all joints of a world and make room for their factor."""
+        if self.loops == "cut":
+            from rattleback.solvers.joints.cut import prepare_cut
+
+            if (cut := prepare_cut(problem, self.rounds, members)) is not None:
+                return cut
+        return PreparedDirect(problem, members)
 
 
 class PreparedDirect:
@@ -235,98 +329,43 @@ class PreparedDirect:
         share: Part of the tolerances each world may use up.
     """
 
-    def __init__(self, problem: JointRows) -> None:
-        self.problem = problem
-        self.delassus = make_delassus(problem, shared_bodies(problem))
-        model, pattern = problem.model, self.delassus.pattern
-        self.fill, counts = pattern.fill, _sizes(self.delassus, model.worlds)
-        self.chains = arrays.allocate(Chains, counts, model.device)
-        self.columns = arrays.allocate(Columns, counts, model.device)
-        self.scaled = arrays.clone(self.delassus.entries)
+    def __init__(self, problem: JointRows, members: Collection[int] | None = None) -> None:
+        self.problem, model = problem, problem.model
+        self.delassus = make_delassus(problem, shared_bodies(problem), members)
+        self.fill = self.delassus.pattern.fill
+        self.elimination = make_elimination(problem, self.delassus)
         self.share = wp.full(model.worlds, 1.0, dtype=real, device=model.device)
-        self.pivots = arrays.allocate(Pivots, {"rows": problem.row_count}, model.device)
-        targets = _targets(self.delassus)
-        arrays.write(self.chains, _chain_arrays(self.delassus, model.worlds), "the chains")
-        arrays.write(self.columns, _column_arrays(self.delassus, problem, len(targets)), "the columns")
-        shifts = np.arange(model.worlds)[:, None] * len(pattern.blocks)
-        flat = (np.array(targets, dtype=np.int64)[None] + shifts).ravel().astype(np.int32)
-        self.targets = wp.array(flat if flat.size else np.zeros(1, np.int32), dtype=wp.int32, device=model.device)
+        self.levels = levels(self.delassus.pattern)
+        self.by_level = not model.device.is_cpu and len(self.levels) <= MOST_LEVELS
 
-    def record_preparation(self, program: Program) -> None:
-        """Fill the matrix from the rows and factor it."""
-        joints, rows = self.problem.joints, self.problem.rows
-        blocks, entries = self.delassus.blocks, self.delassus.entries
-        program.launch(fill, len(blocks.row), joints, rows, blocks, entries)
-        program.launch(note_scale, len(self.columns.count), joints, self.columns, blocks, entries, self.pivots)
-        sizes = (joints, self.chains, self.columns, blocks, self.targets, self.pivots, entries, self.scaled)
-        program.launch(factor, len(self.chains.count), *sizes)
-        program.launch(forget, len(self.share), self.share)
-        program.launch(be_strict, len(self.chains.count), self.chains, self.share)
+    def record_preparation(self, program: Program, which: Any) -> None:
+        """Fill the matrix from the rows and factor it, in the worlds where ``which`` is 1."""
+        joints, delassus, worlds = self.problem.joints, self.delassus, self.problem.model.worlds
+        entries, sizes = delassus.entries, delassus.sizes
+        program.launch(forget, worlds, self.share, which)
+        blocks = sizes.blocks * worlds
+        program.launch(fill, blocks, joints, self.problem.rows, delassus.blocks, entries, sizes, which)
+        parts = (joints, entries, self.elimination, sizes, self.share, which)
+        if self.by_level:
+            for first, count in self.levels:
+                program.launch(factor_level, count * worlds, *parts, first, count)
+        else:
+            chains = len(delassus.pattern.chains)
+            program.launch(factor_chain, chains * worlds, *parts, chains)
 
     def record_solution(self, program: Program) -> None:
         """Impulses for the wanted changes."""
-        blocks, entries = self.delassus.blocks, self.delassus.entries
-        parts = (
-            self.problem.joints,
-            self.chains,
-            self.columns,
-            blocks,
-            self.pivots,
-            entries,
-            self.scaled,
-            self.problem.rows,
-        )
-        program.launch(solve, len(self.chains.count), *parts)
+        entries, sizes, worlds = self.delassus.entries, self.delassus.sizes, self.problem.model.worlds
+        parts = (self.problem.joints, entries, self.elimination, sizes, self.problem.rows)
+        if not self.by_level:
+            chains = len(self.delassus.pattern.chains)
+            program.launch(solve_chain, chains * worlds, *parts, chains)
+            return
+        for first, count in self.levels:
+            program.launch(forward_level, count * worlds, *parts, first, count)
+        for first, count in reversed(self.levels):
+            program.launch(backward_level, count * worlds, *parts, first, count)
 
     def redundant_rows(self) -> np.ndarray:
-        """Rows left out in each world."""
-        dropped: Any = self.chains.dropped
-        return np.asarray(dropped.numpy()).reshape(self.problem.model.worlds, -1).sum(axis=1)
-
-
-def _sizes(delassus: Delassus, worlds: int) -> dict[str, int]:
-    pattern = delassus.pattern
-    return {"chains": len(pattern.chains) * worlds, "columns": len(pattern.order) * worlds}
-
-
-def _chain_arrays(delassus: Delassus, worlds: int) -> dict[str, Any]:
-    count = np.array(delassus.pattern.chains, dtype=np.int64)
-    first = (np.cumsum(count) - count)[None] + np.arange(worlds)[:, None] * count.sum()
-    columns = {
-        "world": np.repeat(np.arange(worlds), len(count)),
-        "first": first.ravel(),
-        "count": np.tile(count, worlds),
-        "dropped": np.zeros(first.size),
-    }
-    return {name: column.astype(np.int32) for name, column in columns.items()}
-
-
-def _column_arrays(delassus: Delassus, problem: JointRows, targets: int) -> dict[str, Any]:
-    pattern, worlds = delassus.pattern, problem.model.worlds
-    shifts = np.arange(worlds)[:, None]
-    members = [[pattern.blocks[k][0] for k in column] for column in pattern.columns]
-    threes = [
-        all(problem.counts[joint] == 3 for joint in (j, *below))
-        for j, below in zip(pattern.order, members, strict=True)
-    ]
-    below = np.array([len(column) for column in pattern.columns], dtype=np.int64)
-    diagonal = np.cumsum(below + 1) - below - 1
-    update = np.cumsum(below * (below + 1) // 2) - below * (below + 1) // 2
-    columns = {
-        "diagonal": (diagonal[None] + shifts * len(pattern.blocks)).ravel(),
-        "count": np.tile(below, worlds),
-        "update": (update[None] + shifts * targets).ravel(),
-        "threes": np.tile(threes, worlds),
-    }
-    return {name: column.astype(np.int32) for name, column in columns.items()}
-
-
-def _targets(delassus: Delassus) -> list[int]:
-    """For every column the blocks its elimination changes: (k, m) for k and m ≤ k below it."""
-    pattern = delassus.pattern
-    number = {pair: k for k, pair in enumerate(pattern.blocks)}
-    found: list[int] = []
-    for column in pattern.columns:
-        joints = [pattern.blocks[k][0] for k in column]
-        found.extend(number[(joints[k], joints[m])] for k in range(len(joints)) for m in range(k + 1))
-    return found
+        """Rows of every joint that others imply, shape (worlds, joints)."""
+        return np.asarray(self.elimination.dropped.numpy()).reshape(self.problem.model.worlds, -1)

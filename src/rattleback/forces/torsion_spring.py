@@ -1,0 +1,113 @@
+"""A damped spring that turns the two bodies of a joint about its axis.
+
+    τ = −(D (θ − θ₀) + c θ̇)   about the axis, on B, −τ on A,      V = ½ D (θ − θ₀)²
+
+θ turn of B against A with all its full turns, zero at the start; θ₀ angle without load, D stiffness, c damping. A
+spring wound up by three turns drives back three turns.
+
+Cost: one thread a world. Reference: Bender, dissertation, §3.2.7, carried over to the angle of a hinge.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import checks
+from rattleback.core.precision import real, vec3
+from rattleback.core.stages import Program
+from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
+from rattleback.maths import rotation
+from rattleback.model.bench import Moment
+from rattleback.model.model import Model
+from rattleback.model.state import JointState, Loads, Motion
+from rattleback.problem.joint_rows import JointRows, Joints
+
+
+@wp.kernel(enable_backward=False)
+def add_torsion(joints: Joints, motion: Motion, remembered: JointState, place: Place, law: vec3, loads: Loads) -> None:
+    """τ about the axis of the joint; law is (D, c, θ₀)."""
+    w = wp.tid()
+    angle, rate = coordinate(joints, motion, remembered, place, w)
+    effort = -law[0] * real(angle - wp.float64(law[2])) - law[1] * rate
+    act(joints, motion, place, w, effort, loads)
+
+
+@dataclass(frozen=True)
+class TorsionSpring:
+    """A damped spring about the axis of a joint.
+
+    Args:
+        joint: Name of the joint, or what ``add_joint`` returned; it must turn about one axis only.
+        stiffness: Torque per angle [N m/rad].
+        damping: Torque per angular velocity [N m s/rad].
+        angle: Angle without load [rad]; that of the joint at the start is zero.
+    """
+
+    joint: Any
+    _: KW_ONLY
+    stiffness: float
+    damping: float = 0.0
+    angle: float = 0.0
+    control: ClassVar[str] = "angle"
+    depends_on_pose: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        check_joint(self.joint, "TorsionSpring")
+        for name in ("stiffness", "damping"):
+            value = checks.not_negative(getattr(self, name), f"The {name} of TorsionSpring")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "angle", checks.number(self.angle, "The angle of TorsionSpring"))
+
+    @property
+    def depends_on_velocity(self) -> bool:
+        """Whether it is damped."""
+        return self.damping > 0.0
+
+    def placed_in(self, scene: Any, label: str) -> "TorsionSpring":
+        """The spring as a scene keeps it, with the name of its joint."""
+        found: TorsionSpring = placed(self, scene, label)
+        return found
+
+    def compile(self, model: Model) -> "CompiledTorsionSpring":
+        """Bind to a model."""
+        return CompiledTorsionSpring(self, model)
+
+
+class CompiledTorsionSpring:
+    """A torsion spring bound to a model."""
+
+    def __init__(self, force: TorsionSpring, model: Model) -> None:
+        self.force, self.model = force, model
+
+    def bind(self, label: str, state: Any, rows: JointRows) -> None:
+        """Take the joints and what they remember from a simulation."""
+        self.rows, self.remembered = rows, state.joints
+        self.place = make_place(rows.names, self.force.joint, turning=True)
+
+    def record(self, program: Program, moment: Moment, loads: Loads) -> None:
+        """Add its torque to both bodies of every world."""
+        law = vec3(self.force.stiffness, self.force.damping, self.force.angle)
+        joints, remembered = self.rows.joints, self.remembered
+        program.launch(add_torsion, self.model.worlds, joints, moment.motion, remembered, self.place, law, loads)
+
+    def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
+        """½ D (θ − θ₀)² of each world [J]."""
+        k, n = self.place.joint, self.place.joints
+        joint = self.model.scene.joints[self.force.joint]
+        frames = [self._frame(side, getattr(joint, side), orientation) for side in "ab"]
+        turn = rotation.multiply(rotation.conjugate(frames[0]), frames[1])
+        raw = 2.0 * np.arctan2(turn[..., 2], turn[..., 3])
+        counted = self.remembered.angle.numpy()[k::n]
+        angle = raw + 2.0 * np.pi * np.round((counted - raw) / (2.0 * np.pi))
+        energy: np.ndarray = 0.5 * self.force.stiffness * (angle - self.force.angle) ** 2
+        return energy
+
+    def _frame(self, side: str, body: str, orientation: np.ndarray) -> np.ndarray:
+        """Frame of the joint on one of its bodies, in every world (worlds, 4)."""
+        own = getattr(self.rows.joints, f"turn_{side}").numpy()[self.place.joint].astype(np.float64)
+        if body == self.model.scene.world.name:
+            return np.broadcast_to(own, (len(orientation), 4))
+        return rotation.multiply(orientation[:, self.model.index(body)], own)

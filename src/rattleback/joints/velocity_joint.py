@@ -1,0 +1,74 @@
+"""A joint on velocities alone: B moves and turns against A at given rates, wherever the two are.
+
+    a_k · (u_B − u_A) = linear_k          a_k · (ω_B − ω_A) = angular_k
+
+Symbols: a_k axes of the frame on A; u_B velocity of the anchor of B, u_A that of the point of A in the same place; ω
+angular velocities. Nothing is said of positions: what drifts apart is not brought back.
+
+Reference: Bender, dissertation, §3.2.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rattleback.core import checks
+from rattleback.core.errors import InputError
+from rattleback.joints.joint import Placement, RowSpec
+
+FREE = (None, None, None)
+
+
+@dataclass(frozen=True)
+class VelocityJoint(Placement):
+    """B moves and turns against A at given rates, wherever the two are.
+
+    Args:
+        linear: Velocities of B's anchor against A along the x, y and z axes of A's frame (3,) [m/s]; None where free.
+        angular: Angular velocities of B against A about those axes (3,) [rad/s]; None where free.
+    """
+
+    linear: Any = FREE
+    angular: Any = FREE
+
+    def __post_init__(self) -> None:
+        """Check the rates."""
+        super().__post_init__()
+        for name in ("linear", "angular"):
+            object.__setattr__(self, name, _rates(getattr(self, name), f"The {name} velocity of VelocityJoint"))
+        if not self.rows():
+            raise InputError("VelocityJoint has no velocity to keep; give a number in linear= or angular=.")
+
+    @property
+    def freedoms(self) -> tuple[str, ...]:
+        """The motions it leaves."""
+        given = {"slide": self.linear, "turn": self.angular}
+        return tuple(
+            f"{kind}_{axis}"
+            for kind, rates in given.items()
+            for axis, rate in zip("xyz", rates, strict=True)
+            if rate is None
+        )
+
+    def rows(self) -> list[RowSpec]:
+        """The velocities it keeps."""
+        given = {"drift": self.linear, "whirl": self.angular}
+        return [
+            RowSpec(kind, axis, rate=rate)
+            for kind, rates in given.items()
+            for axis, rate in enumerate(rates)
+            if rate is not None
+        ]
+
+
+def _rates(value: Any, what: str) -> tuple[float | None, ...]:
+    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
+        raise InputError(f"{what} is {value!r}; it must be three numbers, None where free.")
+    entries = list(value)
+    if len(entries) != 3:
+        raise InputError(f"{what} has {len(entries)} entries; it must have three, None where free.")
+    return tuple(None if entry is None else checks.number(entry, what) for entry in entries)

@@ -1,0 +1,144 @@
+"""The kernels that measure: errors of the joints at a motion, and the change of velocity that would take them away."""
+
+import warp as wp
+
+from rattleback.constraints.coupling import counted, measured
+from rattleback.constraints.row import error_of
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real
+from rattleback.maths.quat import rotate_back
+from rattleback.model.state import JointState, Motion
+from rattleback.problem.corrections import FAR, Effort, Flight, Limits
+from rattleback.problem.joint_rows import (
+    Joints,
+    Letters,
+    Rows,
+    counted_frames_of,
+    frames_of,
+    letter_of,
+    row_velocity,
+    way_of,
+)
+
+
+@group(axis="joints")
+class JointErrors:
+    """Errors of the joints: at this moment, and the worst at the end of a step since the call began."""
+
+    position: real = field("m", "position error now")
+    orientation: real = field("rad", "orientation error now")
+    velocity: real = field("m/s or rad/s", "velocity error now")
+    worst_position: real = field("m", "largest position error a step has left")
+    worst_orientation: real = field("rad", "largest orientation error a step has left")
+    worst_velocity: real = field("m/s or rad/s", "largest velocity error a step has left")
+
+
+@wp.func
+def error_beside_goal(joints: Joints, letters: Letters, limits: Limits, rows: Rows, h: real, j: int) -> real:
+    """How far a joint that is still closing is from where it should be, in units of the tolerance."""
+    lengths = real(0.0)
+    angles = real(0.0)
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        e = h * rows.wanted[r]
+        if letters.is_length[r] == 1:
+            lengths += e * e
+        else:
+            angles += e * e
+    return wp.max(wp.sqrt(lengths) / limits.position, wp.sqrt(angles) / limits.orientation)
+
+
+@wp.kernel(enable_backward=False)
+def measure_positions(
+    joints: Joints,
+    letters: Letters,
+    flight: Flight,
+    remembered: JointState,
+    limits: Limits,
+    rows: Rows,
+    errors: JointErrors,
+    effort: Effort,
+) -> None:
+    """Errors of a joint at the predicted motion, and the change of velocity that would close them."""
+    j = wp.tid()
+    w = joints.world[j]
+    h = effort.time_step[w]
+    lengths = real(0.0)
+    angles = real(0.0)
+    far = real(0.0)
+    if joints.ball[j] == 1:
+        way = way_of(joints, flight.end, j)
+        lengths = wp.dot(way, way)
+        for r in range(joints.first[j], joints.first[j] + 3):
+            rows.wanted[r] = (rows.goal[r] - wp.dot(rows.linear[r], way)) / h
+            far = wp.max(far, wp.abs(rows.goal[r]))
+    else:
+        frames = counted_frames_of(joints, flight.end, remembered, j)
+        local = rotate_back(frames.turn_a, frames.way)
+        for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            e = real(0.0)
+            if letters.is_velocity[r] == 1:
+                e = h * (row_velocity(joints, rows, flight.start, j, r) - letters.rate[r])
+            else:
+                e = error_of(letter_of(letters, r), frames, local)
+            rows.wanted[r] = (rows.goal[r] - e) / h
+            far = wp.max(far, wp.abs(rows.goal[r]))
+            if letters.is_length[r] == 1:
+                lengths += e * e
+            else:
+                angles += e * e
+    errors.position[j] = wp.sqrt(lengths)
+    errors.orientation[j] = wp.sqrt(angles)
+    error = wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation)
+    if far > real(0.0):
+        error = error_beside_goal(joints, letters, limits, rows, h, j)
+    wp.atomic_max(effort.error, w, wp.min(error, FAR))
+    if not (error <= wp.min(limits.share[w], limits.part)):
+        wp.atomic_max(effort.busy, w, 1)
+
+
+@wp.kernel(enable_backward=False)
+def measure_velocities(
+    joints: Joints, letters: Letters, motion: Motion, limits: Limits, rows: Rows, errors: JointErrors, effort: Effort
+) -> None:
+    """Velocity error of a joint, and the change that would take it away."""
+    j = wp.tid()
+    square = real(0.0)
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rate = row_velocity(joints, rows, motion, j, r) - letters.rate[r]
+        rows.wanted[r] = -rate
+        square += rate * rate
+    errors.velocity[j] = wp.sqrt(square)
+    if not (errors.velocity[j] <= limits.velocity):
+        wp.atomic_max(effort.busy, joints.world[j], 1)
+
+
+@wp.kernel(enable_backward=False)
+def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
+    """The angles of a joint go on from where they were, over full turns too."""
+    j = wp.tid()
+    if joints.counts[j] == 0:
+        return
+    first, second = measured(joints.coupling[j], frames_of(joints, motion, j))
+    remembered.angle[j] = counted(first, remembered.angle[j])
+    remembered.other_angle[j] = counted(second, remembered.other_angle[j])
+
+
+@wp.kernel(enable_backward=False)
+def account_positions(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
+    """The position errors the step leaves, for the report."""
+    j = wp.tid()
+    errors.worst_position[j] = wp.max(errors.worst_position[j], errors.position[j])
+    errors.worst_orientation[j] = wp.max(errors.worst_orientation[j], errors.orientation[j])
+    w = joints.world[j]
+    wp.atomic_max(effort.most_positions, w, effort.iterations[w])
+    if errors.position[j] > limits.position or errors.orientation[j] > limits.orientation:
+        effort.failed[w] = 1
+
+
+@wp.kernel(enable_backward=False)
+def account_velocities(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
+    """The velocity errors the step leaves, for the report."""
+    j = wp.tid()
+    errors.worst_velocity[j] = wp.max(errors.worst_velocity[j], errors.velocity[j])
+    if errors.velocity[j] > limits.velocity:
+        effort.failed[joints.world[j]] = 1

@@ -1,0 +1,285 @@
+"""Which stops act: the choice is made for a correction before it is applied, on what its impulses are going to change.
+
+    q(t + h) ≈ q + h J Δv,   Δv = M⁻¹ Jᵀ λ
+
+q the coordinate of a stop at the predicted end of the step, λ the impulses found. A stop that is free and would end
+beyond its limit acts; one that acts and would have pulled in all is let go, and what it has done so far is taken back.
+Both change the matrix, so the impulses are found again, until the choice stays as it is (an active-set method on the
+linear complementarity problem of the correction). All stops change their minds at once, which is fast, but may run in
+circles. Where those who want to do not become fewer, those that want to act do so first, and the others leave one by
+one: in a chain that lies on its stops a single one that is missing makes many others pull. In the end only the last one
+that wants to changes its mind, which ends for sure, though not always soon.
+
+    solve; Δv; wish; choose; while the choice has changed: take back, make rows and matrix anew, solve, Δv, wish, choose
+Cost: a factorisation and a substitution for every change of mind, in the worlds where a limit was hit.
+
+Reference: Júdice and Pires, A block principal pivoting algorithm for large-scale strictly monotone linear
+complementarity problems, 1994.
+"""
+
+import warp as wp
+
+from rattleback.constraints.coordinate import SLIDE_Z, coordinate_row
+from rattleback.constraints.frame import Row
+from rattleback.core.precision import real, vec3
+from rattleback.maths.quat import rotate
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.joint_limits import Calls, Desk, Stops, rate_of, take, want
+from rattleback.problem.joint_rows import Inertias, Levers, frames_of, row_velocity
+
+# Changes of mind in one correction, and how many of them may bring no progress before stops change one by one.
+MOST_ROUNDS = wp.constant(100)
+CHANCES = wp.constant(5)
+# After this many, stops that want to act no longer come before those that want to be let go.
+PATIENCE = wp.constant(40)
+# Errors in units of the tolerance up to which a stiff world is thought to do what its impulses are going to change.
+NEAR = wp.constant(real(1e2))
+# More than the wishes of any world.
+MANY = wp.constant(2**31 - 1)
+# Times a stop may be let go at the end of a loop.
+MOST_LET_GO = wp.constant(3)
+# What a stop may wish beside its side.
+LEAVE = wp.constant(2)
+
+
+@wp.func
+def pulls(desk: Desk, limits: Limits, s: int, impulse: real) -> bool:
+    """Whether an impulse along the row of a stop pulls; by less than the tolerance of velocities it does not."""
+    j = desk.stops.joint[s]
+    r = desk.stops.row[s]
+    mass = (desk.joints.inverse_mass_a[j] + desk.joints.inverse_mass_b[j]) * wp.length_sq(desk.rows.linear[r])
+    spin = wp.dot(desk.rows.angular_a[r], desk.rows.spin_a[r]) + wp.dot(desk.rows.angular_b[r], desk.rows.spin_b[r])
+    return real(desk.stops.side[s]) * impulse * (mass + spin) > limits.velocity
+
+
+@wp.func
+def leave(desk: Desk, s: int) -> None:
+    """A stop has to be let go."""
+    w = desk.joints.world[desk.stops.joint[s]]
+    desk.stops.leaving[s] = 1
+    desk.calls.release[w] = 1
+    desk.calls.renew[w] = 1
+    desk.calls.any_release[0] = 1
+    desk.calls.any_renew[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
+    """Where all is within its tolerance and the loop would end, a stop that pulls has to be let go."""
+    stops = desk.stops
+    s = wp.tid()
+    w = desk.joints.world[stops.joint[s]]
+    done = effort.busy[w] == 0 and desk.calls.more[w] == 0 and effort.iterations[w] < limits.most
+    if stops.side[s] != 0 and stops.let_go[s] < MOST_LET_GO and done and pulls(desk, limits, s, stops.total[s]):
+        stops.let_go[s] = stops.let_go[s] + 1
+        leave(desk, s)
+
+
+@wp.kernel(enable_backward=False)
+def begin_choice(calls: Calls) -> None:
+    """A correction begins."""
+    w = wp.tid()
+    calls.rounds[w] = 0
+    calls.last_wish[w] = -1
+    calls.any_take[w] = 0
+    calls.wishes[w] = 0
+    calls.fewest[w] = MANY
+
+
+@wp.kernel(enable_backward=False)
+def find_change(bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, change: Motion) -> None:
+    """Δv of a body by the impulses found, in busy worlds where a limit was hit."""
+    i = wp.tid()
+    w = bodies.world[i]
+    if effort.busy[w] == 0 or desk.calls.held[w] == 0:
+        return
+    joints = desk.joints
+    v = vec3()
+    spin = vec3()
+    for k in range(links.first[i], links.first[i] + links.count[i]):
+        j = links.joint[k]
+        for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            p = desk.rows.impulse[r]
+            v += wp.where(links.is_b[k] == 1, p, -p) * desk.rows.linear[r]
+            spin += p * wp.where(links.is_b[k] == 1, desk.rows.spin_b[r], desk.rows.spin_a[r])
+    change.velocity[i] = bodies.inverse_mass[i] * v
+    change.angular_velocity[i] = spin
+    if effort.stiff[w] == 1:
+        change.angular_velocity[i] = spin + inertias.shift[i]
+
+
+@wp.func
+def row_now(desk: Desk, flight: Flight, effort: Effort, s: int) -> Row:
+    """The row a stop has or would have: that of the end of the step in a stiff world."""
+    j = desk.stops.joint[s]
+    if effort.stiff[desk.joints.world[j]] == 1:
+        return coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, flight.end, j))
+    return coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, flight.before, j))
+
+
+@wp.func
+def act(desk: Desk, inertias: Inertias, effort: Effort, row: Row, s: int) -> None:
+    """What the row of a stop that has just taken effect wants; the shift of a stiff world does a part of it."""
+    j = desk.stops.joint[s]
+    w = desk.joints.world[j]
+    want(desk, effort.time_step[w], s)
+    if effort.stiff[w] == 1:
+        a = desk.joints.body_a[j]
+        b = desk.joints.body_b[j]
+        done = real(0.0)
+        if a >= 0:
+            done += wp.dot(row.angular_a, inertias.shift[a])
+        if b >= 0:
+            done += wp.dot(row.angular_b, inertias.shift[b])
+        desk.rows.wanted[desk.stops.row[s]] = desk.rows.wanted[desk.stops.row[s]] - done
+
+
+@wp.func
+def goal_of(stops: Stops, s: int, side: int) -> real:
+    """How far beyond a limit the step is to end: at most at it, before it was hit."""
+    return wp.where(stops.known[s] == side, stops.goal[s], real(0.0))
+
+
+@wp.kernel(enable_backward=False)
+def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Motion, may_take: int) -> None:
+    """A free stop that would end beyond its limit wants to act; one that would have pulled in all, to be let go."""
+    stops = desk.stops
+    s = wp.tid()
+    j = stops.joint[s]
+    w = desk.joints.world[j]
+    stops.wish[s] = 0
+    if effort.busy[w] == 0 or desk.calls.held[w] == 0 or desk.calls.rounds[w] >= MOST_ROUNDS:
+        return
+    if effort.stiff[w] == 1 and effort.before[w] > NEAR and effort.before[w] < FAR:
+        return
+    if stops.side[s] != 0:
+        if pulls(desk, limits, s, stops.total[s] + desk.rows.impulse[stops.row[s]]):
+            stops.wish[s] = LEAVE
+    elif may_take == 1:
+        rate = rate_of(desk.joints, row_now(desk, flight, effort, s), change, j)
+        stops.ahead[s] = stops.now[s] + wp.float64(effort.time_step[w] * rate)
+        slack = wp.float64(wp.where(stops.freedom[s] == SLIDE_Z, limits.position, limits.orientation))
+        if stops.ahead[s] > stops.upper[s] + slack + wp.float64(goal_of(stops, s, 1)):
+            stops.wish[s] = 1
+        elif stops.ahead[s] < stops.lower[s] - slack - wp.float64(goal_of(stops, s, -1)):
+            stops.wish[s] = -1
+    if stops.wish[s] != 0:
+        wp.atomic_add(desk.calls.wishes, w, 1)
+        wp.atomic_max(desk.calls.last_wish, w, s)
+        if stops.wish[s] != LEAVE:
+            desk.calls.any_take[w] = 1
+
+
+@wp.kernel(enable_backward=False)
+def weigh_wishes(calls: Calls) -> None:
+    """All wishes of a world are granted while they become fewer, and a few times more."""
+    w = wp.tid()
+    calls.one_by_one[w] = 0
+    if calls.wishes[w] < calls.fewest[w]:
+        calls.fewest[w] = calls.wishes[w]
+        calls.chances[w] = CHANCES
+    elif calls.chances[w] > 0:
+        calls.chances[w] = calls.chances[w] - 1
+    else:
+        calls.one_by_one[w] = 1
+    calls.wishes[w] = 0
+
+
+@wp.kernel(enable_backward=False)
+def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, effort: Effort) -> None:
+    """Stops get their wish: all of them; or all that want to act; or the last one of a world."""
+    stops = desk.stops
+    s = wp.tid()
+    j = stops.joint[s]
+    w = desk.joints.world[j]
+    calls = desk.calls
+    grant = calls.one_by_one[w] == 0 or calls.last_wish[w] == s
+    if calls.one_by_one[w] == 1 and calls.any_take[w] == 1 and calls.rounds[w] < PATIENCE:
+        grant = stops.wish[s] != LEAVE
+    if stops.wish[s] == 0 or not grant:
+        return
+    if stops.wish[s] == LEAVE:
+        leave(desk, s)
+    else:
+        take(desk, flight, limits, effort.time_step[w], s, stops.wish[s], stops.ahead[s])
+        act(desk, inertias, effort, row_now(desk, flight, effort, s), s)
+
+
+@wp.kernel(enable_backward=False)
+def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
+    """The stops of a joint that pull are let go; what they have done is to be taken back, and nothing else."""
+    stops = desk.stops
+    k = wp.tid()
+    j = stops.joint[stops.first[k]]
+    w = desk.joints.world[j]
+    if desk.calls.release[w] == 0:
+        return
+    for r in range(desk.joints.first[j], desk.joints.first[j] + desk.joints.count[j]):
+        desk.rows.impulse[r] = real(0.0)
+    for s in range(stops.first[k], stops.first[k] + stops.count[k]):
+        if stops.leaving[s] == 1:
+            r = stops.row[s]
+            desk.rows.impulse[r] = -stops.total[s]
+            p = stops.total[s] * desk.rows.linear[r]
+            reactions.impulse[j] = reactions.impulse[j] - p
+            turning = stops.total[s] * desk.rows.angular_b[r] - wp.cross(levers.b[j], p)
+            reactions.couple[j] = reactions.couple[j] - turning
+            stops.total[s] = real(0.0)
+            stops.side[s] = 0
+            stops.leaving[s] = 0
+
+
+@wp.kernel(enable_backward=False)
+def take_back(
+    bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, motion: Motion, change: Motion
+) -> None:
+    """A body loses what the stops that are let go have done to it."""
+    i = wp.tid()
+    w = bodies.world[i]
+    if desk.calls.release[w] == 0:
+        return
+    joints = desk.joints
+    v = vec3()
+    spin = vec3()
+    for k in range(links.first[i], links.first[i] + links.count[i]):
+        j = links.joint[k]
+        for r in range(joints.first[j] + desk.fixed.count[j], joints.first[j] + joints.count[j]):
+            p = desk.rows.impulse[r]
+            v += wp.where(links.is_b[k] == 1, p, -p) * desk.rows.linear[r]
+            spin += p * wp.where(links.is_b[k] == 1, desk.rows.spin_b[r], desk.rows.spin_a[r])
+    change.velocity[i] = bodies.inverse_mass[i] * v
+    change.angular_velocity[i] = spin
+    if effort.stiff[w] == 1:
+        spin = rotate(inertias.back[i], spin)
+    motion.velocity[i] = motion.velocity[i] + change.velocity[i]
+    motion.angular_velocity[i] = motion.angular_velocity[i] + spin
+
+
+@wp.kernel(enable_backward=False)
+def want_back(desk: Desk, change: Motion) -> None:
+    """All other rows want what that takes from them, so that they go on as they were."""
+    j = wp.tid()
+    if desk.calls.release[desk.joints.world[j]] == 1:
+        for r in range(desk.joints.first[j], desk.joints.first[j] + desk.joints.count[j]):
+            desk.rows.wanted[r] = desk.rows.wanted[r] - row_velocity(desk.joints, desk.rows, change, j, r)
+
+
+@wp.kernel(enable_backward=False)
+def drift(desk: Desk, flight: Flight, effort: Effort, change: Motion) -> None:
+    """Where the stops of such a world end without that."""
+    s = wp.tid()
+    j = desk.stops.joint[s]
+    w = desk.joints.world[j]
+    if desk.calls.release[w] == 1:
+        rate = rate_of(desk.joints, row_now(desk, flight, effort, s), change, j)
+        desk.stops.now[s] = desk.stops.now[s] + wp.float64(effort.time_step[w] * rate)
+
+
+@wp.kernel(enable_backward=False)
+def released(calls: Calls) -> None:
+    """Nothing is left to be let go."""
+    w = wp.tid()
+    calls.release[w] = 0
+    calls.any_release[0] = 0

@@ -1,0 +1,272 @@
+"""The stiffness that loaded joints give to the bodies they hold, for steps that are long beside it.
+
+    K = Σ over the joints of a body  (p · l) 1 − p lᵀ,   M̃ = I + h w K⁺,   K⁺ = Σ max(0, q · K q) q qᵀ
+
+p impulse of a joint on the body, l its lever, I inertia, h time step, q the principal axes of K Kᵀ: K is not symmetric,
+and what it cannot turn, such as a rod about its own axis, K⁺ must not turn either. A link under tension T swings about
+its anchor with ω² = T l / I. With the levers of the start of the step that motion is stable only while z = h² ω² < 4,
+however exactly the joints are solved. Beyond, the impulses act on levers in between, the part w of them at the end of
+the step, which is stable while (1 − w) z < 4, and M̃ takes the place of the inertia in the matrix of the joints:
+Newton's method on the equations of the end of the step. An angular impulse found at the end acts at the start as it
+lies in the body, so that a link that is pulled along its axis does not begin to spin about it. M̃ is a matter of one
+body, so the pattern of the matrix stays. Far beyond, the velocities at the end of the step relax by M̃⁻¹ I, too, which
+keeps them from ringing. Bodies below the limit have w = 0 and nothing changes for them.
+
+    w = max(0, 1 − 3.5/z),   at the end of the step max(0, 1 − 12/z),   z = 2 h × the largest eigenvalue of I⁻¹ K⁺
+(p is about half of h T: the other half is the correction of the velocities, hence the 2.)
+
+The price: stiff bodies lose energy, at a rate of order h, and angular momentum is not kept to rounding. Where rows are
+redundant the share of each joint in the load is not known, so mechanisms with such loops are left as they are.
+Cost: one more evaluation and factorisation for every correction, in the worlds that need it only.
+
+Reference: Andrews, Teichmann, Kry, Geometric stiffness for real-time constrained multibody dynamics, 2017.
+"""
+
+import warp as wp
+
+from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.maths.quat import rotate, rotate_back
+from rattleback.maths.small_solve import mat66, solve6, vec6
+from rattleback.maths.spin import angular_momentum
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows, respond
+
+# The largest z with levers of the start alone; they are stable up to 4.
+STABLE = wp.constant(real(3.5))
+# With 2 h |I⁻¹ K| below this, z is below the limit without a closer look.
+CLEARLY_EASY = wp.constant(real(2.5))
+# From this z on the velocities relax.
+RINGING = wp.constant(real(12.0))
+
+
+@wp.func
+def damping_of(weight: real) -> real:
+    """R = 1 − 12 / z at the end of the step, from w = 1 − 3.5 / z."""
+    return wp.max(real(0.0), real(1.0) - RINGING / STABLE * (real(1.0) - weight))
+
+
+@wp.func
+def anchor_of(joints: Joints, motion: Motion, j: int) -> vec3:
+    """The anchor of B, in the world."""
+    b = joints.body_b[j]
+    if b < 0:
+        return joints.anchor_b[j]
+    return motion.position[b] + rotate(motion.orientation[b], joints.anchor_b[j])
+
+
+@wp.func
+def stiffness_of(joints: Joints, links: Links, reactions: Reactions, motion: Motion, i: int) -> mat33:
+    """K of one body at a motion."""
+    k = mat33()
+    for e in range(links.first[i], links.first[i] + links.count[i]):
+        j = links.joint[e]
+        lever = anchor_of(joints, motion, j) - motion.position[i]
+        p = wp.where(links.is_b[e] == 1, reactions.impulse[j], -reactions.impulse[j])
+        k += wp.dot(lever, p) * wp.identity(n=3, dtype=real) - wp.outer(p, lever)
+    return k
+
+
+@wp.func
+def resisting(k: mat33) -> mat33:
+    """K⁺ of K."""
+    axes, _squares = wp.eig3(k * wp.transpose(k))
+    values = wp.get_diag(wp.transpose(axes) * k * axes)
+    for m in range(3):
+        values[m] = wp.max(values[m], real(0.0))
+    return axes * wp.diag(values) * wp.transpose(axes)
+
+
+@wp.func
+def largest(k: mat33, turn: quat, moments: vec3) -> real:
+    """Largest eigenvalue of I⁻¹ K⁺, by that of I^(−½) K⁺ I^(−½) in principal axes."""
+    axes = wp.quat_to_matrix(turn)
+    root = wp.diag(vec3(wp.sqrt(moments[0]), wp.sqrt(moments[1]), wp.sqrt(moments[2])))
+    inverse = wp.inverse(root)
+    _axes, values = wp.eig3(inverse * wp.transpose(axes) * k * axes * inverse)
+    return wp.max(values[0], wp.max(values[1], values[2]))
+
+
+@wp.func
+def inertia_of(bodies: Bodies, motion: Motion, i: int) -> mat33:
+    """The inertia of one body in the world."""
+    turn = wp.quat_to_matrix(motion.orientation[i])
+    return turn * bodies.inertia[i] * wp.transpose(turn)
+
+
+@wp.kernel(enable_backward=False)
+def weigh(bodies: Bodies, motion: Motion, inertias: Inertias, which: wp.array[wp.int32]) -> None:
+    """The inverse inertia of every body in the world, without any stiffness, in the worlds that are wanted."""
+    i = wp.tid()
+    if which[bodies.world[i]] == 1:
+        turn = wp.quat_to_matrix(motion.orientation[i])
+        inertias.inverse[i] = turn * bodies.inverse_inertia[i] * wp.transpose(turn)
+
+
+@wp.kernel(enable_backward=False)
+def ease_off(bodies: Bodies, inertias: Inertias, which: wp.array[wp.int32]) -> None:
+    """A step begins: no body is known to be stiff."""
+    i = wp.tid()
+    if which[bodies.world[i]] == 1:
+        inertias.weight[i] = real(0.0)
+        inertias.shift[i] = vec3()
+        inertias.back[i] = quat(real(0.0), real(0.0), real(0.0), real(1.0))
+
+
+@wp.kernel(enable_backward=False)
+def find_stiff(
+    bodies: Bodies,
+    joints: Joints,
+    links: Links,
+    motion: Motion,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    limits: Limits,
+) -> None:
+    """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
+    i = wp.tid()
+    w = bodies.world[i]
+    if effort.suspect[w] == 0 or limits.share[w] < real(1.0) or bodies.inverse_mass[i] == real(0.0):
+        return
+    k = stiffness_of(joints, links, reactions, motion, i)
+    rough = inertias.inverse[i] * k
+    if effort.stiff[w] == 0 and real(2.0) * effort.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
+        return
+    turn = motion.orientation[i] * bodies.axes[i]
+    z = real(2.0) * effort.time_step[w] * largest(resisting(k), turn, bodies.moments[i])
+    weight = wp.max(inertias.weight[i], real(1.0) - STABLE / wp.max(z, STABLE))
+    inertias.weight[i] = weight
+    if weight > real(0.0):
+        effort.stiff[w] = 1
+        effort.any_stiff[0] = 1
+        effort.limited[w] = 1
+        effort.any_limited[0] = 1
+        if effort.iterations[w] == 1:
+            effort.any_fresh[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
+    """A world just found to be stiff turns as before the step: the first correction knew nothing of its stiffness."""
+    i = wp.tid()
+    w = bodies.world[i]
+    effort.any_fresh[0] = 0
+    if effort.stiff[w] == 1 and effort.iterations[w] == 1:
+        flight.start.angular_velocity[i] = flight.before.angular_velocity[i]
+
+
+@wp.kernel(enable_backward=False)
+def hold_directions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+    """Bring what a joint has done into the directions its rows have now: least squares over the rows."""
+    j = wp.tid()
+    if effort.stiff[joints.world[j]] == 0:
+        return
+    n = joints.count[j]
+    first = joints.first[j]
+    gram = wp.identity(n=6, dtype=real)
+    right = vec6()
+    for r in range(n):
+        p = rows.linear[first + r]
+        c = rows.angular_b[first + r] - wp.cross(levers.b[j], p)
+        right[r] = wp.dot(p, reactions.impulse[j]) + wp.dot(c, reactions.couple[j])
+        for s in range(n):
+            q = rows.linear[first + s]
+            d = rows.angular_b[first + s] - wp.cross(levers.b[j], q)
+            gram[r, s] = wp.dot(p, q) + wp.dot(c, d)
+        gram[r, r] = gram[r, r] + real(1e-14) * gram[r, r]
+    x = solve6(mat66(gram), right)
+    impulse = vec3()
+    couple = vec3()
+    for r in range(n):
+        p = rows.linear[first + r]
+        impulse += x[r] * p
+        couple += x[r] * (rows.angular_b[first + r] - wp.cross(levers.b[j], p))
+    reactions.impulse[j] = impulse
+    reactions.couple[j] = couple
+
+
+@wp.func
+def turned_by(joints: Joints, links: Links, reactions: Reactions, motion: Motion, i: int) -> vec3:
+    """Angular impulse of all joints on a body, with the levers of a motion."""
+    total = vec3()
+    for e in range(links.first[i], links.first[i] + links.count[i]):
+        j = links.joint[e]
+        lever = anchor_of(joints, motion, j) - motion.position[i]
+        turning = wp.cross(lever, reactions.impulse[j]) + reactions.couple[j]
+        total += wp.where(links.is_b[e] == 1, turning, -turning)
+    return total
+
+
+@wp.kernel(enable_backward=False)
+def soften(
+    bodies: Bodies,
+    joints: Joints,
+    links: Links,
+    flight: Flight,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    limits: Limits,
+) -> None:
+    """M̃⁻¹ of a body of a stiff world, and what its impulses still have to change with the levers they have now."""
+    i = wp.tid()
+    w = bodies.world[i]
+    if effort.stiff[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+        return
+    weight = inertias.weight[i]
+    h = effort.time_step[w]
+    k = resisting(stiffness_of(joints, links, reactions, flight.end, i))
+    inverse = wp.inverse(inertia_of(bodies, flight.end, i) + h * weight * k)
+    back = flight.before.orientation[i] * wp.quat_inverse(flight.end.orientation[i])
+    change = flight.start.angular_velocity[i] - flight.before.angular_velocity[i]
+    rest = (real(1.0) - weight) * turned_by(joints, links, reactions, flight.before, i)
+    rest -= angular_momentum(flight.before.orientation[i], change, bodies.inertia[i])
+    shift = inverse * (weight * turned_by(joints, links, reactions, flight.end, i) + rotate_back(back, rest))
+    inertias.inverse[i] = inverse
+    inertias.shift[i] = shift
+    inertias.back[i] = back
+    error = h * wp.length(shift) / limits.orientation
+    wp.atomic_max(effort.error, w, wp.min(error, FAR))
+    if not (error <= real(1.0)):
+        wp.atomic_max(effort.busy, w, 1)
+
+
+@wp.kernel(enable_backward=False)
+def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, effort: Effort) -> None:
+    """The response of the rows of a stiff world, and what the shift of its bodies leaves to be wanted."""
+    j = wp.tid()
+    if effort.stiff[joints.world[j]] == 0:
+        return
+    a = joints.body_a[j]
+    b = joints.body_b[j]
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        respond(joints, inertias, rows, j, r)
+        if a >= 0:
+            rows.wanted[r] = rows.wanted[r] - wp.dot(rows.angular_a[r], inertias.shift[a])
+        if b >= 0:
+            rows.wanted[r] = rows.wanted[r] - wp.dot(rows.angular_b[r], inertias.shift[b])
+
+
+@wp.kernel(enable_backward=False)
+def relax(
+    bodies: Bodies,
+    joints: Joints,
+    links: Links,
+    motion: Motion,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+) -> None:
+    """The end of a step of a stiff world: ω = M̃⁻¹ I ω, and M̃⁻¹ for the correction of the velocities."""
+    i = wp.tid()
+    w = bodies.world[i]
+    if effort.stiff[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+        return
+    inertia = inertia_of(bodies, motion, i)
+    k = resisting(stiffness_of(joints, links, reactions, motion, i))
+    inverse = wp.inverse(inertia + effort.time_step[w] * damping_of(inertias.weight[i]) * k)
+    inertias.inverse[i] = inverse
+    if inertias.weight[i] > real(0.0):
+        motion.angular_velocity[i] = inverse * (inertia * motion.angular_velocity[i])
