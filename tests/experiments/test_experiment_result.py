@@ -8,11 +8,11 @@ import pytest
 from rattleback.experiments.result import (
     Curve,
     Experiment,
+    Finding,
     Findings,
     Options,
     Panel,
     Result,
-    Finding,
     as_dict,
     at_least,
     at_most,

@@ -18,7 +18,7 @@ from rattleback.core.errors import InputError, UnknownName, did_you_mean, listin
 if TYPE_CHECKING:
     import argparse
 
-    from rattleback.experiments import Experiment, Result, Finding
+    from rattleback.experiments import Experiment, Finding, Result
 
 WIDTH = 100
 HEADER = ("quantity", "published", "measured", "unit", "demand", "passed")

@@ -37,7 +37,7 @@ from rattleback.experiments import (
     tree_sizes,
 )
 from rattleback.experiments.figure import draw
-from rattleback.experiments.result import Curve, Experiment, Options, Panel, Result, Finding
+from rattleback.experiments.result import Curve, Experiment, Finding, Options, Panel, Result
 
 MENU: dict[str, Experiment] = {
     found.EXPERIMENT.name: found.EXPERIMENT
@@ -59,4 +59,4 @@ MENU: dict[str, Experiment] = {
     )
 }
 
-__all__ = ["MENU", "Curve", "Experiment", "Options", "Panel", "Result", "Finding", "draw"]
+__all__ = ["MENU", "Curve", "Experiment", "Finding", "Options", "Panel", "Result", "draw"]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.errors import FileError, RattlebackError
-from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, Finding, at_most
+from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result, at_most
 from rattleback.joints import Ball, Cylindrical, Distance, Prismatic, Revolute, Universal
 from rattleback.model import Scene
 from rattleback.simulation import Simulation

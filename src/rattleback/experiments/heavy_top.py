@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from rattleback.experiments.convergence import error_panel, order, run_to
-from rattleback.experiments.result import Experiment, Findings, Options, Result, Finding, near
+from rattleback.experiments.result import Experiment, Finding, Findings, Options, Result, near
 from rattleback.scenes import heavy_top
 
 CENTRE = (0.605550561, 0.598957682, -0.523983027)

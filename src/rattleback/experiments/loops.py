@@ -16,11 +16,11 @@ import math
 from rattleback.experiments.result import (
     Curve,
     Experiment,
+    Finding,
     Findings,
     Options,
     Panel,
     Result,
-    Finding,
     at_least,
     near,
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, Finding
+from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result
 from rattleback.experiments.trial import watch
 from rattleback.scenes import mass_ladder
 

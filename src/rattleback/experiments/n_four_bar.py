@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from rattleback.experiments.convergence import error_panel, order, run_to
-from rattleback.experiments.result import Experiment, Findings, Options, Result, Finding, near
+from rattleback.experiments.result import Experiment, Finding, Findings, Options, Result, near
 from rattleback.scenes import four_bar
 
 TIP = {2: (0.3284581115, 0.9445185382), 5: (0.2357891358, 0.9718042413)}

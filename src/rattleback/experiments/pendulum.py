@@ -14,7 +14,7 @@ import numpy as np
 
 from rattleback.core.errors import RattlebackError
 from rattleback.experiments.convergence import error_panel, order
-from rattleback.experiments.result import Experiment, Findings, Options, Result, Finding, near
+from rattleback.experiments.result import Experiment, Finding, Findings, Options, Result, near
 from rattleback.scenes import pendulum
 from rattleback.simulation import Simulation
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, Finding, at_most
+from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result, at_most
 from rattleback.experiments.trial import watch
 from rattleback.scenes import rope
 

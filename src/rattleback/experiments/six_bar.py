@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, Finding, at_least, near
+from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result, at_least, near
 from rattleback.experiments.trial import Trial, watch
 from rattleback.scenes import six_bar
 

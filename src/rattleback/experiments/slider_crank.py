@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from rattleback.experiments.convergence import error_panel, order, run_to
-from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, Finding, near
+from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result, near
 from rattleback.experiments.trial import watch
 from rattleback.scenes import slider_crank
 from rattleback.scenes.slider_crank import CENTRE, CRANK, CRANK_MOMENTS, ROD, ROD_MASS, ROD_MOMENTS, SLIDER_MASS

@@ -13,7 +13,7 @@ import numpy as np
 
 from rattleback.experiments.convergence import error_panel, order
 from rattleback.experiments.pendulum import crossing
-from rattleback.experiments.result import Experiment, Findings, Options, Result, Finding, near
+from rattleback.experiments.result import Experiment, Finding, Findings, Options, Result, near
 from rattleback.maths.rotation import conjugate, rotate
 from rattleback.scenes import torque_free
 from rattleback.simulation import Simulation

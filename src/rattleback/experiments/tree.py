@@ -14,11 +14,11 @@ import numpy as np
 from rattleback.experiments.result import (
     Curve,
     Experiment,
+    Finding,
     Findings,
     Options,
     Panel,
     Result,
-    Finding,
     at_least,
     at_most,
 )

@@ -14,11 +14,11 @@ from __future__ import annotations
 from rattleback.experiments.result import (
     Curve,
     Experiment,
+    Finding,
     Findings,
     Options,
     Panel,
     Result,
-    Finding,
     at_least,
     at_most,
 )
