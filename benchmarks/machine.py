@@ -45,15 +45,25 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def main(name: str, measure: Callable[[str], str]) -> None:
-    """Run a benchmark from the command line; with ``--write``, its table becomes a page of the docs."""
+def options(name: str) -> argparse.ArgumentParser:
+    """The options every benchmark has."""
     parser = argparse.ArgumentParser(description=f"Benchmark: {name}.")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--write", action="store_true", help="put the table into docs/measured")
-    arguments = parser.parse_args()
+    return parser
+
+
+def publish(name: str, arguments: argparse.Namespace, text: str) -> None:
+    """Show what was measured; with ``--write``, it becomes a page of the docs."""
     kind = "cuda" if device.find(arguments.device).is_cuda else "cpu"
-    table = f"Measured on {describe(arguments.device)}, by `benchmarks/{name}.py`.\n\n{measure(arguments.device)}\n"
-    print(table)
+    page = f"Measured on {describe(arguments.device)}, by `benchmarks/{name}.py`.\n\n{text}\n"
+    print(page)
     if arguments.write:
         DOCS.mkdir(exist_ok=True)
-        (DOCS / f"{name}_{kind}.md").write_text(table, encoding="utf-8")
+        (DOCS / f"{name}_{kind}.md").write_text(page, encoding="utf-8")
+
+
+def main(name: str, measure: Callable[[str], str]) -> None:
+    """Run a benchmark from the command line."""
+    arguments = options(name).parse_args()
+    publish(name, arguments, measure(arguments.device))

@@ -7,16 +7,16 @@ import pytest
 
 from rattleback import experiments
 from rattleback.cli.main import main
-from rattleback.experiments import MENU, Curve, Experiment, Panel, Result, Row
+from rattleback.experiments import MENU, Curve, Experiment, Finding, Panel, Result
 from rattleback.experiments.result import at_most, near
 
 RESULT = Result(
     rows=(
         near("period", 2.3678420, 2.36784195, 1e-5, "s"),
         at_most("worst joint", 2e-6, 1e-6, "m"),
-        Row("a step", 0.25, 19.66, "ms"),
-        Row("loops cut, a step", None, 41.19, "ms"),
-        Row("order", float("nan")),
+        Finding("a step", 0.25, 19.66, "ms"),
+        Finding("loops cut, a step", None, 41.19, "ms"),
+        Finding("order", float("nan")),
     ),
     panels=(Panel("t", "x", "y", (Curve("c", [1.0, 2.0], [1.0, 2.0]),)),),
     notes=("The joint 'a' came apart.",),
