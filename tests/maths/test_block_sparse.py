@@ -7,16 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.precision import epsilon, mat33, real, vec3
 from rattleback.maths.block_sparse import (
     SOUND,
     Pattern,
     factor_block,
     find_pattern,
     inverse33,
-    load33,
     solve_block,
-    store33,
 )
 from rattleback.maths.small_solve import vec6
 
@@ -206,14 +204,14 @@ def test_the_same_graph_gives_the_same_order() -> None:
 
 
 @wp.kernel(enable_backward=False)
-def invert_three(matrix: wp.array[real], least: vec3, inverse: wp.array[real], sound: wp.array[wp.int32]) -> None:
-    found, good = inverse33(load33(matrix, 0), least)
-    store33(inverse, 0, found)
+def invert_three(matrix: wp.array[mat33], least: vec3, inverse: wp.array[mat33], sound: wp.array[wp.int32]) -> None:
+    found, good = inverse33(matrix[0], least)
+    inverse[0] = found
     sound[0] = wp.where(good, 1, 0)
 
 
 def inverted_three(matrix: np.ndarray, least: np.ndarray) -> tuple[np.ndarray, bool]:
-    given_, inverse = (wp.array(a, dtype=real, device="cpu") for a in (matrix.ravel(), np.zeros(9)))
+    given_, inverse = (wp.array(a[None], dtype=mat33, device="cpu") for a in (matrix, np.zeros((3, 3))))
     sound = wp.full(1, -1, dtype=wp.int32, device="cpu")
     wp.launch(invert_three, 1, inputs=[given_, vec3(*least), inverse, sound], device="cpu")
     return np.array(inverse.numpy()).reshape(3, 3), bool(sound.numpy()[0])
@@ -253,18 +251,3 @@ def test_a_block_of_three_is_inverted_as_numpy_inverts_it_or_said_to_be_unsound(
 def test_a_singular_block_of_three_is_never_sound(rank: int, seed: int) -> None:
     matrix = of_rank(3, rank, seed)
     assert not inverted_three(matrix, 1e-10 * np.diag(matrix))[1]
-
-
-@wp.kernel(enable_backward=False)
-def copy_three(values: wp.array[real]) -> None:
-    found = load33(values, 0)
-    values[0] = values[9]
-    values[1] = values[10]
-    store33(values, 2, found)
-
-
-def test_a_block_of_three_goes_to_registers_and_back_unchanged() -> None:
-    matrix = np.random.default_rng(2).standard_normal(9)
-    values = wp.array(np.append(matrix, [7.5, 7.5]), dtype=real, device="cpu")
-    wp.launch(copy_three, 1, inputs=[values], device="cpu")
-    np.testing.assert_array_equal(values.numpy(), [7.5, 7.5, *matrix])

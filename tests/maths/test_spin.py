@@ -31,16 +31,16 @@ def convert(
 def rotate_freely(
     q: wp.array(dtype=quat),
     w: wp.array(dtype=vec3),
-    moments: wp.array(dtype=vec3),
+    ratios: wp.array(dtype=vec3),
     h: real,
     residual: wp.array(dtype=real),
     iterations: wp.array(dtype=int),
 ) -> None:
     i = wp.tid()
-    turned, spun, left, count = spin.free_rotation(q[i], w[i], moments[i], h)
-    q[i] = turned
+    turn, spun, left, count = spin.free_rotation(w[i], ratios[i], h)
+    q[i] = wp.normalize(q[i] * turn)
     w[i] = spun
-    residual[i] = left
+    residual[i] = wp.sqrt(left)
     iterations[i] = count
 
 
@@ -52,6 +52,8 @@ class Tops:
         turn = Rotation.random(COUNT, rng)
         shares = rng.uniform(0.05, 1.0, (COUNT, 3))
         self.axes, self.moments = turn, shares.sum(axis=1, keepdims=True) - shares
+        x, y, z = self.moments.T
+        self.ratios = np.stack([(z - y) / x, (x - z) / y, (y - x) / z], axis=1)
         self.inertia = np.einsum("kij,kj,klj->kil", turn.as_matrix(), self.moments, turn.as_matrix())
         self.inverse = np.linalg.inv(self.inertia)
         self.q = Rotation.random(COUNT, rng).as_quat()
@@ -70,11 +72,11 @@ class Tops:
 
     def step(self, h: float, steps: int = 1) -> tuple[np.ndarray, np.ndarray]:
         turn = Rotation.from_quat(self.q) * self.axes
-        start = ((turn.as_quat(), quat), (turn.inv().apply(self.w), vec3), (self.moments, vec3))
-        q, w, moments = (wp.array(a, dtype=kind, device="cpu") for a, kind in start)
+        start = ((turn.as_quat(), quat), (turn.inv().apply(self.w), vec3), (self.ratios, vec3))
+        q, w, ratios = (wp.array(a, dtype=kind, device="cpu") for a, kind in start)
         residual, count = (wp.zeros(COUNT, dtype=kind, device="cpu") for kind in (real, int))
         for _ in range(steps):
-            wp.launch(rotate_freely, COUNT, inputs=[q, w, moments, h, residual, count], device="cpu")
+            wp.launch(rotate_freely, COUNT, inputs=[q, w, ratios, h, residual, count], device="cpu")
         turn = Rotation.from_quat(q.numpy())
         self.q, self.w = (turn * self.axes.inv()).as_quat(), turn.apply(w.numpy())
         return np.array(residual.numpy()), np.array(count.numpy())

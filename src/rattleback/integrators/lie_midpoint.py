@@ -39,14 +39,22 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
     """
     if bodies.inverse_mass[i] == real(0.0):
         return wp.normalize(quat_from_rotation_vector(real(2.0) * half * w) * q), w, real(0.0), int(0)
-    moments = bodies.moments[i]
+    ratios = bodies.ratios[i]
     axes = bodies.axes[i]
-    p = q * axes
-    p, local, first, count = free_rotation(p, rotate_back(p, w), moments, half)
+    aligned = axes[3] == real(1.0)
+    p = q
+    if not aligned:
+        p = q * axes
+    turn, local, first, count = free_rotation(rotate_back(p, w), ratios, half)
+    p = p * turn
     if wp.dot(kick, kick) > real(0.0):
-        local += wp.cw_div(rotate_back(p, kick), moments)
-    p, local, second, second_count = free_rotation(p, local, moments, half)
-    return p * wp.quat_inverse(axes), rotate(p, local), wp.max(first, second), wp.max(count, second_count)
+        local += wp.cw_div(rotate_back(wp.normalize(p), kick), bodies.moments[i])
+    turn, local, second, second_count = free_rotation(local, ratios, half)
+    p = wp.normalize(p * turn)
+    w = rotate(p, local)
+    if not aligned:
+        p = p * wp.quat_inverse(axes)
+    return p, w, wp.sqrt(wp.max(first, second)), wp.max(count, second_count)
 
 
 @wp.kernel(enable_backward=False)

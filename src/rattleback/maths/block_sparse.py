@@ -21,7 +21,7 @@ from rattleback.core.precision import mat33, real, vec3
 from rattleback.maths.small_solve import vec6
 
 # Pivots this many times above their least leave an explicit inverse accurate enough.
-SOUND = wp.constant(real(1e5))
+SOUND = wp.constant(real(1e3))
 
 
 @dataclass(frozen=True)
@@ -206,21 +206,13 @@ def solve_block(values: wp.array[real], at: int, n: int, order: wp.array[wp.int3
 
 
 @wp.func
-def load33(values: wp.array[real], at: int) -> mat33:
-    """A block of three by three, in registers."""
-    return mat33(
-        values[at], values[at + 1], values[at + 2],
-        values[at + 3], values[at + 4], values[at + 5],
-        values[at + 6], values[at + 7], values[at + 8],
-    )  # fmt: skip
-
-
-@wp.func
-def store33(values: wp.array[real], at: int, m: mat33) -> None:
-    """Put a block of three by three back."""
-    for i in range(3):
-        for j in range(3):
-            values[at + 3 * i + j] = m[i, j]
+def multiply_block(values: wp.array[real], at: int, n: int, b: vec6) -> vec6:
+    """A b for a block that is kept as it is."""
+    x = vec6()
+    for i in range(n):
+        for j in range(n):
+            x[i] = x[i] + values[at + i * n + j] * b[j]
+    return x
 
 
 @wp.func

@@ -51,27 +51,26 @@ def angular_acceleration(q: quat, w: vec3, torque: vec3, inertia: mat33, inverse
 
 
 @wp.func
-def free_rotation(q: quat, w: vec3, moments: vec3, h: real) -> tuple[quat, vec3, real, int]:
+def free_rotation(w: vec3, ratios: vec3, h: real) -> tuple[quat, vec3, real, int]:
     """Torque-free rotation over h, in principal axes.
 
-    ``q`` turns the principal axes to the world, ``w`` is the angular velocity in those axes and ``moments`` are the
-    principal moments. Returns q₁ and ω₁ in the same way, the relative residual left, and Newton iterations used.
+    ``w`` is the angular velocity in those axes, ``ratios`` are (J_z − J_y) / J_x, (J_x − J_z) / J_y, (J_y − J_x) / J_z.
+    Returns the turn cay(h Ω) up to its length, to be multiplied from the right; ω₁ in the turned axes; the square of
+    the relative residual left, and Newton iterations used.
     """
     half = real(0.5) * h
     # Divided by the moments, the equation is Ω − ω₀ + e ∘ (Ω_y Ω_z, Ω_z Ω_x, Ω_x Ω_y) = 0.
-    e = half * vec3(
-        (moments[2] - moments[1]) / moments[0],
-        (moments[0] - moments[2]) / moments[1],
-        (moments[1] - moments[0]) / moments[2],
-    )
-    goal = ALMOST * ALMOST * wp.dot(w, w)
+    e = half * ratios
+    square = wp.dot(w, w)
+    goal = ALMOST * ALMOST * square
     m = w - wp.cw_mul(e, products(w))
     m = w - wp.cw_mul(e, products(m))
     m = w - wp.cw_mul(e, products(m))
     g = m - w + wp.cw_mul(e, products(m))
+    left = wp.dot(g, g)
     iterations = int(0)
     for _k in range(NEWTON_LIMIT):
-        done = wp.dot(g, g) <= goal
+        done = left <= goal
         one = real(1.0)
         slope = mat33(
             one, e[0] * m[2], e[0] * m[1],
@@ -80,14 +79,13 @@ def free_rotation(q: quat, w: vec3, moments: vec3, h: real) -> tuple[quat, vec3,
         )  # fmt: skip
         m = m - wp.inverse(slope) * g
         g = m - w + wp.cw_mul(e, products(m))
+        left = wp.dot(g, g)
         iterations += 1
         if done:
             break
-    # The Cayley map up to its length, which the normalisation takes care of.
-    q1 = wp.normalize(q * quat(half * m[0], half * m[1], half * m[2], real(1.0)))
-    square = wp.dot(w, w)
-    relative = wp.where(square > real(0.0), wp.sqrt(wp.dot(g, g) / square), real(0.0))
-    return q1, real(2.0) * m - w, relative, iterations
+    relative = wp.where(square > real(0.0), left / square, real(0.0))
+    turn = quat(half * m[0], half * m[1], half * m[2], real(1.0))
+    return turn, real(2.0) * m - w, relative, iterations
 
 
 @wp.func

@@ -65,6 +65,7 @@ def _columns(scene: Scene) -> dict[str, np.ndarray]:
     moments, axes = zip(*(_principal(body.inertia) for body in scene.bodies), strict=True)
     return {
         "moments": np.array(moments),
+        "ratios": _ratios(np.array(moments)),
         "axes": np.array(axes),
         "mass": mass,
         "inverse_mass": inverse_mass,
@@ -80,6 +81,12 @@ def _principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.diag(inertia), np.array([0.0, 0.0, 0.0, 1.0])
     moments, axes = np.linalg.eigh(inertia)
     return moments, rotation.quaternion_from_matrix(axes * np.sign(np.linalg.det(axes)))
+
+
+def _ratios(moments: np.ndarray) -> np.ndarray:
+    """(J_z − J_y) / J_x, (J_x − J_z) / J_y, (J_y − J_x) / J_z of principal moments (bodies, 3)."""
+    differences = np.roll(moments, 1, axis=1) - np.roll(moments, -1, axis=1)
+    return np.divide(differences, moments, out=np.zeros_like(moments), where=moments > 0.0)
 
 
 def _starting_state(scene: Scene, model: Model) -> State:

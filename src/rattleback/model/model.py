@@ -22,6 +22,7 @@ class Bodies:
     inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the body's frame")
     inverse_inertia: mat33 = field("1/(kg m²)", "its inverse; zero for a static body")
     moments: vec3 = field("kg m²", "principal moments of the inertia")
+    ratios: vec3 = field("1", "(J_z − J_y) / J_x and so on of the principal moments; zero for a static body")
     axes: quat = field("1", "orientation of the principal axes in the body's frame")
     center_of_mass: vec3 = field("m", "centre of mass in the body's frame")
 

@@ -15,7 +15,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import epsilon, mat33, real, vec3
-from rattleback.maths.block_sparse import Pattern, find_pattern, store33
+from rattleback.maths.block_sparse import Pattern, find_pattern
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
 
 # A pivot this small beside the entry it started from is rounding: other rows imply its own.
@@ -165,13 +165,10 @@ def fill(joints: Joints, rows: Rows, blocks: Blocks, entries: Entries, sizes: Si
     at = world * sizes.entries + blocks.at[k]
     height = joints.count[i]
     width = joints.count[j]
-    if height == 3 and width == 3:
-        store33(entries.value, at, fill_threes(joints, rows, blocks.shared[k], i, j))
-    else:
-        for m in range(height):
-            for n in range(width):
-                s = joints.first[j] + n
-                entries.value[at + m * width + n] = entry(joints, rows, blocks.shared[k], j, joints.first[i] + m, s)
+    for m in range(height):
+        for n in range(width):
+            s = joints.first[j] + n
+            entries.value[at + m * width + n] = entry(joints, rows, blocks.shared[k], j, joints.first[i] + m, s)
     if i == j:
         for m in range(width):
             entries.least[joints.first[i] + m] = REDUNDANT * entries.value[at + m * width + m]

@@ -22,13 +22,14 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
-from rattleback.core.precision import mat33, real, vec3
+from rattleback.core.precision import real
 from rattleback.core.stages import Program
-from rattleback.maths.block_sparse import factor_block, inverse33, load33, solve_block, store33
+from rattleback.maths.block_sparse import factor_block, multiply_block, solve_block
 from rattleback.maths.small_solve import vec6
 from rattleback.problem.delassus import Entries, Sizes, fill, make_delassus, shared_bodies
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
 from rattleback.solvers.joints.elimination import Elimination, levels, make_elimination
+from rattleback.solvers.joints.threes import InThrees, see_in_threes
 
 # Part of the position tolerance that is used up where rows are redundant: rows that are left out depend on the others
 # only as far as those fit.
@@ -40,17 +41,6 @@ LOOPS = ("drop_redundant", "cut")
 
 
 @wp.func
-def reduce_threes(entries: Entries, elimination: Elimination, base: int, k: int) -> None:
-    """A_ij −= Σ Y_ik A_jkᵀ for a block of three by three, in registers."""
-    at = base + elimination.at[k]
-    m = load33(entries.value, at)
-    for s in range(elimination.first_source[k], elimination.first_source[k] + elimination.sources[k]):
-        y = load33(entries.scaled, base + elimination.left[s])
-        m = m - y * wp.transpose(load33(entries.value, base + elimination.right[s]))
-    store33(entries.value, at, m)
-
-
-@wp.func
 def reduce(joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, world: int, k: int) -> None:
     """A_ij −= Σ Y_ik A_jkᵀ for a block of any size."""
     base = world * sizes.entries
@@ -59,48 +49,14 @@ def reduce(joints: Joints, entries: Entries, elimination: Elimination, sizes: Si
     width = joints.count[elimination.column[k]]
     for s in range(elimination.first_source[k], elimination.first_source[k] + elimination.sources[k]):
         depth = joints.count[elimination.through[s]]
-        left = base + elimination.left[s]
-        right = base + elimination.right[s]
+        left = base + elimination.at[elimination.left[s]]
+        right = base + elimination.at[elimination.right[s]]
         for m in range(height):
             for n in range(width):
                 total = real(0.0)
                 for q in range(depth):
                     total += entries.scaled[left + m * depth + q] * entries.value[right + n * depth + q]
                 entries.value[at + m * width + n] = entries.value[at + m * width + n] - total
-
-
-@wp.func
-def scale_threes(entries: Entries, elimination: Elimination, base: int, c: int, inverse: mat33) -> None:
-    """D_j⁻¹ in place of D_j, and Y_ij = A_ij D_j⁻¹, for blocks of three by three."""
-    d = elimination.diagonal[c]
-    store33(entries.value, base + elimination.at[d], inverse)
-    for k in range(d + 1, d + 1 + elimination.count[c]):
-        reduce_threes(entries, elimination, base, k)
-        at = base + elimination.at[k]
-        store33(entries.scaled, at, load33(entries.value, at) * inverse)
-
-
-@wp.func
-def scale_any(joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, world: int, c: int) -> int:
-    """The factor of D_j in its place, and Y_ij = A_ij D_j⁻¹, for blocks of any size; returns the rows left out."""
-    base = world * sizes.entries
-    d = elimination.diagonal[c]
-    j = world * sizes.joints + elimination.column[d]
-    n = joints.count[j]
-    own = joints.first[j]
-    at = base + elimination.at[d]
-    dropped = factor_block(entries.value, at, n, entries.least, entries.order, own)
-    for k in range(d + 1, d + 1 + elimination.count[c]):
-        reduce(joints, entries, elimination, sizes, world, k)
-        for m in range(joints.count[elimination.row[k]]):
-            row = base + elimination.at[k] + m * n
-            y = vec6()
-            for q in range(n):
-                y[q] = entries.value[row + q]
-            y = solve_block(entries.value, at, n, entries.order, own, y)
-            for q in range(n):
-                entries.scaled[row + q] = y[q]
-    return dropped
 
 
 @wp.func
@@ -114,23 +70,25 @@ def eliminate(
     c: int,
 ) -> None:
     """Eliminate one column and note how many of its rows others imply."""
+    base = world * sizes.entries
     d = elimination.diagonal[c]
     j = world * sizes.joints + elimination.column[d]
-    base = world * sizes.entries
-    dropped = int(0)
-    inverted = bool(False)
-    if elimination.threes[c] == 1:
-        own = joints.first[j]
-        least = vec3(entries.least[own], entries.least[own + 1], entries.least[own + 2])
-        reduce_threes(entries, elimination, base, d)
-        inverse, inverted = inverse33(load33(entries.value, base + elimination.at[d]), least)
-        if inverted:
-            scale_threes(entries, elimination, base, c, inverse)
-    else:
-        reduce(joints, entries, elimination, sizes, world, d)
-    if not inverted:
-        dropped = scale_any(joints, entries, elimination, sizes, world, c)
-    elimination.inverted[j] = wp.where(inverted, 1, 0)
+    n = joints.count[j]
+    own = joints.first[j]
+    at = base + elimination.at[d]
+    reduce(joints, entries, elimination, sizes, world, d)
+    dropped = factor_block(entries.value, at, n, entries.least, entries.order, own)
+    for k in range(d + 1, d + 1 + elimination.count[c]):
+        reduce(joints, entries, elimination, sizes, world, k)
+        for m in range(joints.count[elimination.row[k]]):
+            row = base + elimination.at[k] + m * n
+            y = vec6()
+            for q in range(n):
+                y[q] = entries.value[row + q]
+            y = solve_block(entries.value, at, n, entries.order, own, y)
+            for q in range(n):
+                entries.scaled[row + q] = y[q]
+    elimination.inverted[j] = 0
     elimination.dropped[j] = dropped
     if dropped > 0:
         share[world] = SHARE
@@ -182,20 +140,6 @@ def forget(share: wp.array[real], which: wp.array[wp.int32]) -> None:
 
 
 @wp.func
-def at3(x: wp.array[real], r: int) -> vec3:
-    """Three numbers that follow each other."""
-    return vec3(x[r], x[r + 1], x[r + 2])
-
-
-@wp.func
-def put3(x: wp.array[real], r: int, v: vec3) -> None:
-    """Put three numbers back."""
-    x[r] = v[0]
-    x[r + 1] = v[1]
-    x[r + 2] = v[2]
-
-
-@wp.func
 def forward(
     joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, world: int, c: int
 ) -> None:
@@ -206,14 +150,6 @@ def forward(
     own = joints.first[j]
     begin = elimination.first_before[c]
     end = begin + elimination.befores[c]
-    if elimination.threes[c] == 1:
-        b = at3(rows.wanted, own)
-        for s in range(begin, end):
-            k = elimination.before[s]
-            y = load33(entries.scaled, base + elimination.at[k])
-            b = b - y * at3(rows.impulse, joints.first[shift + elimination.column[k]])
-        put3(rows.impulse, own, b)
-        return
     for m in range(joints.count[j]):
         total = rows.wanted[own + m]
         for s in range(begin, end):
@@ -237,18 +173,15 @@ def backward(
     j = shift + elimination.column[d]
     own = joints.first[j]
     end = d + 1 + elimination.count[c]
-    if elimination.inverted[j] == 1:
-        three = load33(entries.value, base + elimination.at[d]) * at3(rows.impulse, own)
-        for k in range(d + 1, end):
-            y = load33(entries.scaled, base + elimination.at[k])
-            three = three - wp.transpose(y) * at3(rows.impulse, joints.first[shift + elimination.row[k]])
-        put3(rows.impulse, own, three)
-        return
     n = joints.count[j]
     x = vec6()
     for m in range(n):
         x[m] = rows.impulse[own + m]
-    x = solve_block(entries.value, base + elimination.at[d], n, entries.order, own, x)
+    at = base + elimination.at[d]
+    if elimination.inverted[j] == 1:
+        x = multiply_block(entries.value, at, n, x)
+    else:
+        x = solve_block(entries.value, at, n, entries.order, own, x)
     for k in range(d + 1, end):
         i = shift + elimination.row[k]
         for m in range(joints.count[i]):
@@ -261,11 +194,19 @@ def backward(
 
 @wp.kernel(enable_backward=False)
 def solve_chain(
-    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, chains: int
+    joints: Joints,
+    entries: Entries,
+    elimination: Elimination,
+    sizes: Sizes,
+    rows: Rows,
+    which: wp.array[wp.int32],
+    chains: int,
 ) -> None:
-    """Impulses of one chain."""
+    """Impulses of one chain, in the worlds that are wanted."""
     chain = wp.tid() % chains
     world = wp.tid() // chains
+    if which[world] == 0:
+        return
     first = elimination.first[chain]
     count = elimination.length[chain]
     for c in range(first, first + count):
@@ -276,20 +217,38 @@ def solve_chain(
 
 @wp.kernel(enable_backward=False)
 def forward_level(
-    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, first: int, count: int
+    joints: Joints,
+    entries: Entries,
+    elimination: Elimination,
+    sizes: Sizes,
+    rows: Rows,
+    which: wp.array[wp.int32],
+    first: int,
+    count: int,
 ) -> None:
-    """The first substitution for one column of a level."""
-    c = elimination.scheduled[first + wp.tid() % count]
-    forward(joints, entries, elimination, sizes, rows, wp.tid() // count, c)
+    """The first substitution for one column of a level, in the worlds that are wanted."""
+    world = wp.tid() // count
+    if which[world] == 1:
+        c = elimination.scheduled[first + wp.tid() % count]
+        forward(joints, entries, elimination, sizes, rows, world, c)
 
 
 @wp.kernel(enable_backward=False)
 def backward_level(
-    joints: Joints, entries: Entries, elimination: Elimination, sizes: Sizes, rows: Rows, first: int, count: int
+    joints: Joints,
+    entries: Entries,
+    elimination: Elimination,
+    sizes: Sizes,
+    rows: Rows,
+    which: wp.array[wp.int32],
+    first: int,
+    count: int,
 ) -> None:
-    """The second substitution for one column of a level."""
-    c = elimination.scheduled[first + wp.tid() % count]
-    backward(joints, entries, elimination, sizes, rows, wp.tid() // count, c)
+    """The second substitution for one column of a level, in the worlds that are wanted."""
+    world = wp.tid() // count
+    if which[world] == 1:
+        c = elimination.scheduled[first + wp.tid() % count]
+        backward(joints, entries, elimination, sizes, rows, world, c)
 
 
 @dataclass(frozen=True)
@@ -335,37 +294,56 @@ class PreparedDirect:
         self.fill = self.delassus.pattern.fill
         self.elimination = make_elimination(problem, self.delassus)
         self.share = wp.full(model.worlds, 1.0, dtype=real, device=model.device)
-        self.levels = levels(self.delassus.pattern)
-        self.by_level = not model.device.is_cpu and len(self.levels) <= MOST_LEVELS
+        self.everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
+        by_level = levels(self.delassus.pattern)
+        self.levels = [] if model.device.is_cpu or len(by_level) > MOST_LEVELS else by_level
+        self.threes: InThrees | None = None
+        if (problem.counts == 3).all():
+            data = see_in_threes(problem, self.delassus)
+            self.threes = InThrees(problem, self.delassus, self.elimination, self.levels, data)
 
     def record_preparation(self, program: Program, which: Any) -> None:
         """Fill the matrix from the rows and factor it, in the worlds where ``which`` is 1."""
-        joints, delassus, worlds = self.problem.joints, self.delassus, self.problem.model.worlds
-        entries, sizes = delassus.entries, delassus.sizes
-        program.launch(forget, worlds, self.share, which)
-        blocks = sizes.blocks * worlds
-        program.launch(fill, blocks, joints, self.problem.rows, delassus.blocks, entries, sizes, which)
-        parts = (joints, entries, self.elimination, sizes, self.share, which)
-        if self.by_level:
-            for first, count in self.levels:
-                program.launch(factor_level, count * worlds, *parts, first, count)
-        else:
-            chains = len(delassus.pattern.chains)
-            program.launch(factor_chain, chains * worlds, *parts, chains)
+        program.launch(forget, self.problem.model.worlds, self.share, which)
+        if self.threes is None:
+            self._factor(program, which)
+            return
+        self.threes.record_preparation(program, which)
+        with program.when(self.threes.data.any_trouble):
+            self._factor(program, self.threes.data.trouble)
 
     def record_solution(self, program: Program) -> None:
         """Impulses for the wanted changes."""
-        entries, sizes, worlds = self.delassus.entries, self.delassus.sizes, self.problem.model.worlds
-        parts = (self.problem.joints, entries, self.elimination, sizes, self.problem.rows)
-        if not self.by_level:
-            chains = len(self.delassus.pattern.chains)
-            program.launch(solve_chain, chains * worlds, *parts, chains)
+        if self.threes is None:
+            self._solve(program, self.everywhere)
             return
-        for first, count in self.levels:
-            program.launch(forward_level, count * worlds, *parts, first, count)
-        for first, count in reversed(self.levels):
-            program.launch(backward_level, count * worlds, *parts, first, count)
+        self.threes.record_solution(program)
+        with program.when(self.threes.data.any_trouble):
+            self._solve(program, self.threes.data.trouble)
 
     def redundant_rows(self) -> np.ndarray:
         """Rows of every joint that others imply, shape (worlds, joints)."""
         return np.asarray(self.elimination.dropped.numpy()).reshape(self.problem.model.worlds, -1)
+
+    def _factor(self, program: Program, which: Any) -> None:
+        joints, delassus, worlds = self.problem.joints, self.delassus, self.problem.model.worlds
+        entries, sizes = delassus.entries, delassus.sizes
+        blocks = sizes.blocks * worlds
+        program.launch(fill, blocks, joints, self.problem.rows, delassus.blocks, entries, sizes, which)
+        parts = (joints, entries, self.elimination, sizes, self.share, which)
+        for first, count in self.levels:
+            program.launch(factor_level, count * worlds, *parts, first, count)
+        if not self.levels:
+            chains = len(delassus.pattern.chains)
+            program.launch(factor_chain, chains * worlds, *parts, chains)
+
+    def _solve(self, program: Program, which: Any) -> None:
+        entries, sizes, worlds = self.delassus.entries, self.delassus.sizes, self.problem.model.worlds
+        parts = (self.problem.joints, entries, self.elimination, sizes, self.problem.rows, which)
+        for first, count in self.levels:
+            program.launch(forward_level, count * worlds, *parts, first, count)
+        for first, count in reversed(self.levels):
+            program.launch(backward_level, count * worlds, *parts, first, count)
+        if not self.levels:
+            chains = len(self.delassus.pattern.chains)
+            program.launch(solve_chain, chains * worlds, *parts, chains)

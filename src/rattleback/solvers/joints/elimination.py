@@ -23,7 +23,6 @@ class Elimination:
 
     diagonal: wp.int32 = field("1", "block on the diagonal of a column")
     count: wp.int32 = field("1", "number of its blocks below the diagonal, which follow that one")
-    threes: wp.int32 = field("1", "1 where every block it touches is three by three")
     first_before: wp.int32 = field("1", "first of the blocks of earlier columns in the row of this one")
     befores: wp.int32 = field("1", "their number")
     before: wp.int32 = field("1", "such a block", axis="befores")
@@ -33,8 +32,8 @@ class Elimination:
     at: wp.int32 = field("1", "where its entries start", axis="blocks")
     first_source: wp.int32 = field("1", "first product it takes", axis="blocks")
     sources: wp.int32 = field("1", "number of them", axis="blocks")
-    left: wp.int32 = field("1", "where Y_ik of a product starts", axis="sources")
-    right: wp.int32 = field("1", "where A_jk of it starts", axis="sources")
+    left: wp.int32 = field("1", "block of Y_ik of a product", axis="sources")
+    right: wp.int32 = field("1", "block of A_jk of it", axis="sources")
     through: wp.int32 = field("1", "joint k of it", axis="sources")
     first: wp.int32 = field("1", "first column of an independent part", axis="chains")
     length: wp.int32 = field("1", "number of its columns", axis="chains")
@@ -73,10 +72,9 @@ def make_elimination(problem: JointRows, delassus: Delassus) -> Elimination:
         "dropped": np.zeros(len(problem.names) * worlds),
         "inverted": np.zeros(len(problem.names) * worlds),
         **_rows(pattern),
-        **_sources(pattern, starts),
+        **_sources(pattern),
     }
     lists["diagonal"] = _starts([n + 1 for n in lists["count"]])
-    lists["threes"] = _threes(pattern, problem.counts)
     axes = ("columns", "befores", "blocks", "sources", "chains", "joints")
     of = {"columns": "count", "befores": "before", "blocks": "row", "sources": "left", "chains": "first"}
     counts = {axis: len(lists[of.get(axis, "dropped")]) for axis in axes}
@@ -100,7 +98,7 @@ def _rows(pattern: Pattern) -> dict[str, list[int]]:
     return {"before": [k for row in rows for k in row], "befores": befores, "first_before": _starts(befores)}
 
 
-def _sources(pattern: Pattern, starts: list[int]) -> dict[str, list[int]]:
+def _sources(pattern: Pattern) -> dict[str, list[int]]:
     """For every block the products it takes."""
     number = {pair: k for k, pair in enumerate(pattern.blocks)}
     found: list[list[tuple[int, int, int]]] = [[] for _ in pattern.blocks]
@@ -108,20 +106,8 @@ def _sources(pattern: Pattern, starts: list[int]) -> dict[str, list[int]]:
         for place, k in enumerate(column):
             for m in column[: place + 1]:
                 goal = number[(pattern.blocks[k][0], pattern.blocks[m][0])]
-                found[goal].append((starts[k], starts[m], joint))
+                found[goal].append((k, m, joint))
     sources = [len(products) for products in found]
     flat = [product for products in found for product in products]
     named = {name: [product[place] for product in flat] for place, name in enumerate(("left", "right", "through"))}
     return {**named, "sources": sources, "first_source": _starts(sources)}
-
-
-def _threes(pattern: Pattern, counts: np.ndarray) -> list[int]:
-    """Whether a column, those before it in its row and those below it all have three rows."""
-    three = {joint: bool(counts[joint] == 3) for joint in pattern.order}
-    good = dict(three)
-    for joint, column in zip(pattern.order, pattern.columns, strict=True):
-        below = [pattern.blocks[k][0] for k in column]
-        good[joint] = good[joint] and all(three[i] for i in below)
-        for i in below:
-            good[i] = good[i] and three[joint]
-    return [int(good[joint]) for joint in pattern.order]
