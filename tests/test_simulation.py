@@ -4,10 +4,14 @@ import math
 import subprocess
 import sys
 import time
+from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import rattleback as rb
+from rattleback import scenes
 
 
 def falling(**settings: object) -> rb.Simulation:
@@ -104,6 +108,51 @@ def test_use_changes_the_running_simulation_or_nothing() -> None:
     with pytest.raises(rb.InputError, match="time_step is -1"):
         sim.use(strict=False, time_step=-1, integrator="rk4")
     assert (sim.time_step, sim.strict, type(sim.integrator).__name__) == (0.02, True, "LieMidpoint")
+
+
+class Refusing:
+    """A joint method that fits no scene."""
+
+    def prepare(self, problem: Any) -> Any:
+        raise rb.InputError(f"There are {len(problem.names)} joints; this method takes none.")
+
+
+def test_a_method_that_does_not_fit_the_scene_is_refused_and_the_old_one_goes_on() -> None:
+    sim, plain = (rb.Simulation(scenes.chain(3), joints="iterative") for _ in range(2))
+    sim.step(3)
+    plain.step(3)
+    with pytest.raises(rb.InputError, match="There are 3 joints; this method takes none"):
+        sim.use(joints=Refusing(), position_tolerance=1e-3, closing_speed=1.0, max_iterations=7)
+    assert sim.joints == plain.joints
+    assert (sim.tolerances, sim.closing_speed, sim.max_iterations) == (plain.tolerances, 10.0, 50)
+    sim.step(5)
+    plain.step(5)
+    assert sim.hash() == plain.hash()
+
+
+def test_a_method_for_a_body_that_does_not_exist_is_refused_and_the_old_one_goes_on() -> None:
+    sim = rb.Simulation(scenes.chain(3), joints="iterative")
+    before = sim.joints
+    with pytest.raises(rb.UnknownName, match="joints_by_chain has a method for 'nobody'"):
+        sim.use(joints=rb.joints_by_chain({"nobody": "direct"}))
+    assert sim.joints == before
+
+
+def test_a_refused_method_changes_no_other_setting() -> None:
+    sim = rb.Simulation(scenes.chain(3))
+    with pytest.raises(rb.InputError, match="this method takes none"):
+        sim.use(joints=Refusing(), time_step=0.05, strict=True)
+    assert (sim.time_step, sim.strict) == (0.01, False)
+
+
+def test_the_report_still_knows_the_integrator_after_a_refused_method() -> None:
+    sim, plain = (rb.Simulation(scenes.chain(3), integrator="implicit_euler") for _ in range(2))
+    with pytest.raises(rb.InputError, match="this method takes none"):
+        sim.use(joints=Refusing())
+    sim.step(5)
+    plain.step(5)
+    assert plain.report.integration_error > 0.0
+    assert sim.report == plain.report
 
 
 @pytest.mark.parametrize(
@@ -208,3 +257,123 @@ except KeyboardInterrupt:
     time.sleep(0.5)
     process.send_signal(2)
     assert process.communicate(timeout=20)[0] == "interrupted True\n"
+
+
+def driven(worlds: int | None = None) -> rb.Simulation:
+    """An arm on an upright hinge with a servo that is still at zero."""
+    scene = rb.Scene()
+    scene.add_body(rb.Box(1.0, 0.1, 0.1), mass=1.0, position=(0.5, 0, 0), name="arm")
+    scene.add_joint(rb.Revolute("world", "arm", axis=(0, 0, 1)), name="hinge")
+    scene.add_force(rb.Servo("hinge", target=0.0, gain=40.0, rate_time=0.2), name="motor")
+    return rb.Simulation(scene, worlds=worlds)
+
+
+def test_a_servo_is_found_by_name_and_follows_a_target_set_between_steps() -> None:
+    sim = driven()
+    assert sim.servo("motor").target == 0.0
+    sim.servo("motor").target = 0.7
+    sim.run(3.0)
+    assert sim["hinge"].angle == pytest.approx(0.7, abs=1e-3)
+    assert sim.servo("motor").target == 0.7
+    sim.servo("motor").target = None
+    sim.run(3.0)
+    assert sim["hinge"].angle == pytest.approx(0.0, abs=1e-3)
+
+
+def test_every_world_may_have_its_own_target() -> None:
+    sim = driven(worlds=3)
+    sim.servo("motor").target = [0.1, -0.2, 0.3]
+    sim.run(3.0)
+    np.testing.assert_allclose(sim["hinge"].angle, [0.1, -0.2, 0.3], atol=1e-3)
+
+
+def test_a_servo_that_does_not_exist_lists_those_that_do() -> None:
+    with pytest.raises(rb.UnknownName, match="There is no servo 'moter'. Did you mean 'motor'\\? There are 'motor'"):
+        driven().servo("moter")
+
+
+def skew(v: np.ndarray) -> np.ndarray:
+    return np.cross(np.eye(3), v)
+
+
+def nearest(scene: rb.Scene, velocities: np.ndarray) -> np.ndarray:
+    """The velocities (bodies, 6) nearest to given ones in kinetic energy that agree with ball joints.
+
+    u − W Jᵀ (J W Jᵀ)⁺ J u, W inverse masses and inertias, J the rate of every joint's gap.
+    """
+    index = {body.name: k for k, body in enumerate(scene.bodies)}
+    jacobian = np.zeros((3 * len(scene.joints), 6 * len(index)))
+    weights = np.zeros((6 * len(index), 6 * len(index)))
+    for k, body in enumerate(scene.bodies):
+        turn = Rotation.from_quat(body.orientation).as_matrix()
+        weights[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = np.eye(3) / body.mass
+        weights[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = turn @ np.linalg.inv(body.inertia) @ turn.T
+    for r, joint in enumerate(scene.joints.values()):
+        for name, sign in ((joint.a, -1.0), (joint.b, 1.0)):
+            if name in index:
+                k, lever = index[name], np.array(joint.at) - scene.bodies[index[name]].position
+                jacobian[3 * r : 3 * r + 3, 6 * k : 6 * k + 3] = sign * np.eye(3)
+                jacobian[3 * r : 3 * r + 3, 6 * k + 3 : 6 * k + 6] = -sign * skew(lever)
+    u, response = velocities.ravel(), weights @ jacobian.T
+    return (u - response @ np.linalg.pinv(jacobian @ response, rcond=1e-10) @ (jacobian @ u)).reshape(-1, 6)
+
+
+def ring() -> rb.Scene:
+    """Six bars on six ball joints, a hexagon that floats."""
+    scene, corners = (
+        rb.Scene(gravity=(0, 0, 0)),
+        [np.array([np.cos(a), np.sin(a), 0.0]) for a in np.pi / 3 * np.arange(6)],
+    )
+    for k in range(6):
+        start, end = corners[k], corners[(k + 1) % 6]
+        turn = Rotation.from_rotvec([0, 0, np.arctan2(*(end - start)[1::-1])]).as_quat()
+        scene.add_body(
+            rb.Box(1, 0.1, 0.2), mass=1.0 + k, position=0.5 * (start + end), orientation=turn, name=f"bar_{k}"
+        )
+    for k in range(6):
+        scene.add_joint(rb.Ball(f"bar_{k - 1 if k else 5}", f"bar_{k}", at=corners[k]))
+    return scene
+
+
+@pytest.mark.parametrize("scene", [scenes.chain(8), scenes.tree(4), ring()], ids=["chain", "tree", "ring"])
+def test_velocities_that_contradict_the_joints_start_as_the_nearest_that_agree(scene: rb.Scene) -> None:
+    """A first step from any velocities is the first step from their projection, done here with dense matrices."""
+    given = np.random.default_rng(5).normal(size=(len(scene.bodies), 6))
+    ends = []
+    for velocities in (given, nearest(scene, given)):
+        sim = rb.Simulation(scene, time_step=0.001, position_tolerance=1e-11, velocity_tolerance=1e-11)
+        sim.state.velocity, sim.state.angular_velocity = velocities[:, :3], velocities[:, 3:]
+        sim.step()
+        assert sim.report.converged
+        ends.append(np.hstack([sim.state.position, sim.state.velocity, sim.state.angular_velocity]))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-9)
+
+
+def test_velocities_written_between_steps_are_made_to_agree_too() -> None:
+    scene = scenes.chain(5)
+    given = np.random.default_rng(6).normal(size=(5, 6))
+    ends = []
+    for velocities in (given, nearest(scene, given)):
+        sim = rb.Simulation(scene, time_step=0.001)
+        start = sim.state.position.copy(), sim.state.orientation.copy()
+        sim.step()
+        sim.state.position, sim.state.orientation = start
+        sim.state.velocity, sim.state.angular_velocity = velocities[:, :3], velocities[:, 3:]
+        sim.step()
+        ends.append(np.hstack([sim.state.position, sim.state.velocity]))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-4])
+@pytest.mark.parametrize(("hanging", "h"), [(False, 1.0 / 30.0), (True, 0.01)], ids=["mobile", "hanging tree"])
+def test_loose_tolerances_give_no_more_energy_than_they_can_hide(hanging: bool, h: float, tolerance: float) -> None:
+    """63 bars against the same with a tight tolerance: the difference is at most what lifts all by the tolerance."""
+    scene = scenes.tree(6, hanging=hanging)
+    loose, tight = (
+        rb.Simulation(scene, time_step=h, position_tolerance=size, strict=True) for size in (tolerance, 1e-7)
+    )
+    lift = 9.81 * tolerance * sum(body.mass for body in scene.bodies)
+    for _ in range(500):
+        loose.step()
+        tight.step()
+        assert loose.energy().total <= tight.energy().total + lift

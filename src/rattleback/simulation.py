@@ -13,7 +13,7 @@ import warp as wp
 
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import choose, name_of
-from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning
+from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning, RattlebackError
 from rattleback.core.precision import epsilon
 from rattleback.core.report import Profile, Report
 from rattleback.core.stages import Program
@@ -97,6 +97,9 @@ class Simulation:
         self._steps_per_replay = 16
         self._budget: float | None = None
         self._called = 0.0
+        self._bench: Bench
+        self._preview: Preview | None
+        self._program: Program
         self._record()
 
     @property
@@ -154,20 +157,22 @@ class Simulation:
         most = checks.count(settings.get("max_iterations", self.max_iterations), "max_iterations", most=MOST_ITERATIONS)
         step = checks.positive(settings.get("time_step", self.time_step), "time_step")
         speed = checks.positive(settings.get("closing_speed", self.closing_speed), "closing_speed")
-        self.strict = checks.flag(settings.get("strict", self.strict), "strict")
-        self.time_step = step
-        before = (self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations)
-        after = (integrator, joints, tolerances, speed, most)
-        if before != after:
-            self._choose(after, before)
+        strict = checks.flag(settings.get("strict", self.strict), "strict")
+        self._choose((integrator, joints, tolerances, speed, most))
+        self.strict, self.time_step = strict, step
 
-    def _choose(self, methods: tuple[Any, ...], before: tuple[Any, ...]) -> None:
-        """Record the step with other methods; where they do not fit the scene, with those of before."""
+    def _choose(self, methods: tuple[Any, ...]) -> None:
+        """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
+        before = (self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations)
+        if methods == before:
+            return
+        recorded: tuple[Any, ...] = (self._bench, self._preview, self._program)
         self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = methods
         try:
             self._record()
-        except InputError:
+        except RattlebackError:
             self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = before
+            self._bench, self._preview, self._program = recorded
             raise
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:

@@ -1,9 +1,13 @@
 """The recorded step: stages, loops, branches, calls into Python, the stop flag; one answer however it is replayed."""
 
+import time
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import warp as wp
 
+from rattleback.core import stages
 from rattleback.core.device import find
 from rattleback.core.stages import Program
 
@@ -209,3 +213,160 @@ def test_stages_are_timed_one_by_one_and_do_the_same_work(device: str) -> None:
     np.testing.assert_array_equal(bench.values.numpy(), 14.0)
     assert list(seconds) == ["grow", "double"]
     assert all(value > 0 for value in seconds.values())
+
+
+class Clock:
+    """A clock that stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def takes(self, seconds: float) -> Callable[[], None]:
+        """A call that lasts so long [s]."""
+
+        def wait() -> None:
+            self.now += seconds
+
+        return wait
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that ``run_until`` reads."""
+    clock = Clock()
+    monkeypatch.setattr(stages, "time", clock)
+    return clock
+
+
+def record_rounds(bench: Bench, clock: Clock, amount: float, rounds: int = 10, seconds: float = 1.0) -> None:
+    """A loop that would do many rounds, each of which adds to the values and takes its time."""
+    flag = wp.zeros(1, dtype=wp.int32, device=bench.program.device)
+    bench.program.launch(set_flag, 1, flag, rounds)
+    with bench.program.loop(flag, may_stop=True):
+        bench.program.launch(add, 3, bench.values, amount)
+        bench.program.call(clock.takes(seconds))
+        bench.program.launch(count_down, 1, flag)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "rounds"),
+    [(-5.0, 1), (0.0, 1), (0.5, 1), (1.5, 1), (2.5, 2), (3.5, 3), (9.5, 9), (10.5, 10), (99, 10)],
+)
+def test_a_loop_ends_before_a_deadline_that_one_more_round_would_miss(
+    device: str, clock: Clock, deadline: float, rounds: int
+) -> None:
+    """Rounds of a second; the first is done however late it is, and none that is not asked for."""
+    bench = Bench(device)
+    with bench.program.stage("loop"):
+        record_rounds(bench, clock, 1.0)
+    bench.program.compile()
+    bench.program.run_until(deadline)
+    assert bench.values.numpy().tolist() == [float(rounds)] * 3
+    assert clock.now == rounds
+
+
+def test_a_loop_whose_flag_is_down_does_no_round_before_a_deadline(device: str, clock: Clock) -> None:
+    bench = Bench(device)
+    with bench.program.stage("loop"):
+        record_rounds(bench, clock, 1.0, rounds=0)
+    bench.program.compile()
+    bench.program.run_until(99.0)
+    assert bench.values.numpy().tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize(("deadline", "first", "second"), [(0.0, 1, 1), (6.5, 3, 3), (6.0, 2, 3), (21.5, 10, 10)])
+def test_loops_share_the_time_that_is_left(device: str, clock: Clock, deadline: float, first: int, second: int) -> None:
+    """The first may use half of it; what it leaves, the second has: 6 s are 2 rounds and then 3."""
+    bench = Bench(device)
+    with bench.program.stage("loops"):
+        record_rounds(bench, clock, 1.0)
+        record_rounds(bench, clock, 100.0)
+    bench.program.compile()
+    bench.program.run_until(deadline)
+    assert bench.values.numpy()[0] == first + 100.0 * second
+
+
+def test_what_a_loop_leaves_unused_goes_to_the_next_one(device: str, clock: Clock) -> None:
+    bench = Bench(device)
+    with bench.program.stage("loops"):
+        record_rounds(bench, clock, 1.0, rounds=1)
+        record_rounds(bench, clock, 100.0)
+    bench.program.compile()
+    bench.program.run_until(8.5)
+    assert bench.values.numpy()[0] == 1.0 + 100.0 * 7
+
+
+def test_time_is_set_aside_for_what_came_after_the_loop_the_last_time(device: str, clock: Clock) -> None:
+    """Two seconds before the loop and three after it: the first time only those before are known."""
+    bench = Bench(device)
+    with bench.program.stage("step"):
+        bench.program.call(clock.takes(2.0))
+        record_rounds(bench, clock, 1.0)
+        bench.program.call(clock.takes(3.0))
+    bench.program.compile()
+    bench.program.run_until(8.5)
+    assert (bench.values.numpy()[0], clock.now) == (6.0, 11.0)
+    clock.now = 0.0
+    bench.program.run_until(8.5)
+    assert (bench.values.numpy()[0], clock.now) == (6.0 + 3.0, 8.0)
+
+
+def test_a_round_that_took_long_is_expected_to_take_as_long_again(device: str, clock: Clock) -> None:
+    """Rounds of 1, 3, 1, 1 … s: after the long one a second at the end is not enough."""
+    bench, lengths = Bench(device), iter([1.0, 3.0, 1.0, 1.0, 1.0])
+
+    def wait() -> None:
+        clock.now += next(lengths)
+
+    with bench.program.stage("loop"):
+        bench.program.launch(set_flag, 1, bench.flag, 5)
+        with bench.program.loop(bench.flag, may_stop=True):
+            bench.program.launch(add, 3, bench.values, 1.0)
+            bench.program.call(wait)
+            bench.program.launch(count_down, 1, bench.flag)
+    bench.program.compile()
+    bench.program.run_until(6.5)
+    assert (bench.values.numpy()[0], clock.now) == (2.0, 4.0)
+
+
+def test_a_loop_of_the_prologue_is_left_out_before_a_deadline(device: str, clock: Clock) -> None:
+    bench = Bench(device)
+    with bench.program.prologue():
+        bench.program.launch(add, 3, bench.values, 1.0)
+        record_rounds(bench, clock, 1000.0)
+    with bench.program.stage("step"):
+        record_rounds(bench, clock, 10.0, rounds=2)
+    bench.program.compile()
+    bench.program.run_until(99.0)
+    assert bench.values.numpy()[0] == 21.0
+
+
+def test_a_deadline_that_is_far_away_changes_nothing(device: str) -> None:
+    """Loops in stages, loops and launches under flags, loops in loops."""
+    answers = []
+    for late in (False, True):
+        bench = Bench(device)
+        inner = wp.zeros(1, dtype=wp.int32, device=bench.program.device)
+        with bench.program.stage("first"):
+            bench.program.launch(add, 3, bench.values, 1.0)
+            bench.program.launch(set_flag, 1, bench.flag, 3)
+            with bench.program.loop(bench.flag):
+                bench.program.launch(add, 3, bench.values, 0.5)
+                bench.program.launch(set_flag, 1, inner, 2)
+                with bench.program.loop(inner):
+                    bench.program.launch(double, 3, bench.values)
+                    bench.program.launch(count_down, 1, inner)
+                bench.program.launch(count_down, 1, bench.flag)
+        with bench.program.stage("second"):
+            bench.program.launch(set_flag, 1, inner, 1)
+            with bench.program.when(inner):
+                bench.program.launch(add, 3, bench.values, 0.25)
+        bench.program.compile()
+        for _ in range(3):
+            bench.program.run_until(time.perf_counter() + 1e6) if late else bench.program.run(1)
+        answers.append(bench.values.numpy().tolist())
+    assert answers[0] == answers[1]
+    assert answers[0][0] > 1e5

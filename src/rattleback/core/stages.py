@@ -40,6 +40,7 @@ class Loop:
     """Launches repeated while ``flag[0]`` is not zero; the flag lives on the device."""
 
     flag: Any
+    may_stop: bool = False
     nodes: "list[Node]" = field(default_factory=list)
 
 
@@ -102,9 +103,14 @@ class Program:
         self._open.append(HostCall(function))
 
     @contextmanager
-    def loop(self, flag: Any) -> Iterator[None]:
-        """Everything recorded inside is repeated while ``flag[0]`` is not zero."""
-        with self._inside(Loop(flag)):
+    def loop(self, flag: Any, may_stop: bool = False) -> Iterator[None]:
+        """Everything recorded inside is repeated while ``flag[0]`` is not zero.
+
+        Args:
+            flag: One-entry array.
+            may_stop: Whether what follows can go on from any round, so that a deadline may end the loop.
+        """
+        with self._inside(Loop(flag, may_stop)):
             yield
 
     @contextmanager
@@ -133,7 +139,7 @@ class Program:
         self._opening, self._pieces = self._captured(self._prologue), self._captured(nodes)
         if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
             step = [*nodes, launches[-1]]
-            self._whole = self._capture([Loop(self._steps_left, step)])
+            self._whole = self._capture([Loop(self._steps_left, nodes=step)])
 
     @property
     def _nodes(self) -> list[Node]:
@@ -157,15 +163,15 @@ class Program:
     def run_until(self, deadline: float) -> None:
         """Replay the prologue and one step; its loops end so that all that has to follow ends at a deadline.
 
-        Each loop may take an equal part of the time that is left to it and those after it, beside what the other
-        launches took the last time; one round is always done. The host reads the flags between rounds. Loops of the
-        prologue are left out.
+        Each loop that may stop has an equal part of the time that is left to it and those after it, beside what the
+        other launches took the last time; one round is always done. The host reads the flags between rounds. Such
+        loops of the prologue are left out.
 
         Args:
             deadline: As ``time.perf_counter`` counts [s].
         """
         if not self._timed:
-            prologue = [node for node in self._prologue if not isinstance(node, Loop)]
+            prologue = [node for node in self._prologue if not _may_stop(node)]
             self._timed = list(self._in_rounds([*prologue, *self._nodes]))
         loops, fixed = sum(flag is not None for _, flag in self._timed), 0.0
         for call, flag in self._timed:
@@ -188,13 +194,13 @@ class Program:
         """Calls that replay the nodes, with the flag of those that are to be repeated."""
         run: list[Node] = []
         for node in [*nodes, None]:
-            if node is not None and not isinstance(node, Loop):
+            if node is not None and not _may_stop(node):
                 run.append(node)
                 continue
             for call in self._captured(run):
                 yield call, None
             run = []
-            if node is not None:
+            if isinstance(node, Loop):
                 yield _all(self._captured(node.nodes)), node.flag
 
     def time_stages(self, steps: int) -> dict[str, float]:
@@ -250,6 +256,10 @@ def _launches(nodes: list[Node]) -> list[Launch]:
         elif isinstance(node, Loop | Branch):
             found.extend(_launches(node.nodes))
     return found
+
+
+def _may_stop(node: Node) -> bool:
+    return isinstance(node, Loop) and node.may_stop
 
 
 def _all(calls: list[Callable[[], None]]) -> Callable[[], None]:

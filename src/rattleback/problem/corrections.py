@@ -8,10 +8,11 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
-from rattleback.maths.quat import rotate
+from rattleback.maths.quat import rotate, rotate_back
+from rattleback.maths.spin import angular_velocity
 from rattleback.model.bench import move
 from rattleback.model.model import Bodies
-from rattleback.model.state import Clock, Motion
+from rattleback.model.state import Clock, Loads, Motion
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
 
 # Larger than any error that means something.
@@ -19,6 +20,8 @@ FAR = wp.constant(real(1e30))
 LEAST_SCALE = wp.constant(real(1.0 / 32.0))
 # The most a body of a stiff or open world may turn by one correction [rad].
 MOST_TURN = wp.constant(real(0.5))
+# A joint that starts a step this many times its tolerance apart is torn.
+TORN = wp.constant(real(1e3))
 # Corrections while joints are far open: where they end up is not yet worth more.
 MOST_WHILE_OPEN = 4
 # Where h |p| |l| / I of a joint comes near this, its bodies are looked at for stiffness.
@@ -52,6 +55,7 @@ class Effort:
     suspect: wp.int32 = field("1", "1 when a joint carries so much that its bodies may be stiff")
     stiff: wp.int32 = field("1", "1 when a body is")
     open: wp.int32 = field("1", "1 when a joint is so far open that it closes over several steps")
+    torn: wp.int32 = field("1", "1 when a joint starts the step far outside its tolerance")
     limited: wp.int32 = field("1", "1 when the corrections of its positions are limited: it is stiff or open")
     time_step: real = field("s", "length of the step")
     any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
@@ -59,6 +63,7 @@ class Effort:
     any_undo: wp.int32 = field("1", "1 when any world has something to undo", axis="flags")
     any_suspect: wp.int32 = field("1", "1 when any world is suspected", axis="flags")
     any_stiff: wp.int32 = field("1", "1 when any world is stiff", axis="flags")
+    any_torn: wp.int32 = field("1", "1 when any world is torn", axis="flags")
     any_limited: wp.int32 = field("1", "1 when those of any world are", axis="flags")
     any_fresh: wp.int32 = field("1", "1 when any world has just been found to be", axis="flags")
 
@@ -109,21 +114,26 @@ def start(clock: Clock, effort: Effort) -> None:
     effort.suspect[w] = 0
     effort.stiff[w] = 0
     effort.open[w] = 0
+    effort.torn[w] = 0
     effort.limited[w] = 0
+    effort.any_torn[0] = 0
     effort.any_suspect[0] = 0
     effort.any_stiff[0] = 0
     effort.any_limited[0] = 0
 
 
 @wp.kernel(enable_backward=False)
-def drop_pull(bodies: Bodies, flight: Flight, effort: Effort) -> None:
-    """What pulls an open world together moves its bodies but leaves them no speed."""
+def drop_pull(bodies: Bodies, flight: Flight, loads: Loads, effort: Effort) -> None:
+    """What pulls a torn world together moves its bodies but leaves them no speed: they go on as they turned before."""
     i = wp.tid()
-    if effort.open[bodies.world[i]] == 1:
+    w = bodies.world[i]
+    if effort.torn[w] == 1:
         pull = flight.start.velocity[i] - flight.before.velocity[i]
         flight.end.velocity[i] = flight.end.velocity[i] - pull
-        spin = flight.start.angular_velocity[i] - flight.before.angular_velocity[i]
-        flight.end.angular_velocity[i] = flight.end.angular_velocity[i] - spin
+        q = flight.end.orientation[i]
+        spin = rotate(q, rotate_back(flight.before.orientation[i], flight.before.angular_velocity[i]))
+        kick = effort.time_step[w] * loads.torque[i]
+        flight.end.angular_velocity[i] = spin + angular_velocity(q, kick, bodies.inverse_inertia[i])
 
 
 @wp.kernel(enable_backward=False)
@@ -160,12 +170,17 @@ def rest(joints: Joints, rows: Rows, effort: Effort, limits: Limits, reactions: 
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         square += rows.error[r] * rows.error[r]
-    way = limits.speed * effort.time_step[joints.world[j]]
+    w = joints.world[j]
+    way = limits.speed * effort.time_step[w]
+    far = wp.min(way, TORN * limits.position)
     left = real(0.0)
+    if square > far * far:
+        effort.torn[w] = 1
+        effort.any_torn[0] = 1
     if square > way * way:
         left = real(1.0) - way / wp.sqrt(square)
-        effort.open[joints.world[j]] = 1
-        effort.limited[joints.world[j]] = 1
+        effort.open[w] = 1
+        effort.limited[w] = 1
         effort.any_limited[0] = 1
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rows.goal[r] = left * rows.error[r]

@@ -77,7 +77,8 @@ def measure_positions(
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
             e = real(0.0)
             if letters.is_velocity[r] == 1:
-                e = h * (row_velocity(joints, rows, flight.start, j, r) - letters.rate[r])
+                rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
+                e = h * (real(0.5) * rate - letters.rate[r])
             else:
                 e = error_of(letter_of(letters, r), frames, local)
             rows.wanted[r] = (rows.goal[r] - e) / h

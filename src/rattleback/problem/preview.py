@@ -119,7 +119,7 @@ class Preview:
         kept = arrays.clone(self.reactions)
         bench.for_worlds(corrections.begin, effort)
         self._look(motions, kept)
-        with bench.program.loop(effort.any_busy):
+        with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
                 self._prepare_stiff()
             self._correct(bench.start)
@@ -130,8 +130,9 @@ class Preview:
             self._look(motions, kept)
         with bench.program.when(effort.any_undo):
             self._undo(motions, kept)
+        with bench.program.when(effort.any_torn):
+            bench.for_bodies(corrections.drop_pull, self.flight, bench.loads, effort)
         with bench.program.when(effort.any_limited):
-            bench.for_bodies(corrections.drop_pull, self.flight, effort)
             bench.for_worlds(corrections.loosen, effort)
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, effort)
 
@@ -179,7 +180,7 @@ class Preview:
         bench, motion = self.bench, self.bench.state.motion
         bench.for_worlds(corrections.begin, self.effort)
         self._measure_velocities()
-        with bench.program.loop(self.effort.any_busy):
+        with bench.program.loop(self.effort.any_busy, may_stop=True):
             self._correct(motion)
             bench.for_worlds(corrections.lower, self.effort)
             self._measure_velocities()
