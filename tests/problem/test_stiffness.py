@@ -146,13 +146,15 @@ def amplification(z: float, levers_of_the_start: bool = False) -> np.ndarray:
 
     With J = I + m l² about the pin and a = h² T l / 2 J, half of the pull T acts before and half after the step:
 
-        φ' = φ − a ((1 − w) θ + w θ⁺),   θ⁺ = θ + φ',   φ⁺ (1 + r a) = φ' − a θ⁺
+        φ' = φ − a ((1 − w) θ + w θ⁺),   θ⁺ = θ + φ',   φ⁺ (1 + r a) = φ' − a ((1 − b) θ⁺ + b θ),   b = 0.6 w (1 − r)
     """
     a = 0.5 * z * INERTIA / ABOUT_PIN
     w, r = (0.0 if levers_of_the_start else max(0.0, 1.0 - limit / z) for limit in (3.5, 12.0))
     turn = np.array([-a, 1.0]) / (1.0 + a * w)
     angle = np.array([1.0, 0.0]) + turn
-    return np.stack([angle, (turn - a * angle) / (1.0 + r * a)])
+    b = 0.6 * w * (1.0 - r)
+    kick = a * ((1.0 - b) * angle + b * np.array([1.0, 0.0]))
+    return np.stack([angle, (turn - kick) / (1.0 + r * a)])
 
 
 def swing(z: float, steps: int, angle: float = 5e-4) -> np.ndarray:

@@ -164,7 +164,7 @@ class Preview:
         with bench.program.when(effort.any_stiff):
             given = (problem.joints, self.links, motion, self.reactions, self.inertias, effort)
             bench.for_bodies(stiffness.relax, *given)
-            bench.for_bodies(stiffness.ease_off, self.inertias, effort.stiff)
+            bench.for_bodies(stiffness.settle, self.inertias, effort)
         self._evaluate(motion, self.everywhere)
         self.stops.begin_velocities()
         self._correct_velocities()
@@ -172,6 +172,7 @@ class Preview:
         self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
         which, any_of_them = self.stops.end_step()
         with bench.program.when(any_of_them):
+            bench.for_bodies(stiffness.ease_off, self.inertias, which)
             bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
             self._evaluate(motion, which)
             self.stops.made_anew()
@@ -182,6 +183,9 @@ class Preview:
         self._measure_velocities()
         with bench.program.loop(self.effort.any_busy, may_stop=True):
             self._correct(motion)
+            with bench.program.when(self.effort.any_stiff):
+                acting = (self.flight, self.levers, self.reactions, self.inertias, self.effort)
+                bench.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
             bench.for_worlds(corrections.lower, self.effort)
             self._measure_velocities()
 
