@@ -169,7 +169,8 @@ class Preview:
         self.stops.begin_velocities()
         self._correct_velocities()
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, effort)
-        self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
+        if problem.joints.counts.numpy().any():
+            self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
         which, any_of_them = self.stops.end_step()
         with bench.program.when(any_of_them):
             bench.for_bodies(stiffness.ease_off, self.inertias, which)

@@ -300,12 +300,12 @@ class PreparedDirect:
         self.threes: InThrees | None = None
         if (problem.counts == 3).all():
             data = see_in_threes(problem, self.delassus)
-            self.threes = InThrees(problem, self.delassus, self.elimination, self.levels, data)
+            self.threes = InThrees(problem, self.delassus, self.elimination, self.levels, self.share, data)
 
     def record_preparation(self, program: Program, which: Any) -> None:
         """Fill the matrix from the rows and factor it, in the worlds where ``which`` is 1."""
-        program.launch(forget, self.problem.model.worlds, self.share, which)
         if self.threes is None:
+            program.launch(forget, self.problem.model.worlds, self.share, which)
             self._factor(program, which)
             return
         self.threes.record_preparation(program, which)

@@ -12,7 +12,7 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.core.precision import mat33, vec3
+from rattleback.core.precision import mat33, real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import inverse33
 from rattleback.problem.delassus import REDUNDANT, Blocks, Delassus, Sizes, fill_threes
@@ -34,19 +34,12 @@ class Threes:
 
 
 @wp.kernel(enable_backward=False)
-def begin(threes: Threes, which: wp.array[wp.int32]) -> None:
-    """No wanted world is known to be in trouble; the others are as they were."""
+def begin(threes: Threes, share: wp.array[real], which: wp.array[wp.int32]) -> None:
+    """No wanted world is known to be in trouble, nor to have redundant rows."""
     w = wp.tid()
     if which[w] == 1:
         threes.trouble[w] = 0
-    elif threes.trouble[w] == 1:
-        threes.any_trouble[0] = 1
-
-
-@wp.kernel(enable_backward=False)
-def calm(threes: Threes) -> None:
-    """Nobody is in trouble until a world says so."""
-    threes.any_trouble[0] = 0
+        share[w] = real(1.0)
 
 
 @wp.kernel(enable_backward=False)
@@ -183,20 +176,21 @@ class InThrees:
         delassus: Their matrix.
         elimination: The order of elimination.
         levels: First column and number of columns of every level; empty to do a chain per thread.
-        data: The numbers, in threes.
+        share: Part of the tolerances each world may use up.
+        data: The numbers, in threes; ``any_trouble`` stays raised once a world was in trouble.
     """
 
     problem: JointRows
     delassus: Delassus
     elimination: Elimination
     levels: list[tuple[int, int]]
+    share: Any
     data: Any
 
     def record_preparation(self, program: Program, which: Any) -> None:
         """Fill and factor the matrix in the worlds where ``which`` is 1."""
         problem, sizes, worlds = self.problem, self.delassus.sizes, self.problem.model.worlds
-        program.launch(calm, 1, self.data)
-        program.launch(begin, worlds, self.data, which)
+        program.launch(begin, worlds, self.data, self.share, which)
         blocks = (self.delassus.blocks, self.data, sizes, which)
         program.launch(fill, sizes.blocks * worlds, problem.joints, problem.rows, *blocks)
         parts = (self.data, self.elimination, sizes, which)
