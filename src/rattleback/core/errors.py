@@ -47,7 +47,7 @@ class DivergenceError(RattlebackError):
 
 
 class NotConverged(RattlebackError):
-    """A step that did not meet its tolerance, raised only when ``strict=True``."""
+    """A step that did not meet its tolerance with ``strict=True``, or joints that ``assemble`` cannot close."""
 
 
 class NotConvergedWarning(UserWarning):
