@@ -65,7 +65,20 @@ if TYPE_CHECKING:
     from rattleback.maths import rotation
     from rattleback.model import Body, Material, Scene, State
     from rattleback.recording import Recorder
-    from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Mesh, Placed, Plane, Sphere
+    from rattleback.shapes import (
+        Box,
+        Capsule,
+        Compound,
+        Cone,
+        ConvexHull,
+        Cylinder,
+        Ellipsoid,
+        HeightField,
+        Mesh,
+        Placed,
+        Plane,
+        Sphere,
+    )
     from rattleback.simulation import Simulation
     from rattleback.solvers.joints.by_chain import joints_by_chain
 
@@ -124,8 +137,10 @@ _HOME = {
         "Capsule",
         "Compound",
         "Cone",
+        "ConvexHull",
         "Cylinder",
         "Ellipsoid",
+        "HeightField",
         "Mesh",
         "Placed",
         "Plane",
@@ -161,6 +176,7 @@ __all__ = [
     "CommonDirection",
     "Compound",
     "Cone",
+    "ConvexHull",
     "Cylinder",
     "Cylindrical",
     "DeviceError",
@@ -176,6 +192,7 @@ __all__ = [
     "FixedOrientation",
     "Gear",
     "Gravity",
+    "HeightField",
     "InputError",
     "Material",
     "Mesh",

@@ -7,10 +7,14 @@ import pytest
 import rattleback as rb
 
 BALL = {"kind": "sphere", "radius": 1}
-SHAPES = "'sphere', 'box', 'capsule', 'cylinder', 'cone', 'ellipsoid', 'plane', 'mesh', 'compound'"
+SHAPES = (
+    "'sphere', 'box', 'capsule', 'cylinder', 'cone', 'ellipsoid', 'plane', 'mesh', 'compound', 'convex_hull', "
+    "'height_field'"
+)
 BODY = (
     "'name', 'static', 'shape', 'mass', 'density', 'center_of_mass', 'inertia', 'position', 'origin', 'orientation', "
-    "'velocity', 'angular_velocity', 'material', 'group'"
+    "'velocity', 'angular_velocity', 'material', 'group', 'collision', 'margin', 'category', 'collides_with', "
+    "'continuous'"
 )
 
 
@@ -78,7 +82,7 @@ def test_a_file_that_is_no_scene_is_a_sentence(path, content, message):
         (
             {"boddies": []},
             "boddies: is not a field of this table. Did you mean 'bodies'? It takes 'format', 'version', 'name', "
-            "'gravity', 'bodies', 'joints', 'forces'.",
+            "'gravity', 'bodies', 'joints', 'forces', 'exclusions', 'allowed'.",
         ),
     ],
 )
@@ -123,6 +127,14 @@ def test_a_fault_of_the_scene_has_its_path(path, content, fault):
         (
             {"shape": {"kind": "mesh", "vertices": [[0, 0, 0]], "triangles": [[0, 1, 2]]}},
             ".shape: Triangle 0 of Mesh is [0, 1, 2]",
+        ),
+        (
+            {"shape": {"kind": "convex_hull", "points": [[0, 0, 0]] * 5}},
+            ".shape: The 5 points of ConvexHull lie in one plane",
+        ),
+        (
+            {"static": True, "shape": {"kind": "height_field", "heights": [[0, 1], [2, 3, 4]], "spacing": [1, 1]}},
+            ".shape: The array of heights of HeightField is",
         ),
         (
             {"shape": {"kind": "capsule", "radius": 1, "length": 1}},

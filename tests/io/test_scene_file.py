@@ -18,6 +18,7 @@ size = st.floats(0.05, 20.0)
 number = st.floats(-1e3, 1e3)
 point = st.tuples(number, number, number)
 turn = st.tuples(*[st.floats(-3, 3)] * 3).map(lambda v: tuple(Rotation.from_rotvec(v).as_quat()))
+CORNERS = [[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)]
 TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 simple = st.one_of(
     st.builds(rb.Sphere, size),
@@ -26,7 +27,14 @@ simple = st.one_of(
     st.builds(rb.Cylinder, size, size),
     st.builds(rb.Cone, size, size),
     st.builds(rb.Ellipsoid, size, size, size),
-    st.builds(lambda a, b, c: rb.Mesh([[0, 0, 0], [a, 0, 0], [0, b, 0], [0, 0, c]], TETRAHEDRON), size, size, size),
+    st.builds(
+        lambda a, b, c, split: rb.Mesh([[0, 0, 0], [a, 0, 0], [0, b, 0], [0, 0, c]], TETRAHEDRON, split),
+        size,
+        size,
+        size,
+        st.booleans(),
+    ),
+    st.builds(lambda q, s: rb.ConvexHull(s * Rotation.from_quat(q).apply(CORNERS)), turn, size),
 )
 place = st.tuples(*[st.floats(-5, 5)] * 3)
 solid = st.recursive(
@@ -36,7 +44,11 @@ solid = st.recursive(
     ),
     max_leaves=4,
 )
-fixed = st.one_of(solid, st.builds(rb.Plane, point.filter(lambda n: np.linalg.norm(n) > 1e-3), number))
+fixed = st.one_of(
+    solid,
+    st.builds(rb.Plane, point.filter(lambda n: np.linalg.norm(n) > 1e-3), number),
+    st.builds(rb.HeightField, st.lists(point, min_size=2, max_size=4), st.tuples(size, size)),
+)
 material = st.builds(
     lambda f, e, d: rb.Material(friction=f, restitution=e, static_friction=f + d, dynamic_friction=f),
     st.floats(0, 2),

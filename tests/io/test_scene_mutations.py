@@ -29,7 +29,22 @@ def rich_scene():
         scene.add_body(shape, name=f"body {index}", group="all", position=(index, 0, 0), velocity=(0, index, 1))
     scene.add_body(None, name="point", mass=1, inertia=(1, 2, 2.5), material=rb.Material(friction=0.3, restitution=0.5))
     scene.add_static(rb.Plane(), name="ground")
-    scene.add_static(rb.Box(1, 2, 3), name="wall", angular_velocity=(0, 0, 1))
+    scene.add_static(rb.HeightField([[0, 1], [2, 3]], (1, 2)), name="hills")
+    scene.add_body(rb.ConvexHull([*points, [1, 1, 1], [0.1, 0.1, 0.1]]), name="hull")
+    scene.add_body(rb.Mesh(points, triangles, decompose=True), name="split")
+    scene.add_static(rb.Box(1, 2, 3), name="wall", angular_velocity=(0, 0, 1), collision=[rb.Plane(), rb.Sphere(1)])
+    scene.add_body(
+        rb.Sphere(1),
+        name="fast",
+        collision=rb.Placed(rb.Cone(1, 2), (1, 0, 0)),
+        margin=0.1,
+        category=("a", "b"),
+        collides_with=("a",),
+        continuous=True,
+    )
+    scene.exclude("all")
+    scene.exclude("fast", "all")
+    scene.allow("body 0", "body 1")
     for index, kind in enumerate(rb.joints.MENU.values()):
         bodies = [("world", "point"), ("body 0", "body 1"), ("body 2", "wall")][index % 3]
         given = {"at": (index, 0, 0), "at_b": (1, 2, 3), "axis": (0, 1, 0), "axis_b": (3, 0, 4)}

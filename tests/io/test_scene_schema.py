@@ -56,7 +56,13 @@ def full_scene():
     for shape in (rb.Sphere(1), rb.Box(1, 2, 3), rb.Capsule(1, 2), rb.Cylinder(1, 2), rb.Ellipsoid(1, 2, 3), parts):
         scene.add_body(shape, group="solid")
     scene.add_body(None, mass=1, inertia=(1, 1, 1))
-    scene.add_static(rb.Plane())
+    scene.add_body(rb.ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    scene.add_static(rb.HeightField([[0, 1, 2], [3, 4, 5]], 0.5))
+    scene.add_static(rb.Plane(), collision=[rb.Plane(), rb.Placed(rb.Sphere(1), (0, 0, 1))], category=["a", "b"])
+    scene.add_body(rb.Sphere(1), name="fast", margin=0.1, collides_with=(), continuous=True, collision=None)
+    scene.exclude("solid")
+    scene.exclude("fast", "solid")
+    scene.allow("fast", "box_2")
     coupled = {
         "screw": {"pitch": -0.1},
         "gear": {"axis_b": None, "ratio": 1.5, "internal": True},
@@ -100,12 +106,25 @@ def test_a_saved_scene_fits_the_schema():
         (("bodies", 0, "shape"), {"kind": "spere", "radius": 1}),
         (("bodies", 0, "shape"), {"kind": "sphere"}),
         (("bodies", 0, "shape"), {"kind": "box", "radius": 1}),
+        (("bodies", 0, "shape"), {"kind": "convex_hull", "points": [[0, 0, 0]]}),
+        (("bodies", 0, "shape"), {"kind": "height_field", "heights": [[0, 1], [2]], "spacing": [1, 1]}),
+        (("bodies", 0, "shape"), {"kind": "height_field", "heights": [[0, 1], [2, 3]], "spacing": [1, 0]}),
         (("joints", 0, "kind"), "bal"),
         (("joints", 0, "a"), None),
         (("joints", 0, "at"), [0, 0]),
         (("joints", 0, "length"), 1),
         (("forces", 0, "kind"), "drog"),
         (("forces", 2, "frame"), "body"),
+        (("bodies", 0, "margin"), -1),
+        (("bodies", 0, "category"), []),
+        (("bodies", 0, "collides_with"), "a"),
+        (("bodies", 0, "continuous"), 1),
+        (("bodies", 0, "collision"), {"kind": "sphere", "radius": 1}),
+        (("bodies", 0, "collision"), [{"kind": "sphere", "radius": 1}]),
+        (("bodies", 0, "collision"), [{"shape": {"kind": "sphere", "radius": 1}, "density_ratio": 1}]),
+        (("exclusions", 0), []),
+        (("exclusions", 0), ["fast", "solid", "box_2"]),
+        (("allowed", 0), ["fast"]),
     ],
 )
 def test_a_faulty_scene_does_not_fit_the_schema(place, value):
@@ -179,7 +198,7 @@ def test_the_menus_of_shapes_joints_and_forces_are_covered():
 
 
 def test_no_kind_is_called_what_a_table_or_another_kind_is_called():
-    assert len(ENTRIES) == 5 + len(SHAPES) + len(JOINTS) + len(FORCES)
+    assert len(ENTRIES) == 6 + len(SHAPES) + len(JOINTS) + len(FORCES)
 
 
 def test_the_schema_lists_every_joint_of_the_menu():

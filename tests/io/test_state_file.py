@@ -256,3 +256,15 @@ def test_a_state_moves_between_devices(tmp_path):
     sim.step(100)
     twin.step(100)
     assert twin.hash() == sim.hash()
+
+
+def test_a_scene_with_a_predicate_is_loaded_into_a_scene_given(tmp_path):
+    scene = rb.Scene()
+    scene.add_body(rb.Sphere(0.1), name="ball")
+    scene.exclude_if(lambda a, b: False)
+    sim = rb.Simulation(scene)
+    sim.step()
+    sim.save(tmp_path / "x.npz")
+    with pytest.raises(rb.FileError, match=r"holds no scene; build the scene and pass it"):
+        rb.load(tmp_path / "x.npz")
+    assert rb.load(tmp_path / "x.npz", scene=scene).hash() == sim.hash()

@@ -125,6 +125,28 @@ def test_a_mesh_of_a_box_weighs_what_the_box_weighs(x: float, y: float, z: float
         ({"material": "steel"}, "The material of body 'arm' is 'steel'; it must be a Material, such as"),
         ({"group": ""}, "The group of body 'arm' is ''; it must be a string that is not empty."),
         ({"postion": (0, 0, 0)}, "has no option 'postion'. Did you mean 'position'?"),
+        (
+            {"collision": "box"},
+            "The collision of body 'arm' is 'box'; it must be a shape, such as rb.Sphere(0.1), a rb.Placed, a list of "
+            "these, or None for a body that is only for show.",
+        ),
+        ({"collision": rb.Sphere}, "The collision of body 'arm' is <class"),
+        (
+            {"collision": [rb.Sphere(1), None]},
+            "Entry 1 of the collision of body 'arm' is None; it must be a shape, such as rb.Sphere(0.1), a rb.Placed.",
+        ),
+        ({"margin": -0.1}, "The margin of body 'arm' is -0.1; it must be zero or more."),
+        ({"margin": math.inf}, "The margin of body 'arm' is inf; it must be finite."),
+        ({"category": 3}, "The category of body 'arm' is 3; it must be a name or a list of names."),
+        ({"category": None}, "The category of body 'arm' is None; it must be a name or a list of names."),
+        ({"category": ["a", ""]}, "A name in the category of body 'arm' is ''; it must be a string that is not empty."),
+        ({"category": ()}, "The category of body 'arm' is empty; name at least one, or leave it out for 'default'."),
+        ({"collides_with": 3}, "The collides_with of body 'arm' is 3; it must be a name or a list of names."),
+        (
+            {"collides_with": [3]},
+            "A name in the collides_with of body 'arm' is 3; it must be a string that is not empty.",
+        ),
+        ({"continuous": 1}, "The option continuous of body 'arm' is 1; it must be True or False."),
     ],
 )
 def test_an_impossible_body_is_refused_by_name(options: dict[str, object], words: str) -> None:
@@ -197,3 +219,51 @@ def test_a_body_stays_as_it_was_checked() -> None:
         body.position[0] = 5.0
     with pytest.raises(AttributeError):
         body.mass = -1.0
+
+
+def test_a_body_collides_as_it_is_shown_unless_told_otherwise() -> None:
+    scene, box, plane = rb.Scene(), rb.Box(1, 1, 1), rb.Plane()
+    assert scene.add_body(box).colliders == (rb.Placed(box),)
+    assert scene.add_static(box).colliders == (rb.Placed(box),)
+    assert scene.add_static(plane).colliders == (plane,)
+    assert scene.add_body(mass=1, inertia=(1, 1, 1)).colliders == ()
+
+
+def test_what_collides_may_be_one_shape_or_several_at_their_places_or_nothing() -> None:
+    scene, box, ball = rb.Scene(), rb.Box(1, 1, 1), rb.Sphere(0.5)
+    aside = rb.Placed(ball, (1, 0, 0), (0, 0, 1, 0))
+    assert scene.add_body(box, collision=ball).colliders == (rb.Placed(ball),)
+    assert scene.add_body(box, collision=aside).colliders == (aside,)
+    assert scene.add_body(box, collision=[ball, aside]).colliders == (rb.Placed(ball), aside)
+    assert scene.add_body(box, collision=None).colliders == ()
+    assert scene.add_body(box, collision=[]).colliders == ()
+    assert scene.add_body(mass=1, inertia=(1, 1, 1), collision=ball).colliders == (rb.Placed(ball),)
+    assert scene.add_static(box, collision=(rb.Plane(), ball)).colliders == (rb.Plane(), rb.Placed(ball))
+
+
+def test_the_parts_of_a_compound_may_collide_and_their_densities_do_not_count_there() -> None:
+    parts = (rb.Placed(rb.Sphere(1), (1, 0, 0), density_ratio=7.0), rb.Placed(rb.Box(1, 1, 1)))
+    body = rb.Scene().add_body(rb.Sphere(2), collision=parts)
+    assert body.colliders == (rb.Placed(rb.Sphere(1), (1, 0, 0)), rb.Placed(rb.Box(1, 1, 1)))
+
+
+def test_what_collides_has_no_weight() -> None:
+    scene = rb.Scene()
+    bare, clad = scene.add_body(rb.Box(1, 1, 1)), scene.add_body(rb.Box(1, 1, 1), collision=rb.Sphere(9), margin=0.5)
+    assert clad.mass == bare.mass
+    np.testing.assert_array_equal(clad.inertia, bare.inertia)
+
+
+def test_categories_are_kept_as_tuples_without_repeats() -> None:
+    scene = rb.Scene()
+    plain = scene.add_body(rb.Sphere(1))
+    assert (plain.margin, plain.category, plain.collides_with, plain.continuous) == (0.0, ("default",), None, False)
+    body = scene.add_body(rb.Sphere(1), margin=1, category="a", collides_with=["b", "c", "b"], continuous=True)
+    assert (body.margin, body.category, body.collides_with, body.continuous) == (1.0, ("a",), ("b", "c"), True)
+    wall = scene.add_static(rb.Plane(), margin=0.1, category=("b", "a"), collides_with=())
+    assert (wall.margin, wall.category, wall.collides_with, wall.continuous) == (0.1, ("b", "a"), (), False)
+
+
+def test_a_static_body_is_never_continuous() -> None:
+    with pytest.raises(rb.InputError, match="add_static for static body 'floor' has no option 'continuous'"):
+        rb.Scene().add_static(rb.Plane(), continuous=True, name="floor")

@@ -20,6 +20,7 @@ SOLIDS = [
     rb.Cylinder(0.3, 1.0),
     rb.Cone(0.3, 0.8),
     rb.Ellipsoid(0.1, 0.2, 0.3),
+    rb.ConvexHull([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.2, 0.3, 2.0)]),
     rb.Compound([rb.Placed(rb.Box(1, 1, 1)), rb.Placed(rb.Cone(0.2, 0.5), (2, 0, 0), QUARTER)]),
 ]
 
@@ -71,6 +72,13 @@ def test_a_mesh_is_its_own_surface():
     surface = tessellate(mesh)
     np.testing.assert_array_equal(surface.vertices, mesh.vertices)
     np.testing.assert_array_equal(surface.triangles, mesh.triangles)
+
+
+def test_a_height_field_shows_its_surface():
+    ground = rb.HeightField([[0, 1, 0], [0, 0, 2]], (1.0, 0.5))
+    mesh = as_trimesh(tessellate(ground))
+    np.testing.assert_array_equal(mesh.bounds, ground.bounds())
+    assert (mesh.face_normals[:, 2] > 0.0).all()
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0, 0, -1), (1, 2, -2), (1, 0, 0)])

@@ -13,8 +13,10 @@ from rattleback.shapes import (
     Capsule,
     Compound,
     Cone,
+    ConvexHull,
     Cylinder,
     Ellipsoid,
+    HeightField,
     Mesh,
     Placed,
     Plane,
@@ -26,6 +28,8 @@ from rattleback.shapes import (
 
 size = st.floats(1e-3, 1e3)
 point = st.tuples(*[st.floats(-1e3, 1e3)] * 3)
+TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+CORNERS = [[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)]
 turn = st.tuples(*[st.floats(-3, 3)] * 3).map(lambda v: tuple(Rotation.from_rotvec(v).as_quat()))
 simple = st.one_of(
     st.builds(Sphere, size),
@@ -35,8 +39,18 @@ simple = st.one_of(
     st.builds(Cone, size, size),
     st.builds(Ellipsoid, size, size, size),
     st.builds(lambda points: Mesh(points, [[0, 1, 2], [1, 2, 3]]), st.lists(point, min_size=4, max_size=6)),
+    st.builds(
+        lambda a, b, c: Mesh([[0, 0, 0], [a, 0, 0], [0, b, 0], [0, 0, c]], TETRAHEDRON, decompose=True),
+        size,
+        size,
+        size,
+    ),
+    st.builds(lambda q, s: ConvexHull(s * Rotation.from_quat(q).apply(CORNERS)), turn, size),
 )
 plane = st.builds(Plane, point.filter(lambda n: np.linalg.norm(n) > 1e-3), st.floats(-1e3, 1e3))
+ground = st.builds(
+    HeightField, st.lists(st.tuples(size, size, size), min_size=2, max_size=4), st.one_of(size, st.tuples(size, size))
+)
 nested = st.recursive(
     simple,
     lambda inner: st.builds(Compound, st.lists(st.builds(Placed, inner, point, turn, size), min_size=1, max_size=3)),
@@ -44,7 +58,7 @@ nested = st.recursive(
 )
 
 
-@given(st.one_of(nested, plane))
+@given(st.one_of(nested, plane, ground))
 def test_every_shape_comes_back_exactly_through_json(shape):
     data = to_data(shape)
     again = from_data(json.loads(json.dumps(data)))
@@ -54,8 +68,8 @@ def test_every_shape_comes_back_exactly_through_json(shape):
 
 
 def test_the_menu_names_every_shape():
-    assert {name: kind.__name__.lower() for name, kind in MENU.items()} == {name: name for name in MENU}
-    assert len(MENU) == 9
+    assert [kind.__name__.lower() for kind in MENU.values()] == [name.replace("_", "") for name in MENU]
+    assert len(MENU) == 11
     for kind in MENU.values():
         assert issubclass(kind, Shape)
 
@@ -74,6 +88,13 @@ def test_data_read_like_the_constructor():
             }
         ],
     }
+    assert to_data(HeightField([[1, 2], [3, 4]], 0.5)) == {
+        "kind": "height_field",
+        "heights": [[1.0, 2.0], [3.0, 4.0]],
+        "spacing": [0.5, 0.5],
+    }
+    corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert to_data(ConvexHull([*corners, [0.1, 0.1, 0.1]])) == {"kind": "convex_hull", "points": corners}
     part = {"shape": {"kind": "sphere", "radius": 1}}
     assert from_data({"kind": "compound", "parts": [part]}) == Compound([Placed(Sphere(1))])
 
@@ -85,7 +106,10 @@ def test_reading_leaves_the_data_as_they_were():
     assert json.dumps(data) == before
 
 
-KINDS = "'sphere', 'box', 'capsule', 'cylinder', 'cone', 'ellipsoid', 'plane', 'mesh', 'compound'"
+KINDS = (
+    "'sphere', 'box', 'capsule', 'cylinder', 'cone', 'ellipsoid', 'plane', 'mesh', 'compound', "
+    "'convex_hull', 'height_field'"
+)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +128,11 @@ KINDS = "'sphere', 'box', 'capsule', 'cylinder', 'cone', 'ellipsoid', 'plane', '
             "A shape of kind 'box' has no option 'zz'. Did you mean 'z'? It takes 'x', 'y', 'z'.",
         ),
         ({"kind": "box", "x": 1}, InputError, "A shape of kind 'box' lacks 'y', 'z'; it takes 'x', 'y', 'z'."),
-        ({"kind": "mesh"}, InputError, "A shape of kind 'mesh' lacks 'vertices'; it takes 'vertices', 'triangles'."),
+        (
+            {"kind": "mesh"},
+            InputError,
+            "A shape of kind 'mesh' lacks 'vertices'; it takes 'vertices', 'triangles', 'decompose'.",
+        ),
         (
             {"kind": "mesh", "vertices": "part.obj"},
             InputError,

@@ -19,10 +19,12 @@ from rattleback.core.errors import InputError, did_you_mean, listing
 from rattleback.io.faults import Faults
 from rattleback.io.force_schema import FORCE
 from rattleback.io.joint_schema import JOINT
-from rattleback.io.scene_schema import ENTRIES, FORMAT, VERSION, BodyEntry, SceneEntry
+from rattleback.io.scene_schema import APART, ENTRIES, FORMAT, PAIR, VERSION, BodyEntry, SceneEntry
 from rattleback.model import Body, Material, Scene
+from rattleback.model.filter import predicate_name
 
-LISTS = ("bodies", "joints", "forces")
+UNMOVED = repr(((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+LISTS = ("bodies", "joints", "forces", "exclusions", "allowed")
 
 
 def to_data(scene: Scene) -> dict[str, Any]:
@@ -40,6 +42,7 @@ def to_data(scene: Scene) -> dict[str, Any]:
             "bodies": [_body_data(body) for body in scene.bodies],
             "joints": [_joint_data(name, joint) for name, joint in scene.joints.items()],
             "forces": [_force_data(name, force) for name, force in scene.forces.items()],
+            **_meetings_data(scene),
         }
     except RecursionError:
         raise InputError(f"The scene {scene.name!r} has a shape that is nested too deeply to be written.") from None
@@ -64,19 +67,20 @@ def from_data(data: Any, faults: Faults) -> Scene:
         empty: dict[str, list[Any]] = {name: [] for name in LISTS if isinstance(data.get(name), list)}
         top = SceneEntry.model_validate({**data, **empty})
         scene = Scene(top.gravity, top.name)
-    bodies, held, modules = (data[name] if isinstance(data.get(name), list) else [] for name in LISTS)
-    for index, entry in enumerate(bodies):
+    lists = {name: data[name] if isinstance(data.get(name), list) else [] for name in LISTS}
+    for index, entry in enumerate(lists["bodies"]):
         before, named = len(scene), _with_own_name(scene, entry, index, faults)
         with faults.at("bodies", index):
             _add_body(scene, named, index, faults)
         if len(scene) == before:
             _add_stand_in(scene, named)
-    for index, entry in enumerate(held):
+    for index, entry in enumerate(lists["joints"]):
         with faults.at("joints", index):
             _add_joint(scene, entry, index, faults)
-    for index, entry in enumerate(modules):
-        with faults.at("forces", index):
-            _add_force(scene, entry)
+    for name, add in (("forces", _add_force), ("exclusions", _exclude), ("allowed", _allow)):
+        for index, entry in enumerate(lists[name]):
+            with faults.at(name, index):
+                add(scene, entry)
     faults.check()
     return scene
 
@@ -109,7 +113,51 @@ def _body_data(body: Body) -> dict[str, Any]:
     data["material"] = {field.name: getattr(body.material, field.name) for field in fields(body.material)}
     if body.group:
         data["group"] = body.group
+    return {**data, **_collision_data(body)}
+
+
+def _collision_data(body: Body) -> dict[str, Any]:
+    """What of a body collides, and with whom; defaults are left out."""
+    data: dict[str, Any] = {}
+    if not _collides_as_shown(body):
+        data["collision"] = [_collider_data(collider) for collider in body.colliders]
+    for field in fields(body):
+        if field.name in ("margin", "category", "collides_with", "continuous"):
+            value = getattr(body, field.name)
+            if value != field.default:
+                data[field.name] = _plain(value)
     return data
+
+
+def _collides_as_shown(body: Body) -> bool:
+    """Whether what collides is the shape itself, nothing else, where it is shown."""
+    if body.shape is None or len(body.colliders) != 1:
+        return body.shape is None and not body.colliders
+    only = body.colliders[0]
+    if not isinstance(only, shapes.Placed):
+        return only is body.shape
+    # Compared as text, which tells −0.0 from 0.0.
+    return only.shape is body.shape and repr((only.position, only.orientation)) == UNMOVED
+
+
+def _collider_data(collider: Any) -> dict[str, Any]:
+    if not isinstance(collider, shapes.Placed):
+        return {"shape": shapes.to_data(collider)}
+    place = {name: list(getattr(collider, name)) for name in ("position", "orientation")}
+    return {"shape": shapes.to_data(collider.shape), **place}
+
+
+def _meetings_data(scene: Scene) -> dict[str, Any]:
+    """Who collides with whom by hand; left out where nothing was said."""
+    for predicate in scene.predicates:
+        raise InputError(
+            f"The scene {scene.name!r} has {predicate_name(predicate)!r} in exclude_if, which carries code and cannot "
+            "be written to a scene file; name the pairs with scene.exclude(a, b), or leave it out and give it to "
+            "exclude_if after loading."
+        )
+    lists = {"exclusions": False, "allowed": True}
+    told = {key: [list(names) for names, meet in scene.meetings.items() if meet is kind] for key, kind in lists.items()}
+    return {key: pairs for key, pairs in told.items() if pairs}
 
 
 def _joint_data(name: str, joint: Any) -> dict[str, Any]:
@@ -170,8 +218,21 @@ def _add_body(scene: Scene, entry: Any, index: int, faults: Faults) -> None:
     if "material" in options:
         with faults.at("bodies", index, "material"):
             options["material"] = Material(**options["material"])
+    if "collision" in options:
+        options["collision"] = _colliders(options["collision"], index, faults)
     if len(faults) == found:
         (scene.add_static if static else scene.add_body)(shape, **options)
+
+
+def _colliders(entries: list[dict[str, Any]], index: int, faults: Faults) -> list[Any]:
+    """The collision shapes of the body at an index."""
+    found = []
+    for number, entry in enumerate(entries):
+        with faults.at("bodies", index, "collision", number):
+            shape = shapes.from_data(entry["shape"])
+            place = {name: value for name, value in entry.items() if name != "shape" and value is not None}
+            found.append(shapes.Placed(shape, **place) if place else shape)
+    return found
 
 
 def _add_stand_in(scene: Scene, entry: Any) -> None:
@@ -205,6 +266,14 @@ def _add_force(scene: Scene, entry: Any) -> None:
     if isinstance(target := options.get("target"), dict):
         options["target"] = forces.Schedule(**target)
     scene.add_force(forces.MENU[kind](**options), name)
+
+
+def _exclude(scene: Scene, entry: Any) -> None:
+    scene.exclude(*APART.validate_python(entry, strict=True))
+
+
+def _allow(scene: Scene, entry: Any) -> None:
+    scene.allow(*PAIR.validate_python(entry, strict=True))
 
 
 def _given(entry: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from rattleback.io.force_schema import FORCES, AnyForce, ScheduleEntry
 from rattleback.io.joint_schema import JOINTS, AnyJoint
@@ -33,6 +33,11 @@ Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3), Tag("matrix"
 Inertia = Annotated[Moments | Matrix, Discriminator(_moments_or_matrix)]
 
 
+Pair = Annotated[list[Name], Field(min_length=2, max_length=2)]
+Apart = Annotated[list[Name], Field(min_length=1, max_length=2)]
+PAIR, APART = TypeAdapter[list[str]](Pair), TypeAdapter[list[str]](Apart)
+
+
 class MaterialEntry(Entry):
     """Surface properties of a body."""
 
@@ -41,6 +46,16 @@ class MaterialEntry(Entry):
     static_friction: NotNegative | None = Field(None, description="Coefficient of a contact that sticks.")
     dynamic_friction: NotNegative | None = Field(
         None, description="Coefficient of a contact that slides; at most the static one."
+    )
+
+
+class ColliderEntry(Entry):
+    """A collision shape at its place in the body."""
+
+    shape: ShapeEntry = Field(description="Any shape; a plane has no position and orientation of its own.")
+    position: Vector | None = Field(None, description="Origin of the shape in the body's frame (3,) [m].")
+    orientation: Orientation | None = Field(
+        None, description="Unit quaternion (x, y, z, w) from the shape's axes to the body's (4,)."
     )
 
 
@@ -70,6 +85,17 @@ class BodyEntry(Entry):
     angular_velocity: Vector | None = Field(None, description="Angular velocity, world frame (3,) [rad/s].")
     material: MaterialEntry | None = Field(None, description="Surface properties.")
     group: Name | None = Field(None, description="Name of the group it belongs to.")
+    collision: list[ColliderEntry] | None = Field(
+        None, description="What collides, instead of the shape; an empty list for a body that is only for show."
+    )
+    margin: NotNegative = Field(0.0, description="Thickness of a shell around what collides [m].")
+    category: Annotated[list[Name], Field(min_length=1)] = Field(
+        ["default"], description="Names of the categories it belongs to."
+    )
+    collides_with: list[Name] | None = Field(
+        None, description="Names of the categories it can meet; all if left out. Both bodies are asked."
+    )
+    continuous: bool = Field(False, description="Whether it must not pass through others within a step.")
 
 
 class SceneEntry(Entry):
@@ -82,6 +108,10 @@ class SceneEntry(Entry):
     bodies: list[BodyEntry] = Field([], description="The bodies, in the order they are simulated.")
     joints: list[AnyJoint] = Field([], description="The joints between bodies, or a body and the world.")
     forces: list[AnyForce] = Field([], description="The force modules, in the order they are evaluated.")
+    exclusions: list[Apart] = Field(
+        [], description="Who never collides: two bodies or groups, or one group whose members do not, by name."
+    )
+    allowed: list[Pair] = Field([], description="Two bodies that collide although a joint or a group excludes them.")
 
 
 # Where a table is found, and what it may hold: by field for those of one sort, by kind for the others.
@@ -90,6 +120,7 @@ ENTRIES: dict[str, type[Entry]] = {
     "bodies": BodyEntry,
     "material": MaterialEntry,
     "parts": PlacedEntry,
+    "collision": ColliderEntry,
     "schedule": ScheduleEntry,
     **SHAPES,
     **JOINTS,

@@ -31,6 +31,8 @@ Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector = Annotated[list[float], Field(min_length=3, max_length=3)]
 Orientation = Annotated[list[float], Field(min_length=4, max_length=4), AfterValidator(_unit)]
+Pair = Annotated[list[Positive], Field(min_length=2, max_length=2)]
+Heights = Annotated[list[float], Field(min_length=2)]
 Corners = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
@@ -97,6 +99,7 @@ class MeshEntry(Entry):
     kind: Literal["mesh"]
     vertices: list[Vector] = Field(description="Points (vertices, 3) [m].")
     triangles: list[Corners] = Field(description="Indices of the corners of each triangle (triangles, 3).")
+    decompose: bool = Field(False, description="Whether it is split into convex parts; it must be closed then.")
 
 
 class PlacedEntry(Entry):
@@ -117,6 +120,21 @@ class CompoundEntry(Entry):
     parts: list[PlacedEntry] = Field(min_length=1, description="The parts.")
 
 
+class ConvexHullEntry(Entry):
+    """The smallest convex solid around points."""
+
+    kind: Literal["convex_hull"]
+    points: list[Vector] = Field(min_length=4, description="Points (points, 3), not all in one plane [m].")
+
+
+class HeightFieldEntry(Entry):
+    """Ground over a rectangle centred on the origin, solid below; for static bodies only."""
+
+    kind: Literal["height_field"]
+    heights: list[Heights] = Field(min_length=2, description="Heights z, one list for each x (nx, ny) [m].")
+    spacing: Pair = Field(description="Distance between neighbouring heights along x and along y (2,) [m].")
+
+
 ShapeEntry = Annotated[
     SphereEntry
     | BoxEntry
@@ -126,7 +144,9 @@ ShapeEntry = Annotated[
     | EllipsoidEntry
     | PlaneEntry
     | MeshEntry
-    | CompoundEntry,
+    | CompoundEntry
+    | ConvexHullEntry
+    | HeightFieldEntry,
     Field(discriminator="kind"),
 ]
 PlacedEntry.model_rebuild()
@@ -142,4 +162,6 @@ SHAPES: dict[str, type[Entry]] = {
     "plane": PlaneEntry,
     "mesh": MeshEntry,
     "compound": CompoundEntry,
+    "convex_hull": ConvexHullEntry,
+    "height_field": HeightFieldEntry,
 }

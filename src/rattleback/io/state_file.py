@@ -100,7 +100,7 @@ def _header(simulation: Simulation) -> dict[str, Any]:
         "precision": PRECISION,
         **_names(scene),
         **code,
-        "scene": None if any(code.values()) else scene_data.to_data(scene),
+        "scene": None if any(code.values()) or scene.predicates else scene_data.to_data(scene),
         "settings": settings_data(simulation),
     }
     faults = Faults("simulation", scene.name, ENTRIES)

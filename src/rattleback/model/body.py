@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -13,13 +13,15 @@ from rattleback.maths import inertia as inertia_maths
 from rattleback.maths.rotation import rotate
 from rattleback.model.material import Material
 from rattleback.shapes import MENU as SHAPES
+from rattleback.shapes import Placed, Plane
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
 DEFAULT_DENSITY = 1000.0
+DEFAULT_CATEGORY = ("default",)
 
 
 class BodyOptions(TypedDict, total=False):
@@ -37,6 +39,11 @@ class BodyOptions(TypedDict, total=False):
     name: str
     material: Material
     group: str
+    collision: Any
+    margin: float
+    category: str | Sequence[str]
+    collides_with: str | Sequence[str] | None
+    continuous: bool
 
 
 class StaticOptions(TypedDict, total=False):
@@ -49,6 +56,10 @@ class StaticOptions(TypedDict, total=False):
     name: str
     material: Material
     group: str
+    collision: Any
+    margin: float
+    category: str | Sequence[str]
+    collides_with: str | Sequence[str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +79,13 @@ class Body:
         angular_velocity: Angular velocity in the world frame (3,) [rad/s].
         material: Surface properties.
         group: Name of the group it belongs to; empty for none.
+        colliders: What collides, in the body's frame: each entry a ``Placed``, or a ``Plane``, which has no place of
+            its own; empty where the body is only for show.
+        margin: Thickness of a shell around every collider [m].
+        category: Names of the categories it belongs to, at least one.
+        collides_with: Names of the categories it can meet; None for all. Two bodies meet where each admits a category
+            of the other.
+        continuous: Whether it must not pass through others within a step, however fast it is.
     """
 
     name: str
@@ -82,6 +100,11 @@ class Body:
     angular_velocity: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     material: Material = field(default_factory=Material)
     group: str = ""
+    colliders: tuple[Placed | Plane, ...] = ()
+    margin: float = 0.0
+    category: tuple[str, ...] = DEFAULT_CATEGORY
+    collides_with: tuple[str, ...] | None = None
+    continuous: bool = False
 
     def __post_init__(self) -> None:
         """Freeze the arrays too, so that what was checked stays as it is."""
@@ -115,8 +138,8 @@ def make_body(name: str, shape: Any, options: Mapping[str, Any]) -> Body:
     checks.options(options, BodyOptions.__annotations__, f"add_body for {what}")
     check_shape(shape, what)
     mass, center, inertia = _mass_properties(shape, options, what)
-    placed = _placement(center, options, what)
-    return Body(name, shape, mass=mass, center_of_mass=center, inertia=inertia, **placed)
+    start = {**_placement(center, options, what), **_collision(shape, options, what)}
+    return Body(name, shape, mass=mass, center_of_mass=center, inertia=inertia, **start)
 
 
 def make_static(name: str, shape: Any, options: Mapping[str, Any]) -> Body:
@@ -126,7 +149,8 @@ def make_static(name: str, shape: Any, options: Mapping[str, Any]) -> Body:
     if shape is None:
         raise InputError(f"The {what} has no shape; give one, such as rb.Plane() or rb.Box(1, 1, 1).")
     check_shape(shape, what)
-    return Body(name, shape, static=True, **_placement(np.zeros(3), options, what))
+    start = {**_placement(np.zeros(3), options, what), **_collision(shape, options, what)}
+    return Body(name, shape, static=True, **start)
 
 
 def check_shape(shape: Any, what: str) -> None:
@@ -158,6 +182,54 @@ def _placement(center: NDArray[np.float64], options: Mapping[str, Any], what: st
         "material": material,
         "group": checks.text(options["group"], f"The group of {what}") if "group" in options else "",
     }
+
+
+def _collision(shape: Any, options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """What of the body collides, and with whom."""
+    category = _names(options.get("category", DEFAULT_CATEGORY), f"The category of {what}")
+    if not category:
+        raise InputError(f"The category of {what} is empty; name at least one, or leave it out for 'default'.")
+    met = options.get("collides_with")
+    return {
+        "colliders": _colliders(options.get("collision", shape), what),
+        # Adding zero turns −0.0 into 0.0.
+        "margin": checks.not_negative(options.get("margin", 0.0), f"The margin of {what}") + 0.0,
+        "category": category,
+        "collides_with": None if met is None else _names(met, f"The collides_with of {what}"),
+        "continuous": checks.flag(options.get("continuous", False), f"The option continuous of {what}"),
+    }
+
+
+def _colliders(given: Any, what: str) -> tuple[Placed | Plane, ...]:
+    """Collision shapes, each at its place in the body's frame."""
+    if given is None:
+        return ()
+    listed = isinstance(given, (list, tuple))
+    found = []
+    for index, entry in enumerate(given if listed else (given,)):
+        shape = entry.shape if isinstance(entry, Placed) else entry
+        if not isinstance(shape, tuple(SHAPES.values())):
+            which = f"Entry {index} of the collision" if listed else "The collision"
+            others = "" if listed else ", a list of these, or None for a body that is only for show"
+            raise InputError(
+                f"{which} of {what} is {entry!r}; it must be a shape, such as rb.Sphere(0.1), a rb.Placed{others}."
+            )
+        found.append(entry if isinstance(entry, Plane) else _placed(entry))
+    return tuple(found)
+
+
+def _placed(entry: Any) -> Placed:
+    """A collision shape at its place; a density means nothing there."""
+    return replace(entry, density_ratio=1.0) if isinstance(entry, Placed) else Placed(entry)
+
+
+def _names(given: Any, what: str) -> tuple[str, ...]:
+    """One name or several, each once."""
+    if isinstance(given, str):
+        given = (given,)
+    if not isinstance(given, (list, tuple)):
+        raise InputError(f"{what} is {given!r}; it must be a name or a list of names.")
+    return tuple(dict.fromkeys(checks.text(name, f"A name in {what[0].lower()}{what[1:]}") for name in given))
 
 
 def _mass_properties(

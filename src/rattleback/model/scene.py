@@ -10,6 +10,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
+from rattleback.model.filter import check_predicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +32,9 @@ class Scene:
     """What is simulated: bodies and the forces on them.
 
     ``bodies`` lists the bodies, ``groups`` the bodies of each group, ``joints`` and ``forces`` the joints and force
-    modules by name, all in the order they were added; ``world`` is the frame nothing moves.
+    modules by name, all in the order they were added; ``world`` is the frame nothing moves. ``meetings`` says of pairs
+    of names, or of a group, whether they may collide, as ``exclude`` and ``allow`` put it; ``predicates`` lists what
+    ``exclude_if`` was given.
 
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
@@ -46,6 +49,8 @@ class Scene:
         self.forces: dict[str, Any] = {}
         self.joints: dict[str, Any] = {}
         self.groups: dict[str, list[Body]] = {}
+        self.meetings: dict[tuple[str, ...], bool] = {}
+        self.predicates: list[Callable[[Body, Body], bool]] = []
         self._index: dict[str, int] = {}
         self._former_joints: list[tuple[Any, str]] = []
 
@@ -58,7 +63,12 @@ class Scene:
                 three principal moments or (3, 3) [kg m²]; ``center_of_mass`` in the body's frame [m];
                 ``position`` of the centre of mass, or ``origin`` of the body's frame [m] (default: the frame
                 is that of the world); ``orientation`` (x, y, z, w); ``velocity`` of the centre of mass [m/s];
-                ``angular_velocity`` in the world frame [rad/s]; ``name``; ``material``; ``group``.
+                ``angular_velocity`` in the world frame [rad/s]; ``name``; ``material``; ``group``;
+                ``collision``, what collides instead of the shape: a shape, a ``Placed`` in the body's frame, a list
+                of these, or None for a body that is only for show; ``margin``, thickness of a shell around what
+                collides [m] (default 0); ``category``, one name or several (default ``"default"``);
+                ``collides_with``, categories it can meet (default None: all of them), asked of both bodies;
+                ``continuous``, whether it must not pass through others within a step (default False).
         """
         body = make_body(self._new_name(shape, options), shape, options)
         return self._add(body)
@@ -69,7 +79,8 @@ class Scene:
         Args:
             shape: Its shape, such as ``rb.Plane()``.
             **options: ``position`` of its frame [m], ``orientation``, ``velocity`` [m/s],
-                ``angular_velocity`` [rad/s], ``name``, ``material``, ``group``.
+                ``angular_velocity`` [rad/s], ``name``, ``material``, ``group``; ``collision``, ``margin``,
+                ``category``, ``collides_with`` as in ``add_body``.
         """
         body = make_static(self._new_name(shape, options), shape, options)
         return self._add(body)
@@ -114,6 +125,55 @@ class Scene:
             raise InputError(f"Joint {label!r} holds {joint.a!r} and {joint.b!r}, neither of which can move.")
         self.joints[label] = joint
         return joint
+
+    def exclude(self, a: Any, b: Any = None) -> None:
+        """Keep two bodies from colliding; or two groups, a body and a group, or the members of one group.
+
+        Bodies that join a group later are kept apart, too. Every two members cost a pair to remember; a crowd of
+        thousands is better given a ``category`` and a ``collides_with``.
+
+        Args:
+            a: A body, by name or as ``add_body`` returned it, or the name of a group.
+            b: The body or group it never meets; left out for the members of group ``a`` among themselves.
+        """
+        names = {self._body_or_group(entry, "exclude") for entry in (a, a if b is None else b)}
+        if names <= self._index.keys() and len(names) == 1:
+            raise InputError(f"exclude got only the body {min(names)!r}; name another body beside it, or a group.")
+        self.meetings[tuple(sorted(names))] = False
+
+    def allow(self, a: Any, b: Any) -> None:
+        """Let two bodies collide although a joint holds both, or an exclusion of a group or by ``exclude_if`` does.
+
+        Of ``exclude`` and ``allow`` for the same two bodies, the later one counts. Categories are not overruled.
+
+        Args:
+            a: A body, by name or as ``add_body`` returned it.
+            b: The other body.
+        """
+        names = {self._body_or_group(entry, "allow") for entry in (a, b)}
+        for name in sorted(names & self.groups.keys()):
+            raise InputError(f"allow got the group {name!r}; it takes two bodies.")
+        if len(names) == 1:
+            raise InputError(f"allow got only the body {min(names)!r}; name another body beside it.")
+        self.meetings[tuple(sorted(names))] = True
+
+    def exclude_if(self, predicate: Callable[[Body, Body], bool]) -> Callable[[Body, Body], bool]:
+        """Keep those pairs from colliding that a function names; returns it, so that it can be a decorator.
+
+        Args:
+            predicate: A function of two bodies, the one added earlier first, that says whether to keep them apart. It
+                is asked once for every pair, when the scene is compiled, and cannot be saved to a file.
+        """
+        check_predicate(predicate)
+        self.predicates.append(predicate)
+        return predicate
+
+    def _body_or_group(self, entry: Any, what: str) -> str:
+        name = getattr(entry, "name", entry)
+        if isinstance(name, str) and (name in self._index or name in self.groups):
+            return name
+        known = [*self._index, *self.groups]
+        raise UnknownName(f"{what} got {name!r}, which is not a body or group of the scene.{did_you_mean(name, known)}")
 
     def assemble(self, tolerance: float = TOLERANCE, max_iterations: int = 200, fixed: Iterable[Any] = ()) -> Assembly:
         """Move the bodies until every joint is closed, even if they lie metres apart, each about as little as it must.
@@ -170,6 +230,7 @@ class Scene:
         twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
         twin.joints, twin._former_joints = dict(self.joints), list(self._former_joints)
         twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
+        twin.meetings, twin.predicates = dict(self.meetings), list(self.predicates)
         return twin
 
     def __getitem__(self, name: str) -> Body:

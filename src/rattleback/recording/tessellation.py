@@ -16,7 +16,19 @@ import numpy as np
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.maths.rotation import matrix_from_quaternion, rotate
-from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from rattleback.shapes import (
+    Box,
+    Capsule,
+    Compound,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Sphere,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +50,7 @@ class Surface(NamedTuple):
 
 
 def tessellate(shape: Any, segments: int = 32) -> Surface:
-    """The surface of a shape in its own frame; closed but for an open Mesh and the patch of a Plane.
+    """The surface of a shape in its own frame; closed but for an open Mesh, a HeightField and the patch of a Plane.
 
     Args:
         shape: Any shape.
@@ -153,6 +165,11 @@ def _compound(shape: Compound, segments: int) -> Surface:
     return Surface(np.concatenate(vertices), np.concatenate(triangles))
 
 
+def _own(shape: Mesh | ConvexHull | HeightField, segments: int) -> Surface:
+    """The triangles the shape has itself."""
+    return Surface(np.array(shape.vertices), np.array(shape.triangles, dtype=np.int64))
+
+
 MAKERS: dict[type[Any], Callable[[Any, int], Surface]] = {
     Sphere: lambda shape, segments: _ball(shape.radius, segments),
     Box: _box,
@@ -161,8 +178,10 @@ MAKERS: dict[type[Any], Callable[[Any, int], Surface]] = {
     Cone: _cone,
     Ellipsoid: _ellipsoid,
     Plane: _plane,
-    Mesh: lambda shape, segments: Surface(np.array(shape.vertices), np.array(shape.triangles, dtype=np.int64)),
+    Mesh: _own,
     Compound: _compound,
+    ConvexHull: _own,
+    HeightField: _own,
 }
 
 

@@ -14,7 +14,11 @@ Shape                                      Frame
 ``Plane(normal=(0, 0, 1), offset=0.0)``    The half-space normal · p ≤ offset; static only, without mass.
 ``Mesh(vertices, triangles)``              Triangles anticlockwise seen from outside, in the frame of the vertices; mass
                                            only if closed.
-``Mesh("part.obj")``                       The same, read from a file; lengths in metres.
+``Mesh("part.obj")``                       The same, read from a file; lengths in metres. With ``decompose=True`` a
+                                           closed mesh is split into convex ``parts`` for contacts.
+``ConvexHull(points)``                     The smallest convex solid around the points, in their frame.
+``HeightField(heights, spacing)``          z = heights on a grid centred on the origin, solid below; static only,
+                                           without mass.
 ``Compound([Placed(shape, ...), ...])``    Parts in the frame of the compound, each with its own ``position``,
                                            ``orientation`` and ``density_ratio``; overlapping parts count twice.
 =========================================  =============================================================================
@@ -29,9 +33,11 @@ from rattleback.shapes.box import Box
 from rattleback.shapes.capsule import Capsule
 from rattleback.shapes.compound import Compound, Placed
 from rattleback.shapes.cone import Cone
+from rattleback.shapes.convex_hull import ConvexHull
 from rattleback.shapes.cylinder import Cylinder
 from rattleback.shapes.data import from_data, to_data
 from rattleback.shapes.ellipsoid import Ellipsoid
+from rattleback.shapes.height_field import HeightField
 from rattleback.shapes.mass import MassProperties
 from rattleback.shapes.mesh import Mesh
 from rattleback.shapes.plane import Plane
@@ -44,8 +50,10 @@ __all__ = [
     "Capsule",
     "Compound",
     "Cone",
+    "ConvexHull",
     "Cylinder",
     "Ellipsoid",
+    "HeightField",
     "MassProperties",
     "Mesh",
     "Placed",
@@ -66,4 +74,6 @@ MENU: dict[str, type[Any]] = {
     "plane": Plane,
     "mesh": Mesh,
     "compound": Compound,
+    "convex_hull": ConvexHull,
+    "height_field": HeightField,
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
-from rattleback.shapes.mass import MassProperties
+from rattleback.shapes.decomposition import convex_parts
 from rattleback.shapes.mesh_file import read_mesh
 from rattleback.shapes.polyhedron import Moments, count_edges, moments
 from rattleback.shapes.shape import check_density, unit_direction
@@ -25,24 +25,31 @@ from rattleback.shapes.shape import check_density, unit_direction
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from rattleback.shapes.convex_hull import ConvexHull
+    from rattleback.shapes.mass import MassProperties
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh:
     """Triangles between points, each anticlockwise seen from outside; ``Mesh("part.obj")`` reads a file.
 
-    An open mesh may be shown or stand still; only a closed one has volume and mass. Two meshes are equal if they have
-    the same points and triangles in the same order.
+    An open mesh may be shown or stand still; only a closed one has volume and mass. For contacts a closed mesh that
+    moves is split into convex parts with ``decompose=True``; mass and everything else stay those of the mesh itself.
+    Two meshes are equal if they have the same points and triangles in the same order, and both or none are split.
 
     Attributes:
         vertices: Points [m], shape (vertices, 3), read-only; a path is read with ``load``.
         triangles: Indices of the corners of each triangle, shape (triangles, 3), read-only.
+        decompose: Whether to split the mesh into convex ``parts``; it must be closed then.
     """
 
     vertices: Any
     triangles: Any = None
+    decompose: bool = False
 
     def __post_init__(self) -> None:
         """Read the file if a path is given; check points and indices."""
+        object.__setattr__(self, "decompose", checks.flag(self.decompose, "The option decompose of Mesh"))
         vertices, triangles = self.vertices, self.triangles
         if isinstance(vertices, (str, os.PathLike)):
             if triangles is not None:
@@ -54,33 +61,47 @@ class Mesh:
         for name, array in (("vertices", points), ("triangles", indices)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        if self.decompose:
+            _check_solid(self)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Mesh:
+    def load(path: str | os.PathLike[str], decompose: bool = False) -> Mesh:
         """Read a mesh file (.obj, .stl and others); points that coincide exactly become one.
 
         Args:
             path: The file; lengths in it are taken as metres.
+            decompose: Whether to split the mesh into convex ``parts``.
         """
-        return Mesh(*read_mesh(path))
+        return Mesh(*read_mesh(path), decompose)
+
+    @cached_property
+    def parts(self) -> tuple[ConvexHull, ...]:
+        """The convex parts of a mesh made with ``decompose=True``, found on first use and kept on disk."""
+        if not self.decompose:
+            raise InputError(f"{self!r} is not split into convex parts; make it with decompose=True.")
+        used, corners = np.unique(self.triangles, return_inverse=True)
+        triangles = corners.reshape(-1, 3).astype(np.int32)
+        return convex_parts(self.vertices[used], triangles, self.volume())
 
     def __repr__(self) -> str:
         """The number of points and triangles."""
-        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
+        split = ", decompose=True" if self.decompose else ""
+        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles{split})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is a mesh with the same points and triangles in the same order."""
+        """Whether the other is a mesh with the same points and triangles in the same order, split or not as this."""
         if not isinstance(other, Mesh):
             return NotImplemented
-        return np.array_equal(self.vertices, other.vertices) and np.array_equal(self.triangles, other.triangles)
+        same = np.array_equal(self.vertices, other.vertices) and np.array_equal(self.triangles, other.triangles)
+        return same and self.decompose == other.decompose
 
     def __hash__(self) -> int:
         """A hash of the contents."""
         return self._hash
 
-    def __reduce__(self) -> tuple[type[Mesh], tuple[NDArray[np.float64], NDArray[np.int32]]]:
+    def __reduce__(self) -> tuple[type[Mesh], tuple[NDArray[np.float64], NDArray[np.int32], bool]]:
         """Copies are made by the constructor, so that their arrays are read-only too."""
-        return Mesh, (self.vertices, self.triangles)
+        return Mesh, (self.vertices, self.triangles, self.decompose)
 
     def volume(self) -> float:
         """Volume [m³] of a closed mesh; an open one raises an InputError."""
@@ -88,10 +109,7 @@ class Mesh:
 
     def mass_properties(self, density: float) -> MassProperties:
         """Mass, centre of mass and inertia about it, for a density [kg/m³]; the mesh must be closed."""
-        density, solid = check_density(self, density), self._moments
-        with np.errstate(over="ignore", invalid="ignore"):
-            inertia = density * solid.inertia
-        return MassProperties(density * solid.volume, solid.center, inertia, of=repr(self))
+        return self._moments.mass_properties(check_density(self, density), of=repr(self))
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper corner of the box around the triangles [m], each (3,)."""
@@ -114,7 +132,7 @@ class Mesh:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.vertices.tobytes(), self.triangles.tobytes()))
+        return hash((self.vertices.tobytes(), self.triangles.tobytes(), self.decompose))
 
     @cached_property
     def _moments(self) -> Moments:
@@ -149,6 +167,17 @@ def _checked_triangles(triangles: object, vertices: int) -> NDArray[np.int32]:
     if len(twice):
         raise InputError(f"Triangle {twice[0]} of Mesh is {given[twice[0]].tolist()}; its vertices must be different.")
     return given.astype(np.int32)
+
+
+def _check_solid(mesh: Mesh) -> None:
+    """Refuse to split a mesh that does not bound a solid."""
+    try:
+        mesh.volume()
+    except InputError:
+        raise InputError(
+            f"{mesh!r} bounds no solid that could be split into parts; mend it, or leave out decompose=True. Without "
+            f"that, its volume() says what is wrong."
+        ) from None
 
 
 def _check_closed(mesh: Mesh) -> None:

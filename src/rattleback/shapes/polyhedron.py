@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.shapes.mass import MassProperties
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,6 +41,12 @@ class Moments:
     center: NDArray[np.float64]
     inertia: NDArray[np.float64]
     flat: bool
+
+    def mass_properties(self, density: float, of: str) -> MassProperties:
+        """Properties for a density [kg/m³]; messages say what they are the properties of."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            inertia = density * self.inertia
+        return MassProperties(density * self.volume, self.center, inertia, of=of)
 
 
 @dataclass(frozen=True)

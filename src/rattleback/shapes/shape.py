@@ -18,7 +18,7 @@ class Shape(Protocol):
     """A solid with an origin and axes of its own; everything below is expressed in them."""
 
     def volume(self) -> float:
-        """Volume [m³]; infinite for a Plane."""
+        """Volume [m³]; infinite for a Plane and a HeightField."""
 
     def mass_properties(self, density: float) -> MassProperties:
         """Mass, centre of mass and inertia about it, for a density [kg/m³]."""
