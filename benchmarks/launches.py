@@ -74,11 +74,11 @@ def profile(scene: rb.Scene, step: float, steps: int) -> tuple[dict[tuple[str, s
         sim.step(steps)
         replayed.append(time.perf_counter() - started)
     sim.state = begun
-    walker = Walker(sim._program)
-    walker.walk(sim._program._prologue, "")
+    walker = Walker(sim._step.program)
+    walker.walk(sim._step.program._prologue, "")
     walker.found.clear()
     for _ in range(steps):
-        for stage, nodes in sim._program.stages.items():
+        for stage, nodes in sim._step.program.stages.items():
             walker.walk(nodes, stage)
     found = walker.found
     walked, launches = sum(map(sum, found.values())), sum(map(len, found.values()))

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from rattleback._version import __version__
 
 if TYPE_CHECKING:
-    from rattleback import forces, integrators, scenes, shapes, types
+    from rattleback import collision, forces, integrators, scenes, shapes, types
+    from rattleback.collision.events import ContactEvent, ContactEvents
     from rattleback.core.errors import (
         DeviceError,
         DivergenceError,
@@ -84,7 +85,8 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
-    "rattleback": ("forces", "integrators", "scenes", "shapes", "types"),
+    "rattleback": ("collision", "forces", "integrators", "scenes", "shapes", "types"),
+    "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
     "rattleback.core.errors": (
         "DeviceError",
         "DivergenceError",
@@ -176,6 +178,8 @@ __all__ = [
     "CommonDirection",
     "Compound",
     "Cone",
+    "ContactEvent",
+    "ContactEvents",
     "ConvexHull",
     "Cylinder",
     "Cylindrical",
@@ -224,6 +228,7 @@ __all__ = [
     "WarpForce",
     "Wrench",
     "__version__",
+    "collision",
     "forces",
     "integrators",
     "joints_by_chain",

@@ -6,31 +6,24 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import warp as wp
 
+from rattleback.collision.contact_view import ContactView
 from rattleback.core import arrays, checks, device
-from rattleback.core.choice import choose, name_of
-from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning, RattlebackError
-from rattleback.core.precision import epsilon
+from rattleback.core.choice import name_of
+from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning
 from rattleback.core.report import Profile, Report
-from rattleback.core.stages import Program
 from rattleback.forces.field import ForceField
 from rattleback.forces.servo_view import ServoView
-from rattleback.integrators import DEFAULT, MENU, NEEDS
+from rattleback.integrators import MENU
 from rattleback.model import measure
-from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.compile import compile_scene
-from rattleback.model.state import Loads, Motion
 from rattleback.model.view import BodyView
-from rattleback.problem.corrections import Limits
-from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.joint_view import JointView
-from rattleback.problem.preview import Preview, make_preview
-from rattleback.solvers import joints as joint_methods
-from rattleback.steps import ImpulseStep
+from rattleback.recorded_step import RecordedStep
+from rattleback.settings import Methods, Settings, chosen, default_methods
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -39,31 +32,10 @@ if TYPE_CHECKING:
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
 
-TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance")
-# In single precision velocities of some metres per second are not known to a micrometre per second.
-DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
-MOST_ITERATIONS = 1_000_000
-JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
 # What happens around a step with a budget takes about this long [s].
 AROUND_A_STEP = 5e-5
 # One replay of the captured step lasts about this long, so that an interrupt from the keyboard gets through.
 SECONDS_PER_REPLAY = 0.05
-
-
-class Settings(TypedDict, total=False):
-    """Keyword options of :class:`Simulation`."""
-
-    time_step: float
-    device: str
-    worlds: int | None
-    integrator: str | Integrator
-    joints: Any
-    position_tolerance: float
-    orientation_tolerance: float
-    velocity_tolerance: float
-    closing_speed: float
-    max_iterations: int
-    strict: bool
 
 
 class Simulation:
@@ -73,6 +45,10 @@ class Simulation:
         scene: What to simulate; later changes to the scene do not reach it.
         **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
             number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
+            ``contacts``, ``"detect"`` to find contacts after every step (default ``"none"``), by ``broadphase`` and
+            ``narrowphase``, names from their menus or objects, between surfaces no farther apart than
+            ``contact_distance`` [m] (default a thousandth of the median size), with at most ``contact_points`` points
+            for each pair of solids (default 4);
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
             apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
@@ -85,22 +61,27 @@ class Simulation:
         copies = None if worlds is None else checks.count(worlds, "worlds")
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
-        self.tolerances = {name: checks.positive(settings.get(name, DEFAULT_TOLERANCE), name) for name in TOLERANCES}
-        self.closing_speed = checks.positive(settings.get("closing_speed", 10.0), "closing_speed")
-        self.max_iterations = checks.count(settings.get("max_iterations", 50), "max_iterations", most=MOST_ITERATIONS)
+        self.methods = chosen(settings, default_methods())
         self.strict = checks.flag(settings.get("strict", False), "strict")
-        self.integrator: Integrator = choose("integrator", settings.get("integrator", DEFAULT), MENU, NEEDS)
-        self.joints = choose("joint method", settings.get("joints", joint_methods.DEFAULT), *JOINT_MENU)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
         self._observers: list[Observer] = []
         self._steps_per_replay = 16
         self._budget: float | None = None
         self._called = 0.0
-        self._bench: Bench
-        self._preview: Preview | None
-        self._program: Program
-        self._record()
+        self._found = (-1, -1)
+        self._step = RecordedStep(self.forces, self._state, self.methods)
+
+    @property
+    def integrator(self) -> Integrator:
+        """How free bodies move."""
+        integrator: Integrator = self.methods.integrator
+        return integrator
+
+    @property
+    def joints(self) -> Any:
+        """How joints are held."""
+        return self.methods.joints
 
     @property
     def scene(self) -> Scene:
@@ -139,9 +120,20 @@ class Simulation:
     def __getitem__(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what ``add_body`` or ``add_joint`` returned."""
         name = key if isinstance(key, str) else self.scene.joint_name(key)
-        if self._preview is not None and name in self.scene.joints:
-            return JointView(self._preview, name)
+        if self._step.preview is not None and name in self.scene.joints:
+            return JointView(self._step.preview, name)
         return BodyView(self.model, self._state, key)
+
+    @property
+    def contacts(self) -> ContactView:
+        """The contacts at this moment."""
+        if (finder := self._step.finder) is None:
+            raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
+        self._state.send()
+        if self._found != (self._state.version, self._state.steps):
+            finder.find()
+            self._found = (self._state.version, self._state.steps)
+        return ContactView(finder, self.model)
 
     def servo(self, name: str) -> ServoView:
         """A servo of the scene by the name of its force: its target can be set between steps."""
@@ -151,29 +143,18 @@ class Simulation:
         """Swap ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
         allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
         checks.options(settings, allowed, "use")
-        integrator = choose("integrator", settings.get("integrator", self.integrator), MENU, NEEDS)
-        joints = choose("joint method", settings.get("joints", self.joints), *JOINT_MENU)
-        tolerances = {name: checks.positive(settings.get(name, was), name) for name, was in self.tolerances.items()}
-        most = checks.count(settings.get("max_iterations", self.max_iterations), "max_iterations", most=MOST_ITERATIONS)
+        methods = chosen(settings, self.methods)
         step = checks.positive(settings.get("time_step", self.time_step), "time_step")
-        speed = checks.positive(settings.get("closing_speed", self.closing_speed), "closing_speed")
         strict = checks.flag(settings.get("strict", self.strict), "strict")
-        self._choose((integrator, joints, tolerances, speed, most))
+        self._choose(methods)
         self.strict, self.time_step = strict, step
 
-    def _choose(self, methods: tuple[Any, ...]) -> None:
+    def _choose(self, methods: Methods) -> None:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
-        before = (self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations)
-        if methods == before:
+        if methods == self.methods:
             return
-        recorded: tuple[Any, ...] = (self._bench, self._preview, self._program)
-        self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = methods
-        try:
-            self._record()
-        except RattlebackError:
-            self.integrator, self.joints, self.tolerances, self.closing_speed, self.max_iterations = before
-            self._bench, self._preview, self._program = recorded
-            raise
+        self._step = RecordedStep(self.forces, self._state, methods, self._step.finder)
+        self.methods = methods
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -250,8 +231,8 @@ class Simulation:
     @property
     def report(self) -> Report:
         """What the last call to ``step`` or ``run`` says about itself."""
-        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._bench.worst))
-        held = {} if self._preview is None else self._preview.summary(self.tolerances)
+        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._step.bench.worst))
+        held = {} if self._step.preview is None else self._step.preview.summary(self.methods.tolerances)
         worst = int(np.argmax(errors))
         name, world = self.model.locate(worst)
         reason = ""
@@ -270,18 +251,18 @@ class Simulation:
             "worst_body": name if errors[worst] > 0.0 else "",
             "reason": reason,
         }
-        report = Report(**{**said, **self.tolerances, **held})
+        report = Report(**{**said, **self.methods.tolerances, **held})
         return replace(report, converged=not report.reason)
 
     def profile(self, steps: int = 100) -> Profile:
         """Where the time of a step goes, measured over ``steps`` steps from here; the simulation stays where it is."""
         count = checks.count(steps, "The number of steps to profile")
         self._state.freeze()
-        before, seen = self._state.copy(), arrays.clone(self._bench.worst)
-        seconds = self._program.time_stages(count)
+        before, seen = self._state.copy(), arrays.clone(self._step.bench.worst)
+        seconds = self._step.program.time_stages(count)
         self._state.assign(before)
-        arrays.copy_into(self._bench.worst, seen)
-        self._program.stop.zero_()
+        arrays.copy_into(self._step.bench.worst, seen)
+        self._step.program.stop.zero_()
         return Profile(count, {name: value / count for name, value in seconds.items()})
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -290,46 +271,11 @@ class Simulation:
 
         save(self, path)
 
-    def _record(self) -> None:
-        """Write the step down with the methods chosen now, compile its kernels and capture it."""
-        stop = wp.zeros(1, dtype=wp.int32, device=self.device)
-        program, counts = Program(self.device, stop), {"bodies": self.model.count, "worlds": self.model.worlds}
-        held = bool(self.scene.joints)
-        self._bench = Bench(
-            program,
-            self.model,
-            self._state,
-            start=arrays.allocate(Motion, counts, self.device) if held else self._state.motion,
-            predicted=arrays.allocate(Motion, counts, self.device),
-            loads=arrays.allocate(Loads, counts, self.device),
-            evaluate=lambda moment, into: self.forces.record(program, moment, into),
-            velocity_dependent=self.forces.velocity_dependent,
-            motion_dependent=self.forces.motion_dependent,
-            diagnostics=arrays.allocate(Diagnostics, counts, self.device),
-            worst=arrays.allocate(Diagnostics, counts, self.device),
-            proposed=wp.zeros(self.model.worlds, dtype=wp.float64, device=self.device),
-            stop=stop,
-        )
-        self._preview = self._make_preview() if held else None
-        with self.forces.around_step(program, stop):
-            ImpulseStep(self.integrator, self._preview).record(self._bench)
-        program.compile()
-        self._program = program
-
-    def _make_preview(self) -> Preview:
-        limits = Limits()
-        limits.position, limits.orientation, limits.velocity = (self.tolerances[name] for name in TOLERANCES)
-        limits.most, limits.speed = self.max_iterations, self.closing_speed
-        # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
-        limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / self.tolerances["position_tolerance"]))
-        return make_preview(self._bench, compile_joints(self.model), self.joints, limits)
-
     def _begin(self) -> None:
         self._state.freeze()
-        if self._preview is not None:
-            self._preview.forget()
-        for _, array in arrays.each(self._bench.worst):
-            array.zero_()
+        if self._step.outdated:
+            self._step = self._step.grown()
+        self._step.forget()
 
     def _take(self, steps: int) -> None:
         """Take steps, stopping wherever an observer wants to look."""
@@ -343,9 +289,9 @@ class Simulation:
 
     def _end(self) -> None:
         """Say so when a step of the call did not meet its tolerance."""
-        flags = [self._bench.worst.trouble]
-        if self._preview is not None:
-            flags.append(self._preview.effort.failed)
+        flags = [self._step.bench.worst.trouble]
+        if self._step.preview is not None:
+            flags.append(self._step.preview.effort.failed)
         if not any(flag.numpy().any() for flag in flags) or (report := self.report).converged:
             return
         if self.strict:
@@ -356,16 +302,23 @@ class Simulation:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
         while steps > 0:
             bite = min(steps, self._steps_per_replay) if self._budget is None else 1
-            begun = time.perf_counter()
+            begun, first = time.perf_counter(), self._state.steps
             self._state.freeze()
             if self._budget is None:
-                self._program.run(bite)
+                self._step.program.run(bite)
             else:
-                self._program.run_until(self._called + self._budget - AROUND_A_STEP)
+                self._step.program.run_until(self._called + self._budget - AROUND_A_STEP)
                 self._called = time.perf_counter()
-            if fault := int(self._program.stop.numpy()[0]):
-                self._program.stop.zero_()
-                self._raise_divergence(self.model.count - fault)
+            if fault := int(self._step.program.stop.numpy()[0]):
+                self._step.program.stop.zero_()
+                if fault > 0:
+                    self._raise_divergence(self.model.count - fault)
+                steps -= self._state.steps - first
+                self._step = self._step.grown()
+                continue
+            if self._step.finder is not None:
+                self._step.finder.refresh()
+                self._found = (self._state.version, self._state.steps)
             seconds = max(time.perf_counter() - begun, 1e-7)
             if bite == self._steps_per_replay:
                 self._steps_per_replay = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))

@@ -80,7 +80,7 @@ def pair(name: str, held: bool, gravity: bool = True) -> rb.Scene:
 def simulation(scene: rb.Scene, **settings: Any) -> rb.Simulation:
     """A simulation whose velocities agree with the joints: v − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J v, made with NumPy."""
     sim = rb.Simulation(scene, **settings)
-    preview, problem, state = sim._preview, sim._preview.problem, sim.state
+    preview, problem, state = sim._step.preview, sim._step.preview.problem, sim.state
     inertias, everywhere, count = preview.inertias, preview.everywhere, sim.model.count
     wp.launch(weigh, count, inputs=[sim.model.bodies, state.motion, inertias, everywhere], device=sim.device)
     inputs = [problem.joints, problem.letters, state.motion, state.joints, inertias, problem.rows]

@@ -48,7 +48,7 @@ def run(name: str, method: Any, tolerance: float = 1e-6, **settings: Any) -> rb.
 @every_joint
 def test_a_cut_loop_moves_as_a_whole_one_does(name: str) -> None:
     whole, cut = (run(name, method, 1e-10) for method in (Direct(), CUT))
-    assert len(cut._preview.solver.closing) == 1
+    assert len(cut._step.preview.solver.closing) == 1
     for part in ("position", "orientation", "velocity", "angular_velocity"):
         np.testing.assert_allclose(getattr(cut.state, part), getattr(whole.state, part), rtol=0, atol=1e-7)
 

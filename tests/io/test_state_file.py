@@ -30,7 +30,7 @@ def spinning_scene():
 
 
 def settings_of(sim):
-    return sim.integrator, sim.worlds, sim.tolerances, sim.strict, sim.time_step, sim.time
+    return sim.integrator, sim.worlds, sim.methods.tolerances, sim.strict, sim.time_step, sim.time
 
 
 @pytest.mark.parametrize("worlds", [None, 1, 3])

@@ -55,7 +55,7 @@ class Pair:
         given |= self.coupling(at, axis)
         self.joint = scene.add_joint(MENU[name](owner, "arm", **given))
         self.sim = rb.Simulation(scene)
-        self.problem = self.sim._preview.problem
+        self.problem = self.sim._step.preview.problem
         base = scene["base"]
         self.first, self.second = (Rotation.from_quat(q) for q in self.joint.frames())
         self.at, self.at_b = self.joint.points()
@@ -135,7 +135,7 @@ class Pair:
 
     def jacobian(self) -> np.ndarray:
         """The rows now, by the velocities of the owner and of the arm."""
-        problem, sim, preview = self.problem, self.sim, self.sim._preview
+        problem, sim, preview = self.problem, self.sim, self.sim._step.preview
         sim.state.send()
         rows, levers, everywhere = problem.rows, preview.levers, preview.everywhere
         inputs = [problem.joints, problem.letters, sim.state.motion, sim.state.joints, preview.inertias, rows]

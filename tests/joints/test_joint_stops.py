@@ -86,7 +86,7 @@ def test_a_scene_without_limits_records_nothing_for_them() -> None:
         return {node.kernel.module.name for node in nodes if hasattr(node, "kernel")}.union(*inner)
 
     for limits, expected in ((None, False), ((-1, 1), True)):
-        stages = rb.Simulation(scene_with(rb.Revolute("world", "arm", limits=limits)))._program.stages
+        stages = rb.Simulation(scene_with(rb.Revolute("world", "arm", limits=limits)))._step.program.stages
         modules = set().union(*(kernels(nodes) for nodes in stages.values()))
         assert any("limit" in module for module in modules) == expected
 

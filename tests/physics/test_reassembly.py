@@ -314,7 +314,7 @@ def test_a_closing_speed_is_a_positive_number(speed: Any) -> None:
     sim = rb.Simulation(pair(rb.Ball))
     with pytest.raises(rb.InputError, match="closing_speed is"):
         sim.use(closing_speed=speed)
-    assert sim.closing_speed == SPEED
+    assert sim.methods.closing_speed == SPEED
 
 
 def test_the_closing_speed_can_be_changed_on_the_way() -> None:

@@ -60,8 +60,8 @@ class Dense:
 
     def __init__(self, scene: rb.Scene, worlds: int | None = None) -> None:
         self.sim = rb.Simulation(scene, worlds=worlds)
-        self.problem = self.sim._preview.problem
-        problem, sim, preview = self.problem, self.sim, self.sim._preview
+        self.problem = self.sim._step.preview.problem
+        problem, sim, preview = self.problem, self.sim, self.sim._step.preview
         inputs = [sim.model.bodies, sim.state.motion, preview.inertias, preview.everywhere]
         wp.launch(weigh, sim.model.count, inputs=inputs, device="cpu")
         self.evaluate(preview.everywhere)
@@ -71,7 +71,7 @@ class Dense:
 
     def evaluate(self, which: Any) -> None:
         """The rows at the start, in the worlds where ``which`` is 1."""
-        problem, sim, preview = self.problem, self.sim, self.sim._preview
+        problem, sim, preview = self.problem, self.sim, self.sim._step.preview
         inputs = [problem.joints, problem.letters, sim.state.motion, sim.state.joints, preview.inertias, problem.rows]
         wp.launch(evaluate_rows, problem.joint_count, inputs=[*inputs, preview.levers, which], device="cpu")
 
@@ -100,7 +100,7 @@ class Dense:
     def filled(self) -> np.ndarray:
         """The whole matrix out of the blocks below and on the diagonal; NaN where no block says anything."""
         delassus = make_delassus(self.problem, shared_bodies(self.problem))
-        self.fill(delassus, self.sim._preview.everywhere)
+        self.fill(delassus, self.sim._step.preview.everywhere)
         blocks, sizes, values = arrays.read(delassus.blocks), delassus.sizes, delassus.entries.value.numpy()
         np.testing.assert_array_equal(blocks["at"], delassus.starts)
         found = np.full((self.problem.row_count,) * 2, np.nan)
@@ -115,7 +115,7 @@ class Dense:
 
     def apply(self) -> None:
         """What the impulses of the rows do to the velocities, in worlds that are busy."""
-        sim, preview, joints = self.sim, self.sim._preview, self.problem.joints
+        sim, preview, joints = self.sim, self.sim._step.preview, self.problem.joints
         inputs = [joints, self.problem.rows, preview.levers, preview.effort, preview.reactions]
         wp.launch(find_reactions, self.problem.joint_count, inputs=inputs, device="cpu")
         acting = [preview.links, preview.levers, preview.reactions, preview.inertias, preview.effort]
@@ -164,7 +164,7 @@ def test_a_world_that_is_not_wanted_keeps_its_rows_bit_for_bit() -> None:
     case = Dense(random_mechanism(2), worlds=3)
     for name in ("linear", "angular_a", "angular_b", "spin_a", "spin_b", "error"):
         getattr(case.problem.rows, name).fill_(7.25)
-    for lever in (case.sim._preview.levers.a, case.sim._preview.levers.b):
+    for lever in (case.sim._step.preview.levers.a, case.sim._step.preview.levers.b):
         lever.fill_(7.25)
     case.evaluate(only(0, 1, 0))
     found, own = arrays.read(case.problem.rows), case.problem.row_count // 3
@@ -172,7 +172,7 @@ def test_a_world_that_is_not_wanted_keeps_its_rows_bit_for_bit() -> None:
         assert (found[name][:own] == 7.25).all()
         assert (found[name][2 * own :] == 7.25).all()
         np.testing.assert_array_equal(found[name][own : 2 * own], case.rows[name][own : 2 * own])
-    levers, joints = arrays.read(case.sim._preview.levers), len(case.problem.names)
+    levers, joints = arrays.read(case.sim._step.preview.levers), len(case.problem.names)
     for name in ("a", "b"):
         assert (np.delete(levers[name], slice(joints, 2 * joints), axis=0) == 7.25).all()
         assert (levers[name][joints : 2 * joints] != 7.25).any()
@@ -195,7 +195,7 @@ def test_a_world_that_is_not_wanted_keeps_its_matrix_bit_for_bit() -> None:
 def test_the_least_pivot_of_a_row_is_a_small_part_of_its_entry_on_the_diagonal(seed: int) -> None:
     case = Dense(random_mechanism(seed))
     delassus = make_delassus(case.problem, shared_bodies(case.problem))
-    case.fill(delassus, case.sim._preview.everywhere)
+    case.fill(delassus, case.sim._step.preview.everywhere)
     expected = float(REDUNDANT) * np.diag(case.J @ case.inverse_mass @ case.J.T)
     np.testing.assert_allclose(delassus.entries.least.numpy(), expected, rtol=1e-12)
 
@@ -212,7 +212,7 @@ def test_joints_are_neighbours_where_they_share_a_moving_body(seed: int) -> None
 @pytest.mark.parametrize("seed", SEEDS)
 def test_impulses_change_the_velocities_by_the_inverse_mass_times_their_push(seed: int, worlds: int | None) -> None:
     case = Dense(random_mechanism(seed), worlds)
-    sim, preview = case.sim, case.sim._preview
+    sim, preview = case.sim, case.sim._step.preview
     impulses = np.random.default_rng(seed).standard_normal(case.problem.row_count)
     case.problem.rows.impulse.assign(impulses)
     preview.effort.busy.fill_(1)
@@ -227,7 +227,7 @@ def test_impulses_change_the_velocities_by_the_inverse_mass_times_their_push(see
 
 def test_impulses_leave_worlds_that_are_done_as_they_are() -> None:
     case = Dense(random_mechanism(1), worlds=2)
-    sim, preview = case.sim, case.sim._preview
+    sim, preview = case.sim, case.sim._step.preview
     case.problem.rows.impulse.fill_(1.0)
     preview.effort.busy.assign(np.array([0, 1], dtype=np.int32))
     preview.effort.scale.fill_(1.0)

@@ -43,7 +43,7 @@ class Loaded:
             scene.add_joint(rb.Ball(*ends, at=rng.uniform(-1.0, 1.0, 3)))
         self.scene, self.sim = scene, rb.Simulation(scene)
         self.impulses = scale * rng.standard_normal((bodies, 3))
-        self.sim._preview.reactions.impulse.assign(self.impulses)
+        self.sim._step.preview.reactions.impulse.assign(self.impulses)
 
     def levers(self, body: str) -> list[tuple[np.ndarray, np.ndarray]]:
         """Lever and impulse of every joint of a body."""
@@ -55,7 +55,7 @@ class Loaded:
 
     def found(self) -> tuple[np.ndarray, np.ndarray]:
         """K and K⁺ of every body."""
-        preview, count = self.sim._preview, self.sim.model.count
+        preview, count = self.sim._step.preview, self.sim.model.count
         made = [wp.zeros(count, dtype=mat33, device="cpu") for _ in range(2)]
         inputs = [preview.problem.joints, preview.links, preview.reactions, self.sim.state.motion, *made]
         wp.launch(find_stiffness, count, inputs=inputs, device="cpu")
@@ -108,7 +108,7 @@ def test_a_pull_along_a_rod_is_stiff_across_it_and_a_push_is_not() -> None:
     lever, _ = case.levers("body_0")[0]
     is_b = next(iter(case.scene.joints.values())).b == "body_0"
     for sign in (1.0, -1.0):
-        case.sim._preview.reactions.impulse.assign((sign if is_b else -sign) * 5.0 * lever[None])
+        case.sim._step.preview.reactions.impulse.assign((sign if is_b else -sign) * 5.0 * lever[None])
         across = np.eye(3) - np.outer(lever, lever) / (lever @ lever)
         expected = max(sign, 0.0) * 5.0 * (lever @ lever) * across
         np.testing.assert_allclose(case.found()[1][0], expected, atol=1e-12)
@@ -119,7 +119,7 @@ def test_a_pull_along_a_rod_is_stiff_across_it_and_a_push_is_not() -> None:
 def test_a_body_below_the_limit_has_no_weight_and_one_beyond_it_enough(seed: int, power: int) -> None:
     """Z by the eigenvalues of I⁻¹ K⁺, w = 1 − 3.5 / z."""
     case, h = Loaded(seed, scale=10.0**power), 0.01
-    preview, model = case.sim._preview, case.sim.model
+    preview, model = case.sim._step.preview, case.sim.model
     preview.effort.suspect.fill_(1)
     preview.effort.time_step.fill_(h)
     weighed = [model.bodies, case.sim.state.motion, preview.inertias, preview.everywhere]
@@ -217,7 +217,7 @@ def pulled(worlds: int | None, pulls: Any) -> Any:
         sim.state.applied_force = force
         sim.step()
         assert sim.report.converged
-        stiff |= sim._preview.effort.stiff.numpy() == 1
+        stiff |= sim._step.preview.effort.stiff.numpy() == 1
     return sim, stiff
 
 

@@ -44,7 +44,7 @@ class Dense:
 
     def __init__(self, scene: rb.Scene, joints: Any = "direct", worlds: int | None = None) -> None:
         self.sim = rb.Simulation(scene, joints=joints, worlds=worlds)
-        self.problem, self.solver = self.sim._preview.problem, self.sim._preview.solver
+        self.problem, self.solver = self.sim._step.preview.problem, self.sim._step.preview.solver
         self._evaluate()
         self.J = self._jacobian()
         self.inverse_mass = np.kron(np.eye(self.sim.model.worlds), self._inverse_mass(scene))
@@ -53,7 +53,7 @@ class Dense:
         self.rank = int(np.linalg.matrix_rank(self.J[:, moving], tol=1e-9))
 
     def _evaluate(self) -> None:
-        problem, preview, model, state = self.problem, self.sim._preview, self.sim.model, self.sim.state
+        problem, preview, model, state = self.problem, self.sim._step.preview, self.sim.model, self.sim.state
         inputs = [model.bodies, state.motion, preview.inertias, preview.everywhere]
         wp.launch(weigh, model.count, inputs=inputs, device="cpu")
         inputs = [problem.joints, problem.letters, state.motion, state.joints, preview.inertias, problem.rows]
@@ -86,7 +86,7 @@ class Dense:
     def impulses(self, wanted: np.ndarray) -> np.ndarray:
         """What the solver finds."""
         self.problem.rows.wanted.assign(wanted)
-        self.run(self.sim._preview.everywhere)
+        self.run(self.sim._step.preview.everywhere)
         return np.array(self.problem.rows.impulse.numpy())
 
     def run(self, which: Any) -> None:

@@ -85,16 +85,16 @@ def test_redundant_rows_of_all_methods_are_counted_and_the_tolerances_fit_all_ch
     assert sim.report.redundant_joints[0].startswith("joint_")
     alone = rb.Simulation(bricard(), time_step=0.001)
     alone.step()
-    shares = [np.asarray(each._preview.solver.share.numpy()) for each in (sim, alone)]
+    shares = [np.asarray(each._step.preview.solver.share.numpy()) for each in (sim, alone)]
     assert shares[0].tolist() == [shares[1][0]] * 2
     assert shares[0][0] < 1.0
 
 
 def test_a_chain_may_be_named_twice_with_the_same_method() -> None:
     sim = rb.Simulation(ropes(*ROPES), joints=rb.joints_by_chain({"long_0": "iterative", "long_pin_4": Iterative()}))
-    assert len(sim._preview.solver.methods) == 2
+    assert len(sim._step.preview.solver.methods) == 2
     sim.use(joints=rb.joints_by_chain({}, default="iterative"))
-    assert len(sim._preview.solver.methods) == 1
+    assert len(sim._step.preview.solver.methods) == 1
     sim.step()
 
 

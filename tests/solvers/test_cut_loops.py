@@ -24,7 +24,7 @@ MECHANISMS = {
 
 
 def closing(scene: rb.Scene) -> set[str]:
-    problem = rb.Simulation(scene, joints=CUT)._preview.problem
+    problem = rb.Simulation(scene, joints=CUT)._step.preview.problem
     return {problem.names[j] for j in find_closing(problem)}
 
 
@@ -42,7 +42,7 @@ def test_random_loops_are_solved_as_the_dense_matrix_says(dense: Any, mechanism:
 @pytest.mark.parametrize("seed", range(4))
 def test_as_many_joints_are_cut_as_there_are_loops_and_the_rest_makes_no_fill(mechanism: Any, seed: int) -> None:
     scene = mechanism(seed, 12, loops=4)
-    solver = rb.Simulation(scene, joints=CUT)._preview.solver
+    solver = rb.Simulation(scene, joints=CUT)._step.preview.solver
     still = {"world", *(body.name for body in scene.bodies if body.static)}
     nodes = {name for joint in scene.joints.values() for name in (joint.a, joint.b)} - still
     # A connected graph with the still node has as many edges in a tree as moving nodes; without it one less.

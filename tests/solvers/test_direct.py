@@ -200,7 +200,7 @@ def test_the_iterative_method_counts_no_redundant_rows_and_holds_all_the_same(na
 def test_worlds_are_solved_each_for_itself(dense: Any) -> None:
     sim = rb.Simulation(bricard(), worlds=3)
     sim.step(5)
-    redundant = sim._preview.solver.redundant_rows()
+    redundant = sim._step.preview.solver.redundant_rows()
     assert redundant.shape == (3, 6)
     assert redundant.sum(axis=1).tolist() == [1, 1, 1]
     assert (redundant == redundant[0]).all()

@@ -87,7 +87,7 @@ def test_the_products_a_block_takes_are_those_of_dense_elimination(dense: Any, m
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_a_balanced_tree_has_about_two_levels_for_each_of_its_own(depth: int) -> None:
     """The two joints below a bar share it, so one of them waits for the other."""
-    stretches = levels(rb.Simulation(tree(depth))._preview.solver.delassus.pattern)
+    stretches = levels(rb.Simulation(tree(depth))._step.preview.solver.delassus.pattern)
     assert depth <= len(stretches) <= 2 * depth
     assert sum(count for _, count in stretches) == 2**depth - 1
 
@@ -141,12 +141,12 @@ def test_a_simulation_solved_by_levels_has_the_bits_of_one_solved_by_chains(worl
     for by_level in (False, True):
         sim = rb.Simulation(tree(5), time_step=1 / 30, worlds=worlds)
         if by_level:
-            go_by_level(sim._preview.solver)
-        sim._program.stages.clear()
-        sim._program._prologue.clear()
-        with sim.forces.around_step(sim._program, sim._bench.stop):
-            rb.steps.ImpulseStep(sim.integrator, sim._preview).record(sim._bench)
-        sim._program.compile()
+            go_by_level(sim._step.preview.solver)
+        sim._step.program.stages.clear()
+        sim._step.program._prologue.clear()
+        with sim.forces.around_step(sim._step.program, sim._step.bench.stop):
+            rb.steps.ImpulseStep(sim.integrator, sim._step.preview).record(sim._step.bench)
+        sim._step.program.compile()
         sim.step(20)
         hashes.append(sim.hash())
     assert hashes[0] == hashes[1]

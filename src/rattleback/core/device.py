@@ -96,8 +96,10 @@ def load_kernels(modules: Iterable[Any], device: Any, stream: TextIO | None = No
     """
     begun, waiting = time.perf_counter(), list(dict.fromkeys(modules))
     line = _ProgressLine(len(waiting), device, stream or sys.stderr)
+    # Warp compiles a module for one number of threads in a block; on a CPU, launches have blocks of one.
+    block = {"block_dim": 1} if device.is_cpu else {}
     with line, ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        for future in as_completed([pool.submit(module.load, device) for module in waiting]):
+        for future in as_completed([pool.submit(module.load, device, **block) for module in waiting]):
             future.result()
             line.count += 1
     return time.perf_counter() - begun

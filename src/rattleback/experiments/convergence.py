@@ -16,7 +16,8 @@ import numpy as np
 
 from rattleback.core.errors import NotConvergedWarning, RattlebackError
 from rattleback.experiments.result import Curve, Panel
-from rattleback.simulation import Settings, Simulation
+from rattleback.settings import Settings
+from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from rattleback.experiments.result import (
 from rattleback.experiments.trial import MOST_CORRECTIONS, Trial, watch
 from rattleback.scenes import tree
 from rattleback.scenes.trees import TREE_STEP
-from rattleback.simulation import Settings
+from rattleback.settings import Settings
 
 STEPS = 500
 # Table 3.2: time of a step [ms] and mean corrections of the joints; table 3.5: parts of a step [ms].

@@ -21,7 +21,8 @@ import numpy as np
 
 from rattleback.core.errors import NotConverged, RattlebackError
 from rattleback.experiments.result import Finding, at_most
-from rattleback.simulation import Settings, Simulation
+from rattleback.settings import Settings
+from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ class Trial:
 
     def held(self, who: str) -> Finding:
         """Whether the joints held in every step."""
-        tolerance = self.simulation.tolerances["position_tolerance"]
+        tolerance = self.simulation.methods.tolerances["position_tolerance"]
         off = math.inf if self.reason and self.position_error <= tolerance else self.position_error
         return at_most(f"{who}: worst joint", off, tolerance, "m")
 

@@ -82,8 +82,8 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
     return {
         **{slot: _method_data(slot, getattr(simulation, slot)) for slot in SLOTS},
         "worlds": simulation.worlds,
-        **simulation.tolerances,
-        "max_iterations": simulation.max_iterations,
+        **simulation.methods.tolerances,
+        "max_iterations": simulation.methods.max_iterations,
         "strict": simulation.strict,
     }
 

@@ -133,6 +133,7 @@ class State(Windows):
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
         self.servos, self.clock = groups["servos"], groups["clock"]
+        self.version = 0  # counts how often it was written from outside
         self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._views: list[np.ndarray] = []
 
@@ -170,6 +171,7 @@ class State(Windows):
         self.freeze()
         for name, part in self.groups.items():
             arrays.copy_into(part, other.groups[name])
+        self.version += 1
 
     def hash(self) -> str:
         """SHA-256 of every array, in declared order: equal hashes are equal bits."""
@@ -217,6 +219,7 @@ class State(Windows):
             if np.array_equal(flat, before):
                 continue
             self._array(name).assign(self._checked(name, flat))
+            self.version += 1
             before[...] = flat
 
     def freeze(self) -> None:

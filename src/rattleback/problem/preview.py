@@ -68,6 +68,11 @@ class Preview:
         for array in (*worst, effort.most_positions, effort.failed):
             array.zero_()
 
+    def take_over(self, old: "Preview") -> None:
+        """Go on with what another one of the same joints has seen and done."""
+        for name in ("errors", "effort", "reactions"):
+            arrays.copy_into(getattr(self, name), getattr(old, name))
+
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
         found = {

@@ -5,10 +5,10 @@
     joints      impulses at the start that make the joints hold at the end, predicting again each time
     advance     check that the prediction is finite, take it over, move the clock
     velocities  impulses at the end that make the velocities agree with the joints
+    contacts    where the bodies touch now
 
-Collision finding belongs between forces and prediction, contacts between joints and advance. The rows of the joints
-and their factor at the end of one step serve the next, which starts from the same poses; the first step of a call finds
-them made by the prologue.
+The rows of the joints and their factor, and the contacts, at the end of one step serve the next, which starts from the
+same poses; the first step of a call finds them made by the prologue.
 
 Reference: Bender, dissertation, section 3.1.2 and §3.3.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import warp as wp
 
+from rattleback.collision.finder import Finder
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, move
@@ -78,13 +79,16 @@ class ImpulseStep:
 
     integrator: Integrator
     joints: Preview | None = None
+    contacts: Finder | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
-        stage, joints = bench.program.stage, self.joints
-        if joints is not None:
-            with bench.program.prologue():
+        stage, joints, contacts = bench.program.stage, self.joints, self.contacts
+        with bench.program.prologue():
+            if joints is not None:
                 joints.record_prologue()
+            if contacts is not None:
+                contacts.record(bench.program, bench.stop)
         with stage("forces"):
             if joints is not None:
                 joints.record_start()
@@ -95,14 +99,20 @@ class ImpulseStep:
             with stage("joints"):
                 joints.record_positions(lambda: self._predict(bench))
         with stage("advance"):
-            bench.for_bodies(remember, bench.diagnostics, bench.worst)
-            bench.for_bodies(find_fault, bench.predicted, bench.stop)
-            bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
-            bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
+            self._advance(bench)
         if joints is not None:
             with stage("velocities"):
                 joints.record_velocities()
+        if contacts is not None:
+            with stage("contacts"):
+                contacts.record(bench.program, bench.stop)
 
     def _predict(self, bench: Bench) -> None:
         bench.for_bodies(forget, bench.diagnostics)
         self.integrator.record_prediction(bench)
+
+    def _advance(self, bench: Bench) -> None:
+        bench.for_bodies(remember, bench.diagnostics, bench.worst)
+        bench.for_bodies(find_fault, bench.predicted, bench.stop)
+        bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
+        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)

@@ -1,0 +1,79 @@
+"""Colliders: the collision shapes of all bodies as flat arrays, corners and faces of the angular ones, their places.
+
+A body may have several colliders, a compound has one for each part, a decomposed mesh one for each convex part.
+"""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import mat33, quat, real, vec3, vec4
+
+
+@group(axis="colliders")
+class Colliders:
+    """What does not change about a collider."""
+
+    kind: wp.int32 = field("1", "what it is; see collision.solid")
+    body: wp.int32 = field("1", "row of its body")
+    world: wp.int32 = field("1", "world it lives in")
+    movable: wp.int32 = field("1", "1 unless its body is static")
+    position: vec3 = field("m", "origin of its frame from the centre of mass, in the body's frame")
+    orientation: quat = field("1", "from its frame to the body's")
+    size: vec3 = field("m", "size of its core; see collision.solid")
+    round: real = field("m", "thickness of the shell around its core")
+    reach: real = field("m", "radius of a ball around its origin that holds it, shell included; negative for no end")
+    hull: wp.int32 = field("1", "row of its corners, edges and faces in Hulls, of a mesh in Surfaces; -1 for none")
+    first: wp.int32 = field("1", "first of its vertices in Hulls")
+    count: wp.int32 = field("1", "number of its vertices; of a mesh, three for each triangle")
+    category: wp.int32 = field("1", "bits of the categories it belongs to")
+    mask: wp.int32 = field("1", "bits of the categories it meets")
+    excluded: wp.int32 = field("1", "first of the bodies of its world it must not meet, in Exclusions")
+    exclusions: wp.int32 = field("1", "their number")
+
+
+@group(axis="exclusions")
+class Exclusions:
+    """Pairs of bodies that must not meet, listed with either of the two."""
+
+    body: wp.int32 = field("1", "index of the other body in its world")
+
+
+@group(axis="hulls")
+class Hulls:
+    """Corners, edges and faces of convex polyhedra, boxes included, each in its collider's frame.
+
+    Vertices, edges and faces are numbered through all hulls. A face is a loop of corners, anticlockwise from outside;
+    corner k of a loop begins the edge ``corner_edge[k]`` to the next corner, across which lies ``corner_face[k]``.
+    """
+
+    center: vec3 = field("m", "a point inside")
+    first_vertex: wp.int32 = field("1", "first vertex")
+    vertices: wp.int32 = field("1", "number of vertices")
+    first_edge: wp.int32 = field("1", "first edge")
+    edges: wp.int32 = field("1", "number of edges")
+    first_face: wp.int32 = field("1", "first face")
+    faces: wp.int32 = field("1", "number of faces")
+    vertex: vec3 = field("m", "place of a vertex", axis="hull_vertices")
+    vertex_edge: wp.int32 = field("1", "first of its edges in spoke", axis="hull_vertices")
+    vertex_edges: wp.int32 = field("1", "number of its edges", axis="hull_vertices")
+    spoke: wp.int32 = field("1", "edges of the vertices, one after the other", axis="hull_spokes")
+    edge_tail: wp.int32 = field("1", "vertex an edge starts at", axis="hull_edges")
+    edge_head: wp.int32 = field("1", "vertex it ends at", axis="hull_edges")
+    edge_left: wp.int32 = field("1", "face whose loop runs along it", axis="hull_edges")
+    edge_right: wp.int32 = field("1", "face whose loop runs against it", axis="hull_edges")
+    plane: vec4 = field("1, m", "outward unit normal of a face, and its distance from the origin", axis="hull_faces")
+    face_corner: wp.int32 = field("1", "first corner of its loop", axis="hull_faces")
+    face_corners: wp.int32 = field("1", "number of its corners", axis="hull_faces")
+    corner: wp.int32 = field("1", "vertex at a corner", axis="hull_corners")
+    corner_edge: wp.int32 = field("1", "edge from this corner to the next", axis="hull_corners")
+    corner_face: wp.int32 = field("1", "face on the other side of that edge", axis="hull_corners")
+
+
+@group(axis="colliders")
+class Places:
+    """Where the colliders are now."""
+
+    position: vec3 = field("m", "origin of its frame, world frame")
+    rotation: mat33 = field("1", "from its frame to the world")
+    lower: vec3 = field("m", "lower corner of a box around it along the axes, half the contact distance wider")
+    upper: vec3 = field("m", "upper corner of that box")

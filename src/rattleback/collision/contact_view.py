@@ -1,0 +1,75 @@
+"""The contacts of a running simulation, as a user reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.core import arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rattleback.collision.finder import Finder
+    from rattleback.model.model import Model
+
+
+class ContactView:
+    """The contacts of one moment, as arrays with one row a contact; sorted by body A, then by body B.
+
+    Attributes:
+        point: Middle between the two surfaces, world frame (contacts, 3) [m].
+        normal: Unit normal from B to A (contacts, 3).
+        separation: Signed distance of the surfaces along it (contacts,) [m]; negative where they overlap.
+        world: World each is in (contacts,).
+        feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
+        previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one.
+
+    Args:
+        finder: What found them.
+        model: The model.
+    """
+
+    def __init__(self, finder: Finder, model: Model) -> None:
+        self._model = model
+        count = int(finder.contacts.needed.numpy()[0])
+        found = {name: array.numpy()[:count].copy() for name, array in arrays.each(finder.contacts)}
+        self._a, self._b = (found[name] % len(model.names) for name in ("body_a", "body_b"))
+        self.world: NDArray[Any] = found["body_a"] // len(model.names)
+        self.point: NDArray[Any] = found["point"]
+        self.normal: NDArray[Any] = found["normal"]
+        self.separation: NDArray[Any] = found["separation"]
+        self.feature: NDArray[Any] = found["feature"]
+        self.previous: NDArray[Any] = found["previous"]
+
+    def __len__(self) -> int:
+        return len(self.separation)
+
+    @property
+    def bodies(self) -> list[tuple[str, str]]:
+        """Names of bodies A and B of every contact."""
+        names = self._model.names
+        return [(names[a], names[b]) for a, b in zip(self._a, self._b, strict=True)]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of the bodies that touch, each pair once; with worlds, in any of them."""
+        return list(dict.fromkeys(self.bodies))
+
+    def of(self, body: Any, other: Any = None) -> NDArray[np.int64]:
+        """Rows of the contacts of a body, or of those between two bodies.
+
+        Args:
+            body: A body, by name or as ``add_body`` returned it.
+            other: The other body; None for any.
+        """
+        one = self._model.index(body)
+        touching = (self._a == one) | (self._b == one)
+        if other is not None:
+            two = self._model.index(other)
+            touching &= (self._a == two) | (self._b == two)
+        return np.flatnonzero(touching)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} contacts of {len(self.pairs)} pairs of bodies>"

@@ -1,0 +1,40 @@
+"""How contacts are found: the distance that counts as touching, the points of a region, the two phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rattleback.collision import broadphase, narrowphase
+from rattleback.core import checks
+from rattleback.core.choice import choose
+
+MOST_POINTS = 16
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How contacts are found.
+
+    Attributes:
+        distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size.
+        points: Most points of one pair of solids.
+        broadphase: Name from the menu or object; None for what is fastest at this size on this device.
+        narrowphase: Name from the menu or object.
+    """
+
+    distance: float | None = None
+    points: int = 4
+    broadphase: Any = None
+    narrowphase: Any = narrowphase.DEFAULT
+
+    def __post_init__(self) -> None:
+        """Check the numbers and look up the names."""
+        if self.distance is not None:
+            checks.not_negative(self.distance, "The contact distance")
+        checks.count(self.points, "The number of points of a contact region", most=MOST_POINTS)
+        if self.broadphase is not None:
+            chosen = choose("broad phase", self.broadphase, broadphase.MENU, broadphase.NEEDS)
+            object.__setattr__(self, "broadphase", chosen)
+        chosen = choose("narrow phase", self.narrowphase, narrowphase.MENU, narrowphase.NEEDS)
+        object.__setattr__(self, "narrowphase", chosen)

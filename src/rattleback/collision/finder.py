@@ -1,0 +1,162 @@
+"""The contact finder: from the poses of bodies to the points where they touch.
+
+    place       colliders where their bodies are, boxes around them
+    broad       pairs of colliders whose boxes overlap
+    split       meshes into the triangles that matter
+    narrow      distance or depth, normal and nearest points of every pair of solids
+    regions     the corners of the region where they touch
+    gather      the list of contacts, each with its former self
+
+Nothing is dropped: every buffer counts what it would have needed. Where one was too small, the stop flag goes up, the
+host enlarges it and the contacts are found again.
+
+Reference: Bender, dissertation, §4.3.
+"""
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.collision import broadphase
+from rattleback.collision.closest import Found
+from rattleback.collision.colliders import Places
+from rattleback.collision.compile import Geometry
+from rattleback.collision.detection import Detection
+from rattleback.collision.gather import Gathering
+from rattleback.collision.items import Items
+from rattleback.collision.narrowphase.region import Into, record_regions
+from rattleback.collision.pairs import Pairs
+from rattleback.collision.place import place
+from rattleback.collision.regions import Regions
+from rattleback.collision.split import record_split
+from rattleback.core import arrays
+from rattleback.core.stages import Program
+from rattleback.model.contacts import Contacts
+from rattleback.model.state import Motion
+
+# Boxes may overlap without contact; this many pairs and contacts are expected of a collider before any were counted.
+PAIRS_EACH, CONTACTS_EACH = 4, 4
+# A buffer that was too small grows to this many times what was needed.
+GROWTH = 1.5
+
+
+@wp.kernel(enable_backward=False)
+def raise_when_full(needed: wp.array[wp.int32], room: int, stop: wp.array[wp.int32]) -> None:
+    """Stop where a buffer was too small."""
+    if needed[0] > room:
+        stop[0] = -1
+
+
+class Finder:
+    """Finds the contacts between the bodies of a model.
+
+    Args:
+        geometry: The colliders.
+        each_body: Number of bodies of one world.
+        motion: Where the bodies are.
+        how: How contacts are found.
+    """
+
+    def __init__(self, geometry: Geometry, each_body: int, motion: Motion, how: Detection) -> None:
+        self.geometry, self.each_body, self.motion, self.how = geometry, each_body, motion, how
+        self.distance = 1e-3 * _median_size(geometry) if how.distance is None else float(how.distance)
+        self.room = {
+            "pairs": PAIRS_EACH * geometry.count + 16,
+            "items": PAIRS_EACH * geometry.count + 16,
+            "contacts": CONTACTS_EACH * geometry.count + 16,
+        }
+        self.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
+        self.version = 0
+        self._alone: Program | None = None
+        self._place()
+        self._allocate()
+
+    def record(self, program: Program, stop: Any) -> None:
+        """Record the launches that find all contacts.
+
+        Args:
+            program: Where to record.
+            stop: One-entry array; set to −1 where a buffer was too small.
+        """
+        geometry, items = self.geometry, self.items
+        program.launch(place, geometry.count, *self._place_inputs())
+        self.broad.record(program)
+        record_split(program, geometry, self.places, self.pairs, items)
+        self.how.narrowphase.record(program, geometry, items, self.places, self.distance, self.found)
+        record_regions(program, geometry, items, self.places, self.found, self.gathering.into)
+        self.gathering.record(program)
+        for needed, room in self.buffers().values():
+            program.launch(raise_when_full, 1, needed, room, stop)
+
+    def find(self) -> None:
+        """Find the contacts at once, outside any step; buffers grow as they must."""
+        self.gathering.former.again.fill_(1)
+        while True:
+            if self._alone is None:
+                self._alone = Program(self.geometry.device, wp.zeros(1, dtype=wp.int32, device=self.geometry.device))
+                with self._alone.stage("contacts"):
+                    self.record(self._alone, self._alone.stop)
+                self._alone.compile()
+            self._alone.run(1)
+            if int(self._alone.stop.numpy()[0]) == 0:
+                return
+            self.grow()
+
+    def buffers(self) -> dict[str, tuple[Any, int]]:
+        """For every buffer, the array that counts what is needed, and what there is."""
+        own = {"pairs": self.pairs.needed, "items": self.items.needed, "contacts": self.contacts.needed}
+        return {name: (needed, self.room[name]) for name, needed in own.items()} | self.broad.buffers()
+
+    def grow(self) -> None:
+        """Enlarge the buffers that were too small; everything must be recorded again."""
+        self.broad.grow()
+        for name, (needed, room) in self.buffers().items():
+            wanted = int(needed.numpy()[0])
+            if name in self.room and wanted > room:
+                self.room[name] = int(GROWTH * wanted) + 16
+        self.room["items"] = max(self.room["items"], self.room["pairs"])
+        old = self.gathering
+        self._allocate()
+        self.gathering.take_over(old)
+
+    def refresh(self) -> None:
+        """Between steps: let a broad phase that has become slow put itself in order."""
+        flag = getattr(self.broad, "wants_renewal", None)
+        if flag is not None and flag.numpy()[0]:
+            self.broad.renew()
+
+    def _place_inputs(self) -> tuple[Any, ...]:
+        return (self.geometry.colliders, self.geometry.hulls, self.motion, 0.5 * self.distance, self.places)
+
+    def _place(self) -> None:
+        """Place the colliders where their bodies are now, at once: some broad phases begin from there."""
+        if self.geometry.count:
+            device = self.geometry.device
+            wp.launch(place, self.geometry.count, inputs=list(self._place_inputs()), device=device)
+
+    def _allocate(self) -> None:
+        geometry, room = self.geometry, self.room
+        rows = geometry.count + 1
+        counts = {**room, "one": 1, "colliders_and_one": rows, "rows": rows, "pairs_and_one": room["pairs"] + 1}
+        counts["slots"] = room["items"] * self.how.points
+        device = geometry.device
+        self.pairs = arrays.allocate(Pairs, counts, device)
+        self.items = arrays.allocate(Items, counts, device)
+        self.found = arrays.allocate(Found, counts, device)
+        self.contacts = arrays.allocate(Contacts, counts, device)
+        into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points)
+        if self.version == 0:
+            method = self.how.broadphase or broadphase.default(geometry)
+            self.broad = method.bind(geometry, self.places, self.pairs, self.each_body)
+        else:
+            self.broad.write_to(self.pairs)
+        self.gathering = Gathering(geometry.colliders, self.pairs, self.items, into, self.contacts, device)
+        self.version += 1
+        self._alone = None
+
+
+def _median_size(geometry: Geometry) -> float:
+    reach = geometry.colliders.reach.numpy()
+    reach = reach[reach >= 0.0]
+    return 2.0 * float(np.median(reach)) if len(reach) else 1.0

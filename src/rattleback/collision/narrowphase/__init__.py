@@ -1,0 +1,23 @@
+"""Narrow phases, by name: distance or depth, normal and nearest points of two convex solids.
+
+| name | what it does |
+|---|---|
+| ``closed_forms`` (default) | formulas for balls, capsules, boxes and half-spaces; GJK for the rest |
+| ``gjk`` | GJK, and EPA where solids overlap, for everything but half-spaces |
+| ``vclip`` | walks over the features of polyhedra, balls and capsules among them; GJK for the rest |
+
+All give the same answers. A method is a small frozen object with ``record(program, geometry, items, places, gap,
+found)``, which records the launches that write the answers of all items.
+"""
+
+from typing import Any
+
+from rattleback.collision.narrowphase.closed_forms import ClosedForms
+from rattleback.collision.narrowphase.gjk import GJK
+from rattleback.collision.narrowphase.vclip import VClip
+
+MENU: dict[str, type[Any]] = {"closed_forms": ClosedForms, "gjk": GJK, "vclip": VClip}
+DEFAULT = "closed_forms"
+NEEDS = ("record",)
+
+__all__ = ["GJK", "ClosedForms", "VClip"]

@@ -1,0 +1,284 @@
+"""Two boxes: separating axes, and the corners of the region where they touch, in one go.
+
+    s = max over the axes d of  |t · d| − Σ h_i |a_i · d| − Σ k_i |b_i · d|
+
+t from centre to centre, h, k half edges, a_i, b_i axes of the two boxes; the 15 axes are the a_i, the b_i and the
+a_i × b_j. Overlapping, s is minus the depth and its axis the normal. Apart, s is the distance wherever the points the
+axis tells of are that near; else the nearest of all corners and edges are looked for.
+
+Reference: Gottschalk, Lin, Manocha (1996); Bender, dissertation, §2.2.2 and §4.5.
+"""
+
+import warp as wp
+
+from rattleback.collision.closest import Closest, Found, with_shells, write_found
+from rattleback.collision.colliders import Colliders, Places
+from rattleback.collision.items import Items
+from rattleback.collision.solid import BOX
+from rattleback.core.precision import epsilon, mat33, real, vec3
+
+# An axis across two edges must beat the faces by this part of the size: near ties a face is the steadier normal.
+EDGE_BIAS = wp.constant(real(1e-7))
+PARALLEL = wp.constant(real(1e-14))
+# Where corners alone come as near as this part of the size to what the axes say, edges need not be asked.
+TOUCHING = wp.constant(real(1e-12 if epsilon < 1e-10 else 1e-5))
+# Points nearer than this part of the size lose too many digits for their difference to be a normal; the axis is one.
+BLURRED = wp.constant(real(1e-9 if epsilon < 1e-10 else 1e-4))
+
+
+@wp.func
+def extent(size: vec3, d: vec3) -> real:
+    """Half the width of a box along d, in its own frame."""
+    return size[0] * wp.abs(d[0]) + size[1] * wp.abs(d[1]) + size[2] * wp.abs(d[2])
+
+
+@wp.struct
+class Axis:
+    """The best separating axis so far: 0 … 2 of A, 3 … 5 of B, 6 … 14 across an edge of either."""
+
+    separation: real
+    code: wp.int32
+
+
+@wp.func
+def separate(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> Axis:
+    """The axis along which two boxes are farthest apart, as far as faces and pairs of edges tell.
+
+    Args:
+        h: Half edges of A.
+        k: Half edges of B.
+        R: Axes of B as columns, in the frame of A.
+        t: Centre of B in that frame.
+        enough: Stop where they are farther apart than this.
+    """
+    best = Axis()
+    best.separation = real(-1e30)
+    for i in range(3):
+        s = wp.abs(t[i]) - h[i] - extent(k, vec3(R[i, 0], R[i, 1], R[i, 2]))
+        if s > best.separation:
+            best.separation = s
+            best.code = i
+    if best.separation > enough:
+        return best
+    for j in range(3):
+        b = vec3(R[0, j], R[1, j], R[2, j])
+        s = wp.abs(wp.dot(t, b)) - k[j] - extent(h, b)
+        if s > best.separation:
+            best.separation = s
+            best.code = 3 + j
+    if best.separation > enough:
+        return best
+    limit = best.separation + EDGE_BIAS * (h[0] + h[1] + h[2] + k[0] + k[1] + k[2])
+    for i in range(3):
+        for j in range(3):
+            i1 = (i + 1) % 3
+            i2 = (i + 2) % 3
+            j1 = (j + 1) % 3
+            j2 = (j + 2) % 3
+            along = wp.abs(t[i2] * R[i1, j] - t[i1] * R[i2, j])
+            wide_a = h[i1] * wp.abs(R[i2, j]) + h[i2] * wp.abs(R[i1, j])
+            wide_b = k[j1] * wp.abs(R[i, j2]) + k[j2] * wp.abs(R[i, j1])
+            square = R[i1, j] * R[i1, j] + R[i2, j] * R[i2, j]
+            s = along - wide_a - wide_b
+            # s / √square is to exceed the best so far; squares tell without a root.
+            if square > PARALLEL and s * wp.abs(s) > limit * wp.abs(limit) * square:
+                best.separation = s / wp.sqrt(square)
+                best.code = 6 + 3 * i + j
+                limit = best.separation
+                if limit > enough:
+                    return best
+    return best
+
+
+@wp.func
+def direction(code: int, R: mat33, t: vec3) -> vec3:
+    """The axis of a code as a unit vector from B to A, in the frame of A."""
+    d = vec3(real(0.0), real(0.0), real(0.0))
+    if code < 3:
+        d[code] = real(1.0)
+    elif code < 6:
+        d = vec3(R[0, code - 3], R[1, code - 3], R[2, code - 3])
+    else:
+        j = (code - 6) % 3
+        d[(code - 6) // 3] = real(1.0)
+        d = wp.normalize(wp.cross(d, vec3(R[0, j], R[1, j], R[2, j])))
+    return wp.where(wp.dot(d, t) > real(0.0), -d, d)
+
+
+@wp.struct
+class Nearest:
+    """Two points and the square of their distance."""
+
+    square: real
+    on_a: vec3
+    on_b: vec3
+
+
+@wp.func
+def clamped(x: vec3, h: vec3) -> vec3:
+    """The point of a box nearest to x."""
+    return vec3(wp.clamp(x[0], -h[0], h[0]), wp.clamp(x[1], -h[1], h[1]), wp.clamp(x[2], -h[2], h[2]))
+
+
+@wp.func
+def nearer(best: Nearest, on_a: vec3, on_b: vec3) -> Nearest:
+    """The better of two pairs of points."""
+    d = on_a - on_b
+    square = wp.dot(d, d)
+    if square < best.square:
+        best.square = square
+        best.on_a = on_a
+        best.on_b = on_b
+    return best
+
+
+@wp.func
+def corner(h: vec3, k: int) -> vec3:
+    """Corner k of a box: bit 0 says whether x > 0, bit 1 y, bit 2 z."""
+    return vec3(
+        wp.where((k & 1) > 0, h[0], -h[0]), wp.where((k & 2) > 0, h[1], -h[1]), wp.where((k & 4) > 0, h[2], -h[2])
+    )
+
+
+@wp.func
+def sign_of(x: real) -> real:
+    """1 or -1."""
+    return wp.where(x < real(0.0), real(-1.0), real(1.0))
+
+
+@wp.func
+def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> Nearest:
+    """The points the axis itself tells of: the corner that looks at a face, or two edges, in the frame of A."""
+    best = Nearest()
+    best.square = real(1e30)
+    d = wp.transpose(R) * n
+    p = vec3(-h[0] * sign_of(n[0]), -h[1] * sign_of(n[1]), -h[2] * sign_of(n[2]))
+    q = vec3(k[0] * sign_of(d[0]), k[1] * sign_of(d[1]), k[2] * sign_of(d[2]))
+    if code < 3:
+        x = t + R * q
+        return nearer(best, clamped(x, h), x)
+    if code < 6:
+        return nearer(best, p, t + R * clamped(wp.transpose(R) * (p - t), k))
+    i = (code - 6) // 3
+    j = (code - 6) % 3
+    p[i] = real(0.0)
+    q[j] = real(0.0)
+    b = vec3(R[0, j], R[1, j], R[2, j])
+    w = p - t - R * q
+    cosine = b[i]
+    sine = real(1.0) - cosine * cosine
+    along = wp.dot(b, w)
+    p[i] = wp.clamp((cosine * along - w[i]) / sine, -h[i], h[i])
+    q[j] = wp.clamp((along - cosine * w[i]) / sine, -k[j], k[j])
+    return nearer(best, p, t + R * q)
+
+
+@wp.func
+def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> Nearest:
+    """The nearest of the pairs of a corner of one box and the other box, or the first whose square is small enough."""
+    best = Nearest()
+    best.square = real(1e30)
+    c = int(0)
+    while c < 8 and best.square > enough:
+        x = t + R * corner(k, c)
+        best = nearer(best, clamped(x, h), x)
+        y = corner(h, c)
+        best = nearer(best, y, t + R * clamped(wp.transpose(R) * (y - t), k))
+        c += 1
+    return best
+
+
+@wp.func
+def from_edges(h: vec3, k: vec3, R: mat33, t: vec3, best: Nearest) -> Nearest:
+    """The nearest of all pairs of edges and what was found before, in the frame of A."""
+    for i in range(3):
+        for j in range(3):
+            b = vec3(R[0, j], R[1, j], R[2, j])
+            cosine = b[i]
+            sine = real(1.0) - cosine * cosine
+            if sine > PARALLEL:
+                for m in range(16):
+                    # The signs of the two coordinates that are fixed along either edge.
+                    p = vec3(real(0.0), real(0.0), real(0.0))
+                    q = vec3(real(0.0), real(0.0), real(0.0))
+                    i1 = (i + 1) % 3
+                    i2 = (i + 2) % 3
+                    j1 = (j + 1) % 3
+                    j2 = (j + 2) % 3
+                    p[i1] = wp.where((m & 1) > 0, h[i1], -h[i1])
+                    p[i2] = wp.where((m & 2) > 0, h[i2], -h[i2])
+                    q[j1] = wp.where((m & 4) > 0, k[j1], -k[j1])
+                    q[j2] = wp.where((m & 8) > 0, k[j2], -k[j2])
+                    w = p - t - R * q
+                    along_b = (wp.dot(b, w) - cosine * w[i]) / sine
+                    along_a = (cosine * wp.dot(b, w) - w[i]) / sine
+                    if wp.abs(along_a) <= h[i] and wp.abs(along_b) <= k[j]:
+                        p[i] = along_a
+                        q[j] = along_b
+                        best = nearer(best, p, t + R * q)
+    return best
+
+
+@wp.func
+def between_boxes(h: vec3, k: vec3, R: mat33, t: vec3, enough: real, points: int) -> Closest:
+    """The answer for two boxes in the frame of A; farther apart than ``enough``, only that they are.
+
+    Args:
+        h: Half edges of A.
+        k: Half edges of B.
+        R: Axes of B as columns, in the frame of A.
+        t: Centre of B in that frame.
+        enough: Distance that is not looked at more closely.
+        points: Whether the points of overlapping boxes are wanted.
+    """
+    axis = separate(h, k, R, t, enough)
+    out = Closest()
+    out.separation = axis.separation
+    if axis.separation > enough:
+        return out
+    out.normal = direction(axis.code, R, t)
+    if points == 0 and axis.separation <= real(0.0):
+        return out
+    # Overlapping boxes are looked at where they just touch: A moved out along the normal, which may be off by the bias.
+    size = h[0] + h[1] + h[2] + k[0] + k[1] + k[2]
+    depth = wp.max(real(0.0), -axis.separation)
+    moved = t - depth * out.normal
+    touching = wp.where(depth > real(0.0), real(2.0) * EDGE_BIAS, TOUCHING) * size + wp.max(real(0.0), axis.separation)
+    near = from_axis(h, k, R, moved, out.normal, axis.code)
+    if near.square > touching * touching:
+        near = from_corners(h, k, R, moved, touching * touching)
+        if near.square > touching * touching:
+            near = from_edges(h, k, R, moved, near)
+            clear = wp.max(touching, BLURRED * size)
+            if depth == real(0.0) and near.square > clear * clear:
+                out.separation = wp.sqrt(near.square)
+                out.normal = (near.on_a - near.on_b) / out.separation
+    out.point_b = near.on_b + depth * out.normal
+    out.point_a = out.point_b + out.separation * out.normal
+    return out
+
+
+@wp.kernel(enable_backward=False)
+def find_boxes(items: Items, colliders: Colliders, places: Places, gap: real, points: int, found: Found) -> None:
+    """The answer for every item of two boxes; the points of overlapping ones only if they are wanted."""
+    m = wp.tid()
+    if m >= items.needed[0]:
+        return
+    i = items.a[m]
+    j = items.b[m]
+    if colliders.kind[i] != BOX or colliders.kind[j] != BOX:
+        return
+    Ra = places.rotation[i]
+    back = wp.transpose(Ra)
+    t = back * (places.position[j] - places.position[i])
+    shell_a = colliders.round[i]
+    shell_b = colliders.round[j]
+    far = gap + shell_a + shell_b
+    answer = between_boxes(colliders.size[i], colliders.size[j], back * places.rotation[j], t, far, points)
+    if answer.separation > far:
+        found.separation[m] = answer.separation - shell_a - shell_b
+        return
+    answer.normal = Ra * answer.normal
+    answer.point_a = Ra * answer.point_a
+    answer.point_b = Ra * answer.point_b
+    write_found(found, m, with_shells(answer, shell_a, shell_b))

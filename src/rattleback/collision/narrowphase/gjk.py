@@ -1,0 +1,148 @@
+"""The narrow phase by GJK and EPA: signed distance, normal and nearest points of any two convex solids.
+
+    separation = distance of the cores − shells      apart
+    separation = −depth of the cores − shells        overlapping
+
+Cores that are apart are measured by GJK, those that overlap by EPA; the shells around them are subtracted. Works for
+every pair of convex solids, so it is the method for those without a closed form; a mesh is met triangle by triangle.
+
+Reference: van den Bergen (2003), chapter 4; Bender, dissertation, §2.2.3.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.collision.closest import Closest, Found, with_shells, write_found
+from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.items import Items
+from rattleback.collision.narrowphase.epa import penetration
+from rattleback.collision.narrowphase.plane import record_planes
+from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, Core, gjk, search
+from rattleback.collision.narrowphase.simplex import LARGE
+from rattleback.collision.solid import MESH, PLANE, Solid, load
+from rattleback.core import checks
+from rattleback.core.precision import vec3
+
+__all__ = ["GJK", "Bounds", "Core", "closest_by_gjk", "closest_within", "find_by_gjk", "gjk", "handled"]
+
+# Kinds of solids; the table of the pairs to look at has a row and a column for each.
+KINDS = wp.constant(9)
+# Rounds are counted in 32 bits on the device.
+MOST_ROUNDS = 2**31 - 1
+
+
+@wp.func
+def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds) -> Closest:
+    """The answer for two solids; where their cores are farther apart than ``bounds.far``, only a lower bound of it.
+
+    Args:
+        a: A solid.
+        b: Another one.
+        hulls: Their corners.
+        axis: First guess of the direction from B to A; zero for none.
+        bounds: When to stop early.
+    """
+    core = search(a, b, hulls, axis, bounds)
+    answer = Closest()
+    if core.overlap == 1:
+        answer = penetration(a, b, hulls, core)
+    else:
+        answer.separation = core.distance
+        answer.normal = core.normal
+        answer.point_a = core.point_a
+        answer.point_b = core.point_b
+    return with_shells(answer, a.round, b.round)
+
+
+@wp.func
+def closest_by_gjk(a: Solid, b: Solid, hulls: Hulls, axis: vec3) -> Closest:
+    """The answer for two solids, however far apart they are; see ``closest_within``."""
+    bounds = Bounds()
+    bounds.far = LARGE
+    bounds.most = ROUNDS
+    return closest_within(a, b, hulls, axis, bounds)
+
+
+@wp.kernel(enable_backward=False)
+def find_by_gjk(
+    items: Items,
+    colliders: Colliders,
+    places: Places,
+    hulls: Hulls,
+    handles: wp.array[wp.int32],
+    bounds: Bounds,
+    found: Found,
+) -> None:
+    """The answers for items of the pairs of kinds that ``handles`` names; ``bounds.far`` is the contact distance."""
+    i = wp.tid()
+    if i >= items.needed[0]:
+        return
+    a = items.a[i]
+    b = items.b[i]
+    kind_a = colliders.kind[a]
+    kind_b = colliders.kind[b]
+    if kind_a == PLANE or kind_b == PLANE or handles[kind_a * KINDS + kind_b] == 0:
+        return
+    solid_a = load(colliders, places, a, items.part[i], places.position[a])
+    solid_b = load(colliders, places, b, items.part[i], places.position[a])
+    own = Bounds()
+    own.far = bounds.far + solid_a.round + solid_b.round
+    own.most = bounds.most
+    write_found(found, i, closest_within(solid_a, solid_b, hulls, vec3(), own))
+
+
+def handled(kinds: tuple[int, ...], leave_out: frozenset[tuple[int, int]] = frozenset()) -> "np.ndarray[Any, Any]":
+    """Table of the pairs of kinds GJK does, of shape (81,): all that occur but planes, mesh with mesh, those left out.
+
+    Args:
+        kinds: Kinds that occur.
+        leave_out: Pairs of kinds that another method does; either order.
+    """
+    table = np.zeros((int(KINDS), int(KINDS)), dtype=np.int32)
+    solids = [kind for kind in kinds if kind != PLANE]
+    for i in solids:
+        for j in solids:
+            other = (i, j) in leave_out or (j, i) in leave_out
+            table[i, j] = int(not other and (i, j) != (MESH, MESH))
+    return table.ravel()
+
+
+@dataclass(frozen=True)
+class GJK:
+    """GJK with EPA for every pair of convex solids.
+
+    Attributes:
+        max_iterations: Most rounds of GJK for a pair; the best answer so far is taken then.
+        leave_out: Pairs of kinds that another method does.
+    """
+
+    max_iterations: int = int(ROUNDS)
+    leave_out: frozenset[tuple[int, int]] = frozenset()
+
+    def __post_init__(self) -> None:
+        checks.count(self.max_iterations, "max_iterations of GJK", most=MOST_ROUNDS)
+
+    def record(self, program: Any, geometry: Any, items: Any, places: Any, gap: float, found: Any) -> None:
+        """Record the launches that write the answers of the items.
+
+        Args:
+            program: Where to record.
+            geometry: Colliders and their tables.
+            items: What to look at.
+            places: Where the colliders are.
+            gap: Contact distance [m]; pairs farther apart may come out with less than their distance, but more than it.
+            found: Where the answers go.
+        """
+        if not any(PLANE in pair for pair in self.leave_out):
+            record_planes(program, geometry, items, places, found)
+        table = handled(geometry.kinds, self.leave_out)
+        if not table.any():
+            return
+        handles = wp.array(table, dtype=wp.int32, device=geometry.device)
+        bounds = Bounds()
+        bounds.far, bounds.most = gap, self.max_iterations
+        inputs = (items, geometry.colliders, places, geometry.hulls, handles, bounds, found)
+        program.launch(find_by_gjk, items.a.shape[0], *inputs)

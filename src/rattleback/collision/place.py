@@ -1,0 +1,72 @@
+"""Where the colliders are: poses from those of their bodies, and boxes around them along the axes.
+
+    p = x + q p_l      R = R(q q_l)      box = extent of the solid ± (shell + half the contact distance)
+
+x, q pose of the body, p_l, q_l place of the collider in it. Two colliders nearer than the contact distance have boxes
+that overlap. Of a body that moves far in a step, the box also holds the places it comes from.
+"""
+
+import math
+
+import numpy as np
+import warp as wp
+
+from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.solid import CONE, HULL, MESH, PLANE, Solid, half_extent, load, support
+from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.model.state import Motion
+
+# Planes have no end; their boxes end far beyond everything else, yet sums and differences of corners stay finite.
+FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
+
+
+@wp.func
+def lowest(solid: Solid, hulls: Hulls, axis: int) -> vec3:
+    """Lowest and highest coordinate of a core along an axis, as the first two entries."""
+    d = vec3(real(0.0), real(0.0), real(0.0))
+    d[axis] = real(1.0)
+    low = support(solid, hulls, -d)
+    high = support(solid, hulls, d)
+    return vec3(low[axis], high[axis], real(0.0))
+
+
+@wp.func
+def pose(colliders: Colliders, motion: Motion, places: Places, i: int) -> None:
+    """Put one collider where its body is."""
+    body = colliders.body[i]
+    q = motion.orientation[body]
+    places.position[i] = motion.position[body] + wp.quat_rotate(q, colliders.position[i])
+    places.rotation[i] = wp.quat_to_matrix(q * colliders.orientation[i])
+
+
+@wp.func
+def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: real) -> None:
+    """Write the box around one collider, this much wider on every side."""
+    solid = load(colliders, places, i, 0, vec3(real(0.0), real(0.0), real(0.0)))
+    kind = colliders.kind[i]
+    grow = solid.round + wider
+    wide = vec3(grow, grow, grow)
+    if kind == PLANE:
+        places.lower[i] = vec3(-FAR, -FAR, -FAR)
+        places.upper[i] = vec3(FAR, FAR, FAR)
+        return
+    if kind == MESH:
+        solid.count = colliders.count[i]
+    if kind == CONE or kind == HULL or kind == MESH:
+        x = lowest(solid, hulls, 0)
+        y = lowest(solid, hulls, 1)
+        z = lowest(solid, hulls, 2)
+        places.lower[i] = vec3(x[0], y[0], z[0]) - wide
+        places.upper[i] = vec3(x[1], y[1], z[1]) + wide
+        return
+    half = half_extent(solid) + wide
+    places.lower[i] = solid.position - half
+    places.upper[i] = solid.position + half
+
+
+@wp.kernel(enable_backward=False)
+def place(colliders: Colliders, hulls: Hulls, motion: Motion, wider: real, places: Places) -> None:
+    """Place every collider where its body is now."""
+    i = wp.tid()
+    pose(colliders, motion, places, i)
+    bound(colliders, hulls, places, i, wider)

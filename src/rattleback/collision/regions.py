@@ -1,0 +1,304 @@
+"""Contact regions: the corner points of the region in which two convex solids touch, each with its separation.
+
+Seen along the normal n, the face of A that looks down and the face of B that looks up are two convex outlines. Their
+overlap is the region; its corners are corners of one outline inside the other and crossings of their edges. Where z_A
+and z_B are the heights of the two faces along n, the surfaces at a corner are
+
+    s(x, y) = z_A(x, y) − z_B(x, y)
+
+apart. No point of the region is nearer than the nearest points of the solids, because either face slopes away from the
+other. Corners farther apart than the contact distance are left out. Where none is as near as the nearest points, as at
+the rim of a disc, these are one more corner. Of more corners than wanted those go, one after the other, with which the
+least area is lost; one of the deepest, to a tenth of the contact distance, stays.
+
+A corner is named after the vertex of A near it, or else that of B, or else after the two edges that cross there. Small
+motions leave names as they are, even where corners of A and B coincide.
+
+Reference: Bender, dissertation, §4.5.1.3 and §4.5.2.1; overview of physics engines, contact regions.
+"""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import epsilon, real, vec3, vec4
+
+# Parts of the size of the region: points nearer than this are one; a vertex this near names a corner.
+SAME = wp.constant(real(1e-7))
+NAMED_AFTER = wp.constant(real(0.02))
+# Names: vertices of A as they are, of B from here on, crossings of the edges that begin at a vertex of either.
+OF_B = wp.constant(1024)
+CROSSING = wp.constant(1048576)
+# The nearest points are a corner of their own if all others are this part of the size less deep.
+SHALLOW = wp.constant(real(1e-6 if epsilon < 1e-10 else 1e-3))
+# Corners this part of the contact distance less deep than the deepest are as good.
+SLACK = wp.constant(real(0.1))
+
+
+@group(axis="items")
+class Regions:
+    """The contact region of every item; its points lie in the slots of the item."""
+
+    normal: vec3 = field("1", "unit normal from B to A")
+    points: wp.int32 = field("1", "number of points; zero where the solids do not touch")
+    point: vec3 = field("m", "middle between the two surfaces, world frame", axis="slots")
+    separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")
+    feature: wp.int32 = field("1", "name of the point within its item", axis="slots")
+
+
+@wp.struct
+class Faces:
+    """Two faces seen along the normal, each one point, the two ends of an edge, or a loop.
+
+    Point k of A is entry 2 k of an array, of B entry 2 k + 1: (x, y, name). Their heights are plane · (x, y, 1).
+    """
+
+    of_a: wp.int32
+    of_b: wp.int32
+    plane_a: vec3
+    plane_b: vec3
+    size: real
+    gap: real
+
+
+@wp.func
+def apart(faces: Faces, x: real, y: real) -> real:
+    """Separation of the surfaces at (x, y)."""
+    d = faces.plane_a - faces.plane_b
+    return d[0] * x + d[1] * y + d[2]
+
+
+@wp.func
+def left_of(line: vec4, x: vec3) -> real:
+    """How far (x, y) lies to the left of a line, times the length of its edge: inside, for an edge of a loop."""
+    return line[0] * x[0] + line[1] * x[1] + line[2]
+
+
+@wp.func
+def draw_lines(point: wp.array[vec3], line: wp.array[vec4], of_b: int, n: int) -> None:
+    """Write the line through every edge of a face, and its length squared; a clockwise loop is turned round."""
+    area = real(0.0)
+    for k in range(2, n):
+        p = point[2 * k - 2 + of_b] - point[of_b]
+        q = point[2 * k + of_b] - point[of_b]
+        area += p[0] * q[1] - p[1] * q[0]
+    if area < real(0.0):
+        for k in range(n // 2):
+            i = 2 * k + of_b
+            j = 2 * (n - 1 - k) + of_b
+            x = point[i]
+            point[i] = point[j]
+            point[j] = x
+    for k in range(n):
+        start = point[2 * k + of_b]
+        end = point[wp.where(k + 1 < n, 2 * k + 2, 0) + of_b]
+        ex = end[0] - start[0]
+        ey = end[1] - start[1]
+        line[2 * k + of_b] = vec4(-ey, ex, ey * start[0] - ex * start[1], ex * ex + ey * ey)
+
+
+@wp.func
+def add_corner(corner: wp.array[vec4], count: int, x: vec4, near: real) -> int:
+    """Add a corner unless one is there already; returns how many there are."""
+    for k in range(count):
+        dx = corner[k][0] - x[0]
+        dy = corner[k][1] - x[1]
+        if dx * dx + dy * dy <= near * near:
+            return count
+    if count == corner.shape[0]:
+        return count
+    corner[count] = x
+    return count + 1
+
+
+@wp.func
+def corners_inside(
+    faces: Faces, point: wp.array[vec3], line: wp.array[vec4], corner: wp.array[vec4], count: int, of_b: int
+) -> int:
+    """Add the corners of one face that lie inside the other; returns how many corners there are."""
+    near = SAME * faces.size
+    n = wp.where(of_b == 1, faces.of_a, faces.of_b)
+    if n < 3:
+        return count
+    for k in range(wp.where(of_b == 1, faces.of_b, faces.of_a)):
+        x = point[2 * k + of_b]
+        s = apart(faces, x[0], x[1])
+        if s <= faces.gap:
+            within = bool(True)
+            for m in range(n):
+                edge = line[2 * m + 1 - of_b]
+                left = left_of(edge, x)
+                if left < real(0.0) and left * left > near * near * edge[3]:
+                    within = False
+            if within:
+                count = add_corner(corner, count, vec4(x[0], x[1], s, x[2] + real(of_b * OF_B)), near)
+    return count
+
+
+@wp.func
+def find_corners(faces: Faces, point: wp.array[vec3], line: wp.array[vec4], corner: wp.array[vec4]) -> int:
+    """The corners (x, y, separation, name) of the overlap of two faces, those not too far apart; their number."""
+    count = corners_inside(faces, point, line, corner, 0, 0)
+    count = corners_inside(faces, point, line, corner, count, 1)
+    for i in range(wp.where(faces.of_a == 2, 1, faces.of_a)):
+        p = point[2 * i]
+        q = point[wp.where(i + 1 < faces.of_a, 2 * i + 2, 0)]
+        edge = line[2 * i]
+        for j in range(wp.where(faces.of_b == 2, 1, faces.of_b)):
+            dp = left_of(line[2 * j + 1], p)
+            dq = left_of(line[2 * j + 1], q)
+            if (dp < real(0.0)) != (dq < real(0.0)):
+                start = point[2 * j + 1]
+                end = point[wp.where(j + 1 < faces.of_b, 2 * j + 3, 1)]
+                if (left_of(edge, start) < real(0.0)) != (left_of(edge, end) < real(0.0)):
+                    part = dp / (dp - dq)
+                    x = p[0] + part * (q[0] - p[0])
+                    y = p[1] + part * (q[1] - p[1])
+                    s = apart(faces, x, y)
+                    if s <= faces.gap:
+                        name = real(CROSSING) + real(OF_B) * p[2] + start[2]
+                        count = add_corner(corner, count, vec4(x, y, s, name), SAME * faces.size)
+    return count
+
+
+@wp.func
+def add_nearest(corner: wp.array[vec4], count: int, nearest: vec4, shallow: real) -> int:
+    """Add the nearest points to the corners if all of these are less deep, in the place of the last if need be."""
+    for k in range(count):
+        if corner[k][2] <= nearest[2] + shallow:
+            return count
+    more = wp.min(count + 1, corner.shape[0])
+    corner[more - 1] = nearest
+    return more
+
+
+@wp.func
+def turned(x: vec4, cx: real, cy: real) -> real:
+    """A number that grows with the angle of (x, y) seen from a point, from 0 to 4 in a full turn."""
+    dx = x[0] - cx
+    dy = x[1] - cy
+    length = wp.abs(dx) + wp.abs(dy)
+    if length == real(0.0):
+        return real(0.0)
+    return wp.where(dy >= real(0.0), real(1.0) - dx / length, real(3.0) + dx / length)
+
+
+@wp.func
+def sort_around(corner: wp.array[vec4], count: int) -> None:
+    """Sort corners by their angle around their middle."""
+    cx = real(0.0)
+    cy = real(0.0)
+    for k in range(count):
+        cx += corner[k][0] / real(count)
+        cy += corner[k][1] / real(count)
+    for k in range(1, count):
+        x = corner[k]
+        angle = turned(x, cx, cy)
+        m = k - 1
+        while m >= 0 and turned(corner[wp.max(m, 0)], cx, cy) > angle:
+            corner[m + 1] = corner[m]
+            m -= 1
+        corner[m + 1] = x
+
+
+@wp.func
+def worth(corner: wp.array[vec4], count: int, k: int) -> real:
+    """Twice the area that is lost with a corner."""
+    x = corner[k]
+    p = corner[wp.where(k == 0, count - 1, k - 1)] - x
+    q = corner[wp.where(k + 1 == count, 0, k + 1)] - x
+    return q[0] * p[1] - q[1] * p[0]
+
+
+@wp.func
+def keep_two(corner: wp.array[vec4], count: int) -> None:
+    """Bring the deepest corner to the front, and behind it the one farthest from it."""
+    for place in range(2):
+        best = int(place)
+        least = real(0.0)
+        for k in range(place, count):
+            dx = corner[k][0] - corner[0][0]
+            dy = corner[k][1] - corner[0][1]
+            rank = wp.where(place == 0, corner[k][2], -(dx * dx + dy * dy))
+            if k == place or rank < least:
+                least = rank
+                best = k
+        x = corner[place]
+        corner[place] = corner[best]
+        corner[best] = x
+
+
+@wp.func
+def thin_out(corner: wp.array[vec4], count: int, most: int, slack: real) -> int:
+    """Leave out corners until at most this many are left, each time the one with which the least area is lost.
+
+    One of those that are at most ``slack`` less deep than the deepest always stays. Returns how many are left.
+    """
+    if count <= most:
+        return count
+    if most < 3:
+        keep_two(corner, count)
+        return most
+    low = corner[0][2]
+    for k in range(1, count):
+        low = wp.min(low, corner[k][2])
+    deep = int(0)
+    for k in range(count):
+        if corner[k][2] <= low + slack:
+            deep += 1
+    sort_around(corner, count)
+    while count > most:
+        best = int(-1)
+        least = real(0.0)
+        for k in range(count):
+            if deep > 1 or corner[k][2] > low + slack:
+                area = worth(corner, count, k)
+                # Ties are for names to decide, not for rounding.
+                first = best < 0 or area < real(0.98) * least
+                if first or (area < real(1.02) * least and corner[k][3] > corner[wp.max(best, 0)][3]):
+                    least = area
+                    best = k
+        if corner[best][2] <= low + slack:
+            deep -= 1
+        count -= 1
+        for k in range(best, count):
+            corner[k] = corner[k + 1]
+    return count
+
+
+@wp.func
+def vertex_near(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real) -> real:
+    """Name of the vertex of a face next to a corner; negative if none is near."""
+    name = real(-1.0)
+    best = near * near
+    for k in range(n):
+        p = point[2 * k + of_b]
+        square = (p[0] - x[0]) * (p[0] - x[0]) + (p[1] - x[1]) * (p[1] - x[1])
+        if square < best:
+            best = square
+            name = p[2] + real(of_b * OF_B)
+    return name
+
+
+@wp.func
+def is_free(corner: wp.array[vec4], count: int, name: real) -> bool:
+    """Whether a name is one and no corner has it."""
+    for k in range(count):
+        if corner[k][3] == name:
+            return False
+    return name >= real(0.0)
+
+
+@wp.func
+def name_corners(faces: Faces, point: wp.array[vec3], corner: wp.array[vec4], count: int) -> None:
+    """Name every corner after a vertex near it, of A if there is one, each vertex once."""
+    near = NAMED_AFTER * faces.size
+    for k in range(count):
+        x = corner[k]
+        if x[3] >= real(OF_B):
+            name = vertex_near(point, 0, faces.of_a, x, near)
+            if not is_free(corner, count, name):
+                name = real(-1.0)
+                if x[3] >= real(CROSSING):
+                    name = vertex_near(point, 1, faces.of_b, x, near)
+            if is_free(corner, count, name):
+                corner[k] = vec4(x[0], x[1], x[2], name)

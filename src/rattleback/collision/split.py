@@ -1,0 +1,192 @@
+"""From pairs of colliders to items: a pair with a mesh becomes one item for each triangle near the other collider.
+
+    c' = Rᵀ (c − p)      h' = |Rᵀ| (h + w) + r
+
+c, h centre and half edges of the other collider's box, p, R place of the mesh, w half the contact distance (that box
+already holds the other half), r the shell of the mesh; c', h' the box that the walk through the mesh's tree looks for.
+The triangles of a pair come in ascending order, on every device. In order on a CPU, items are written one behind the
+other; in parallel on CUDA they are counted, the counts added up, and the items filled in.
+
+Cost: O(log n) boxes for each triangle found; without a mesh, one copy.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.broadphase.listing import sort_row
+from rattleback.collision.broadphase.sums import Sum
+from rattleback.collision.bvh import Tree, next_leaf
+from rattleback.collision.colliders import Colliders, Places
+from rattleback.collision.items import Items
+from rattleback.collision.pairs import Pairs
+from rattleback.collision.solid import MESH
+from rattleback.collision.surface import Surfaces, tree_of
+from rattleback.core.precision import epsilon, real, vec3
+
+# Parts of the coordinates by which the box is widened against rounding.
+ROUNDING = wp.constant(real(16.0 * epsilon))
+
+
+@wp.struct
+class Ground:
+    """What the kernels read: colliders and their places, surfaces and their trees, half the contact distance."""
+
+    colliders: Colliders
+    places: Places
+    surfaces: Surfaces
+    tree: Tree
+    wider: real
+
+
+@wp.struct
+class Window:
+    """A box in the frame of a mesh."""
+
+    lower: vec3
+    upper: vec3
+
+
+@wp.func
+def window(ground: Ground, mesh: int, other: int) -> Window:
+    """The box in a mesh's frame in which the other collider can meet its triangles."""
+    lower = ground.places.lower[other]
+    upper = ground.places.upper[other]
+    half = real(0.5) * (upper - lower) + vec3(ground.wider, ground.wider, ground.wider)
+    offset = real(0.5) * (upper + lower) - ground.places.position[mesh]
+    R = ground.places.rotation[mesh]
+    center = wp.transpose(R) * offset
+    grow = ground.colliders.round[mesh] + ROUNDING * (wp.length(upper) + wp.length(offset))
+    wide = vec3(grow, grow, grow)
+    for k in range(3):
+        wide[k] += wp.abs(R[0, k]) * half[0] + wp.abs(R[1, k]) * half[1] + wp.abs(R[2, k]) * half[2]
+    out = Window()
+    out.lower = center - wide
+    out.upper = center + wide
+    return out
+
+
+@wp.func
+def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: int) -> int:
+    """Write the parts of the items of pair k, in any order, below ``room``; returns the place after the last."""
+    mesh = pairs.a[k]
+    other = pairs.b[k]
+    if ground.colliders.kind[mesh] != MESH:
+        mesh = pairs.b[k]
+        other = pairs.a[k]
+    if ground.colliders.kind[mesh] != MESH:
+        if at < room:
+            items.part[at] = -1
+        return at + 1
+    box = window(ground, mesh, other)
+    surface = ground.colliders.hull[mesh]
+    root = ground.surfaces.root[surface]
+    leaves = ground.surfaces.leaves[surface]
+    to = at
+    leaf = next_leaf(ground.tree, root, leaves, 0, box.lower, box.upper)
+    while leaf > 0:
+        if to < room:
+            items.part[to] = ground.tree.item[root + leaf]
+        to = to + 1
+        leaf = next_leaf(ground.tree, root, leaves, leaf, box.lower, box.upper)
+    return to
+
+
+@wp.func
+def finish_pair(pairs: Pairs, k: int, items: Items, at: int, to: int) -> None:
+    """Sort the parts of the items of pair k, write the rest of these items, and say where they begin."""
+    room = items.part.shape[0]
+    first = wp.min(at, room)
+    end = wp.min(to, room)
+    items.first[k] = first
+    sort_row(items.part, first, end)
+    for m in range(first, end):
+        items.a[m] = pairs.a[k]
+        items.b[m] = pairs.b[k]
+        items.pair[m] = k
+
+
+@wp.kernel(enable_backward=False)
+def copy_pairs(pairs: Pairs, items: Items) -> None:
+    """One item for each pair, where there are no meshes."""
+    k = wp.tid()
+    count = wp.min(pairs.needed[0], pairs.a.shape[0])
+    room = items.a.shape[0]
+    if k > count:
+        return
+    items.first[k] = wp.min(k, room)
+    if k == 0:
+        items.needed[0] = pairs.needed[0]
+    if k < wp.min(count, room):
+        items.a[k] = pairs.a[k]
+        items.b[k] = pairs.b[k]
+        items.part[k] = -1
+        items.pair[k] = k
+
+
+@wp.kernel(enable_backward=False)
+def split_serially(ground: Ground, pairs: Pairs, items: Items) -> None:
+    """All items, in order."""
+    room = items.part.shape[0]
+    count = wp.min(pairs.needed[0], pairs.a.shape[0])
+    at = int(0)
+    for k in range(count):
+        to = put_pair(ground, pairs, k, items, at, room)
+        finish_pair(pairs, k, items, at, to)
+        at = to
+    items.first[count] = wp.min(at, room)
+    items.needed[0] = at
+
+
+@wp.kernel(enable_backward=False)
+def count_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
+    """The number of items of every pair."""
+    k = wp.tid()
+    count = int(0)
+    if k < pairs.needed[0]:
+        count = put_pair(ground, pairs, k, items, 0, 0)
+    start[k] = count
+
+
+@wp.kernel(enable_backward=False)
+def fill_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
+    """The items of every pair, from where they begin."""
+    k = wp.tid()
+    room = items.part.shape[0]
+    count = pairs.a.shape[0]
+    if k + 1 == count:
+        items.first[count] = wp.min(start[count], room)
+        items.needed[0] = start[count]
+    if k < pairs.needed[0]:
+        if start[k] < room:
+            put_pair(ground, pairs, k, items, start[k], room)
+        finish_pair(pairs, k, items, start[k], start[k + 1])
+    else:
+        items.first[k] = wp.min(start[k], room)
+
+
+def record_split(program: Any, geometry: Any, places: Places, pairs: Pairs, items: Items, wider: float = 0.0) -> None:
+    """Record the launches that turn pairs into items.
+
+    Args:
+        program: Where to record.
+        geometry: Colliders and their tables.
+        places: Where the colliders are.
+        pairs: The pairs.
+        items: Where the items go.
+        wider: Half the contact distance, by which the boxes of the colliders were widened [m].
+    """
+    count = int(pairs.a.shape[0])
+    if int(MESH) not in geometry.kinds:
+        program.launch(copy_pairs, count + 1, pairs, items)
+        return
+    ground = Ground()
+    ground.colliders, ground.places, ground.surfaces = geometry.colliders, places, geometry.surfaces
+    ground.tree, ground.wider = tree_of(geometry.surfaces), wider
+    if program.device.is_cpu:
+        program.launch(split_serially, 1, ground, pairs, items)
+        return
+    start = wp.zeros(count + 1, dtype=wp.int32, device=program.device)
+    program.launch(count_items, count, ground, pairs, items, start)
+    Sum(start, count, program.device).record(program)
+    program.launch(fill_items, count, ground, pairs, items, start)

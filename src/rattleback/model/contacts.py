@@ -1,0 +1,27 @@
+"""Contacts: the points where bodies touch, as collision finding writes them and solvers read them."""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real, vec3
+
+
+@group(axis="contacts")
+class Contacts:
+    """Contact points, sorted by their colliders; those of one pair of solids have one normal.
+
+    The surfaces are at ``point ± ½ separation normal``, that of A on the side of the normal.
+    """
+
+    body_a: wp.int32 = field("1", "row of body A")
+    body_b: wp.int32 = field("1", "row of body B")
+    collider_a: wp.int32 = field("1", "collider of A; of a lower row than that of B")
+    collider_b: wp.int32 = field("1", "collider of B")
+    part: wp.int32 = field("1", "triangle of the one that is a mesh; -1 where none is")
+    feature: wp.int32 = field("1", "name of the point among those of its solids; small motions leave it as it is")
+    normal: vec3 = field("1", "unit normal from B to A")
+    point: vec3 = field("m", "middle between the two surfaces, world frame")
+    separation: real = field("m", "signed distance of the surfaces along the normal; negative where they overlap")
+    previous: wp.int32 = field("1", "row of the same point the last time contacts were found; -1 for a new one")
+    first: wp.int32 = field("1", "first contact of a collider as A; one more entry than colliders", axis="rows")
+    needed: wp.int32 = field("1", "number of contacts there are, whether they fit or not", axis="one")

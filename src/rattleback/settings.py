@@ -1,0 +1,107 @@
+"""The settings of a simulation: what can be asked for, checked, with what was left out filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from rattleback.collision.detection import Detection
+from rattleback.core import checks
+from rattleback.core.choice import choose
+from rattleback.core.precision import epsilon
+from rattleback.integrators import DEFAULT, MENU, NEEDS
+from rattleback.solvers import joints as joint_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rattleback.core.protocols import Integrator
+
+TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance")
+# In single precision velocities of some metres per second are not known to a micrometre per second.
+DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
+MOST_ITERATIONS = 1_000_000
+JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
+# What is done about contacts.
+CONTACTS = ("none", "detect")
+# Settings that are parts of how contacts are found.
+DETECTION = {
+    "broadphase": "broadphase",
+    "narrowphase": "narrowphase",
+    "contact_distance": "distance",
+    "contact_points": "points",
+}
+
+
+class Settings(TypedDict, total=False):
+    """Keyword options of :class:`Simulation`."""
+
+    time_step: float
+    device: str
+    worlds: int | None
+    integrator: str | Integrator
+    joints: Any
+    contacts: str
+    broadphase: Any
+    narrowphase: Any
+    contact_distance: float | None
+    contact_points: int
+    position_tolerance: float
+    orientation_tolerance: float
+    velocity_tolerance: float
+    closing_speed: float
+    max_iterations: int
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Methods:
+    """How a step is done: everything that has to be recorded anew when it changes.
+
+    Attributes:
+        integrator: How free bodies move.
+        joints: How joints are held.
+        contacts: What is done about contacts, a name of CONTACTS.
+        detection: How contacts are found.
+        tolerances: What joints may be off, by the names of TOLERANCES.
+        closing_speed: How fast joints that are apart are pulled together [m/s, rad/s].
+        max_iterations: Most corrections of a step.
+    """
+
+    integrator: Any
+    joints: Any
+    contacts: str
+    detection: Detection
+    tolerances: dict[str, float]
+    closing_speed: float
+    max_iterations: int
+
+
+def default_methods() -> Methods:
+    """What a simulation does unless it is told otherwise."""
+    return Methods(
+        integrator=MENU[DEFAULT](),
+        joints=joint_methods.MENU[joint_methods.DEFAULT](),
+        contacts="none",
+        detection=Detection(),
+        tolerances=dict.fromkeys(TOLERANCES, DEFAULT_TOLERANCE),
+        closing_speed=10.0,
+        max_iterations=50,
+    )
+
+
+def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
+    """The methods that settings ask for; what they leave out stays as it was."""
+    given = {DETECTION[name]: value for name, value in settings.items() if name in DETECTION}
+    was = {name: settings.get(name, getattr(before, name)) for name in ("closing_speed", "max_iterations", "contacts")}
+    return Methods(
+        integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
+        joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
+        contacts=checks.one_of(was["contacts"], CONTACTS, "contacts"),
+        detection=replace(before.detection, **given) if given else before.detection,
+        tolerances={
+            name: checks.positive(settings.get(name, value), name) for name, value in before.tolerances.items()
+        },
+        closing_speed=checks.positive(was["closing_speed"], "closing_speed"),
+        max_iterations=checks.count(was["max_iterations"], "max_iterations", most=MOST_ITERATIONS),
+    )
