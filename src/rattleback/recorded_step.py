@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import warp as wp
 
-from rattleback.collision.compile import compile_colliders
-from rattleback.collision.finder import Finder
+from rattleback.collision.contact_time import ContactTime
+from rattleback.collision.stages import ContactStages
 from rattleback.core import arrays
 from rattleback.core.stages import Program
 from rattleback.model.bench import Bench, Diagnostics
@@ -30,37 +30,37 @@ class RecordedStep:
         program: The launches.
         bench: What they work on.
         preview: How joints are held; None without joints.
-        finder: How contacts are found; None where nobody wants them.
+        contacts: How contacts are found; None where nobody wants them.
 
     Args:
         forces: The forces of the scene, with its model.
         state: What is stepped.
         methods: How.
-        finder: A finder of the same scene, whose buffers are large enough.
+        old: The step before, of the same state, whose arrays may be used on.
     """
 
-    def __init__(self, forces: ForceField, state: State, methods: Methods, finder: Finder | None = None) -> None:
+    def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.bench = self._make_bench(held)
+        self.bench = self._make_bench(held, old)
         self.program = self.bench.program
         self.preview = self._make_preview() if held else None
-        self.finder = self._make_finder(finder)
-        self._version = 0 if self.finder is None else self.finder.version
+        self.contacts = self._make_contacts(old)
+        self._version = 0 if self.contacts is None else self.contacts.version
         with forces.around_step(self.program, self.bench.stop):
-            ImpulseStep(methods.integrator, self.preview, self.finder).record(self.bench)
+            ImpulseStep(methods.integrator, self.preview, self.contacts).record(self.bench)
         self.program.compile()
 
     @property
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since."""
-        return self.finder is not None and self.finder.version != self._version
+        return self.contacts is not None and self.contacts.version != self._version
 
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
-        if self.finder is not None and not self.outdated:
-            self.finder.grow()
-        new = RecordedStep(self.forces, self.state, self.methods, self.finder)
+        if self.contacts is not None and not self.outdated:
+            self.contacts.grow()
+        new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
         if self.preview is not None and new.preview is not None:
             new.preview.take_over(self.preview)
@@ -73,7 +73,7 @@ class RecordedStep:
         for _, array in arrays.each(self.bench.worst):
             array.zero_()
 
-    def _make_bench(self, held: bool) -> Bench:
+    def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
         model, device = self.model, self.model.device
         stop = wp.zeros(1, dtype=wp.int32, device=device)
         program, counts = Program(device, stop), {"bodies": model.count, "worlds": model.worlds}
@@ -82,7 +82,7 @@ class RecordedStep:
             model,
             self.state,
             start=arrays.allocate(Motion, counts, device) if held else self.state.motion,
-            predicted=arrays.allocate(Motion, counts, device),
+            predicted=arrays.allocate(Motion, counts, device) if old is None else old.bench.predicted,
             loads=arrays.allocate(Loads, counts, device),
             evaluate=lambda moment, into: self.forces.record(program, moment, into),
             velocity_dependent=self.forces.velocity_dependent,
@@ -101,9 +101,12 @@ class RecordedStep:
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
         return make_preview(self.bench, compile_joints(self.model), methods.joints, limits)
 
-    def _make_finder(self, old: Finder | None) -> Any:
-        if self.methods.contacts == "none":
+    def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
+        methods = self.methods
+        if methods.contacts == "none":
             return None
-        if old is not None and old.how == self.methods.detection:
-            return old
-        return Finder(compile_colliders(self.model), len(self.model.names), self.state.motion, self.methods.detection)
+        time = None if methods.contact_time == "off" else ContactTime(methods.contact_time)
+        before = None if old is None else old.contacts
+        if before is not None and before.how == methods.detection and before.time == time:
+            return before
+        return ContactStages(self.bench, methods.detection, time)

@@ -24,12 +24,14 @@ MOST_ITERATIONS = 1_000_000
 JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
 # What is done about contacts.
 CONTACTS = ("none", "detect")
+CONTACT_TIMES = ("off", "bisect", "interpolate")
 # Settings that are parts of how contacts are found.
 DETECTION = {
     "broadphase": "broadphase",
     "narrowphase": "narrowphase",
     "contact_distance": "distance",
     "contact_points": "points",
+    "contact_volumes": "volumes",
 }
 
 
@@ -46,6 +48,8 @@ class Settings(TypedDict, total=False):
     narrowphase: Any
     contact_distance: float | None
     contact_points: int
+    contact_volumes: bool
+    contact_time: str
     position_tolerance: float
     orientation_tolerance: float
     velocity_tolerance: float
@@ -63,6 +67,7 @@ class Methods:
         joints: How joints are held.
         contacts: What is done about contacts, a name of CONTACTS.
         detection: How contacts are found.
+        contact_time: How the time of contact within a step is found, a name of CONTACT_TIMES.
         tolerances: What joints may be off, by the names of TOLERANCES.
         closing_speed: How fast joints that are apart are pulled together [m/s, rad/s].
         max_iterations: Most corrections of a step.
@@ -72,6 +77,7 @@ class Methods:
     joints: Any
     contacts: str
     detection: Detection
+    contact_time: str
     tolerances: dict[str, float]
     closing_speed: float
     max_iterations: int
@@ -84,6 +90,7 @@ def default_methods() -> Methods:
         joints=joint_methods.MENU[joint_methods.DEFAULT](),
         contacts="none",
         detection=Detection(),
+        contact_time="off",
         tolerances=dict.fromkeys(TOLERANCES, DEFAULT_TOLERANCE),
         closing_speed=10.0,
         max_iterations=50,
@@ -93,12 +100,14 @@ def default_methods() -> Methods:
 def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
     """The methods that settings ask for; what they leave out stays as it was."""
     given = {DETECTION[name]: value for name, value in settings.items() if name in DETECTION}
-    was = {name: settings.get(name, getattr(before, name)) for name in ("closing_speed", "max_iterations", "contacts")}
+    plain = ("closing_speed", "max_iterations", "contacts", "contact_time")
+    was = {name: settings.get(name, getattr(before, name)) for name in plain}
     return Methods(
         integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
         joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
         contacts=checks.one_of(was["contacts"], CONTACTS, "contacts"),
         detection=replace(before.detection, **given) if given else before.detection,
+        contact_time=checks.one_of(was["contact_time"], CONTACT_TIMES, "contact_time"),
         tolerances={
             name: checks.positive(settings.get(name, value), name) for name, value in before.tolerances.items()
         },

@@ -47,8 +47,9 @@ class Simulation:
             number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
             ``contacts``, ``"detect"`` to find contacts after every step (default ``"none"``), by ``broadphase`` and
             ``narrowphase``, names from their menus or objects, between surfaces no farther apart than
-            ``contact_distance`` [m] (default a thousandth of the median size), with at most ``contact_points`` points
-            for each pair of solids (default 4);
+            ``contact_distance`` [m] (default a thousandth of the median size of what moves), with at most ``contact_points`` points
+            for each pair of solids (default 4), ``contact_volumes`` to measure overlaps as solids; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end a step when
+            bodies that meet in it just touch (default ``"off"``);
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
             apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
@@ -127,13 +128,13 @@ class Simulation:
     @property
     def contacts(self) -> ContactView:
         """The contacts at this moment."""
-        if (finder := self._step.finder) is None:
+        if (stages := self._step.contacts) is None:
             raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
         self._state.send()
         if self._found != (self._state.version, self._state.steps):
-            finder.find()
+            stages.finder.find()
             self._found = (self._state.version, self._state.steps)
-        return ContactView(finder, self.model)
+        return ContactView(stages.finder, self.model)
 
     def servo(self, name: str) -> ServoView:
         """A servo of the scene by the name of its force: its target can be set between steps."""
@@ -153,8 +154,8 @@ class Simulation:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
         if methods == self.methods:
             return
-        self._step = RecordedStep(self.forces, self._state, methods, self._step.finder)
-        self.methods = methods
+        self._step = RecordedStep(self.forces, self._state, methods, self._step)
+        self.methods, self._found = methods, (-1, -1)
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -181,6 +182,8 @@ class Simulation:
     def run(self, duration: float, progress: bool = False) -> None:
         """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
 
+        With a contact time, worlds go on by themselves; it ends when the slowest is there.
+
         Args:
             duration: Time to simulate [s].
             progress: Whether to show a progress bar.
@@ -189,15 +192,29 @@ class Simulation:
         whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
         rest = wanted - whole * h
         self._begin()
-        for chunk in _bites(whole, progress, self.scene.name):
-            self._take(chunk)
-        if rest > 1e-9 * h or whole == 0:
-            self.time_step = rest
-            try:
-                self._take(1)
-            finally:
-                self.time_step = h
+        if self.methods.contact_time != "off":
+            self._take_until(float(self._state.clock.time.numpy().min()) + wanted)
+        else:
+            for chunk in _bites(whole, progress, self.scene.name):
+                self._take(chunk)
+            if rest > 1e-9 * h or whole == 0:
+                self._take_one(rest)
         self._end()
+
+    def _take_one(self, length: float) -> None:
+        """Take one step of another length [s]."""
+        h = self.time_step
+        self.time_step = length
+        try:
+            self._take(1)
+        finally:
+            self.time_step = h
+
+    def _take_until(self, end: float) -> None:
+        """Take steps that may be cut short, until the slowest world has reached a time [s]."""
+        h = self.time_step
+        while (left := end - float(self._state.clock.time.numpy().min())) > 1e-9 * h:
+            self._take_one(min(h, left))
 
     def check_duration(self, duration: float) -> float:
         """The duration [s], if it is one that ``run`` can take."""
@@ -316,8 +333,8 @@ class Simulation:
                 steps -= self._state.steps - first
                 self._step = self._step.grown()
                 continue
-            if self._step.finder is not None:
-                self._step.finder.refresh()
+            if self._step.contacts is not None:
+                self._step.contacts.refresh()
                 self._found = (self._state.version, self._state.steps)
             seconds = max(time.perf_counter() - begun, 1e-7)
             if bite == self._steps_per_replay:

@@ -149,12 +149,13 @@ def test_normal_and_points_prove_the_separation(seed):
 def test_points_lie_on_the_surfaces(seed):
     a, b = scatter(seed)
     found, size = solve(a, b), a.size + b.size
+    # Where a face was taken for two edges that are nearer by 1e-7 of the size, points are off by as much.
     for boxes, point, sign in ((a, found.point_a, 1.0), (b, found.point_b, -1.0)):
         core = point + sign * boxes.shell[:, None] * found.normal
-        assert np.abs(boxes.outside(core) / size).max() < 1e-7
+        assert np.abs(boxes.outside(core) / size).max() < 3e-7
         # A supporting plane with this normal touches the box there.
         lowest = boxes.height(-sign * found.normal) - boxes.shell
-        assert np.abs((-sign * (core * found.normal).sum(axis=1) - lowest) / size).max() < 1e-7
+        assert np.abs((-sign * (core * found.normal).sum(axis=1) - lowest) / size).max() < 3e-7
 
 
 def depth_by_hull(a, b):

@@ -139,6 +139,27 @@ def test_a_ray_from_afar_finds_a_small_ball():
     assert hit.distance == pytest.approx(1e6 - 1e-3, abs=1e-9)
 
 
+def test_a_ray_that_leaves_a_capsule_behind_misses_it():
+    # The line meets the upper ball behind the origin, and the tube only beyond its end.
+    assert not rb.collision.ray_cast(rb.Capsule(0.13, 0.45), (0.13, 0, 0.13), (0.56, 0, -0.83)).hit
+
+
+def test_rays_along_the_side_of_a_cone_meet_it_only_where_it_is():
+    radius, half = 0.4, 0.6
+    side = np.array([radius, 0.0, -2.0 * half]) / np.hypot(radius, 2.0 * half)
+    rng = np.random.default_rng(16)
+    origins = rng.choice([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0], (200, 3)) * rng.choice([radius, half, 1.0], (200, 1))
+    ways = np.where(rng.random((200, 1)) < 0.5, side, side * (-1, 1, 1)) * rng.choice([-1, 1], (200, 1))
+    hits = rb.collision.ray_cast(rb.Cone(radius, 2.0 * half), origins, ways)
+    outer = sampled(lambda p: in_cone(p, radius, half, 1e-7), origins, ways, reach=12.0)
+    inner = sampled(lambda p: in_cone(p, radius, half, -1e-7), origins, ways, reach=12.0)
+    assert (hits.distance <= inner + 1e-6).all()
+    at = np.nan_to_num(hits.point, nan=9.0)
+    assert ((hits.distance >= outer - 1e-6) | (hits.hit & in_cone(at, radius, half, 1e-7))).all()
+    assert hits.hit.any()
+    assert not hits.hit.all()
+
+
 def brute_force(vertices, triangles, origin, way):
     """The nearest of all triangles by solving three linear equations for each."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))

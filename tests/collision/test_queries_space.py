@@ -17,17 +17,17 @@ def crowd(count=40, seed=1):
 def test_the_nearest_thing_is_the_one_with_the_least_distance_to_a_point():
     things = crowd()
     space = rb.collision.Space(things)
-    points = np.random.default_rng(2).uniform(-3, 3, (60, 3))
+    points = np.random.default_rng(2).uniform(-2.5, 2.5, (200, 3))
     near = space.nearest(points)
-    # A tiny ball stands for the point; its distance to each thing alone is found by another way through the room.
+    # A tiny ball stands for the point, and GJK says how far it is from each thing alone.
     tiny = 1e-9
     each = np.array(
         [
-            rb.collision.distance(rb.collision.Poses(rb.Sphere(tiny), points), thing).distance + tiny
+            rb.collision.distance(rb.collision.Poses(rb.Sphere(tiny), points), thing, "gjk").distance + tiny
             for thing in things.values()
         ]
     )
-    np.testing.assert_allclose(near.distance, each.min(axis=0), atol=1e-9)
+    np.testing.assert_allclose(near.distance, each.min(axis=0), atol=1e-6)
     assert near.name == [list(things)[k] for k in each.argmin(axis=0)]
     np.testing.assert_allclose(np.linalg.norm(near.normal, axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(points - near.point, near.distance[:, None] * near.normal, atol=1e-9)
@@ -46,6 +46,25 @@ def test_a_closed_mesh_is_solid_for_points_as_a_box_of_its_size_is():
     near = space.nearest(local @ mesh.rotation.T + mesh.position)
     np.testing.assert_allclose(near.distance, expected, atol=1e-12)
     assert (near.distance < 0).sum() > 20
+
+
+def test_the_deepest_counts_where_things_overlap():
+    cube = trimesh.creation.box((4.0, 4.0, 4.0))
+    mesh = rb.Mesh(np.asarray(cube.vertices), np.asarray(cube.faces))
+    space = rb.collision.Space({"ball": rb.Placed(rb.Sphere(0.5), (0, 0, 1.0)), "mesh": mesh})
+    near = space.nearest([(0, 0, 0.4), (0, 0, 0.8), (0, 0, 1.8)])
+    np.testing.assert_allclose(near.distance, [-1.6, -1.2, -0.2])
+    assert near.name == ["mesh", "mesh", "mesh"]
+
+
+def test_a_margin_thickens_a_mesh_for_points_and_rays():
+    scene = rb.Scene()
+    body = scene.add_static(rb.Mesh([(-9, -9, 0), (9, -9, 0), (0, 9, 0)], [(0, 1, 2)]), margin=0.25)
+    space = rb.collision.Space([body])
+    assert space.nearest((0, 0, 1)).distance == pytest.approx(0.75)
+    hits = space.ray_cast([(0, 0, 3), (0, 0, -3), (0, 0, 0.1)], [(0, 0, -1), (0, 0, 1), (0, 0, 1)])
+    np.testing.assert_allclose(hits.distance, [2.75, 2.75, 0.0])
+    np.testing.assert_allclose(hits.normal, [(0, 0, 1), (0, 0, -1), (0, 0, -1)], atol=1e-14)
 
 
 def test_points_below_a_height_field_are_inside_and_those_beside_it_are_not():

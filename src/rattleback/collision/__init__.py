@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rattleback.collision.queries.space import Space
     from rattleback.collision.queries.sweep import Touch, shape_cast
     from rattleback.collision.queries.vicinity import Vicinity
+    from rattleback.collision.volume import OverlapSolid, overlap_solid
 
 # Where each public name lives.
 _HOME = {
@@ -24,6 +25,7 @@ _HOME = {
     "rattleback.collision.queries.space": ("Space",),
     "rattleback.collision.queries.sweep": ("Touch", "shape_cast"),
     "rattleback.collision.queries.vicinity": ("Vicinity",),
+    "rattleback.collision.volume": ("OverlapSolid", "overlap_solid"),
 }
 
 
@@ -44,6 +46,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Hits",
+    "OverlapSolid",
     "Poses",
     "Separation",
     "Space",
@@ -52,6 +55,7 @@ __all__ = [
     "closest_points",
     "distance",
     "overlap",
+    "overlap_solid",
     "penetration",
     "ray_cast",
     "shape_cast",

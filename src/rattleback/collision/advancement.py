@@ -28,13 +28,14 @@ import warp as wp
 
 from rattleback.collision.closest import Closest, swapped
 from rattleback.collision.colliders import Hulls
+from rattleback.collision.course import Course, carried
 from rattleback.collision.narrowphase.gjk import closest_within
 from rattleback.collision.narrowphase.plane import solid_plane
 from rattleback.collision.narrowphase.separation import ROUNDS as SEARCH_ROUNDS
 from rattleback.collision.narrowphase.separation import Bounds
 from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.solid import PLANE, Solid, support
-from rattleback.core.precision import epsilon, quat, real, vec3
+from rattleback.core.precision import epsilon, real, vec3
 
 # What an advancement can end with.
 FREE = wp.constant(0)
@@ -47,16 +48,6 @@ ROUNDING = wp.constant(real(64.0 * epsilon))
 # Rounds of the search for the root of G, and the part of the root that is near enough.
 ROOT_ROUNDS = wp.constant(6)
 ROOT_NEAR = wp.constant(real(0.01))
-
-
-@wp.struct
-class Course:
-    """How a solid moves: its centre goes straight, and it turns about it at a constant rate."""
-
-    center: vec3
-    travel: vec3
-    turn: vec3
-    reach: real
 
 
 @wp.struct
@@ -110,43 +101,6 @@ class Moving:
     across_b: vec3
     rate: real
     curvature: real
-
-
-@wp.func
-def turn_between(start: quat, end: quat) -> vec3:
-    """The shortest turn from one orientation to another, as a rotation vector in the world's axes [rad]."""
-    q = end * wp.quat_inverse(start)
-    v = vec3(q[0], q[1], q[2])
-    if q[3] < real(0.0):
-        v = -v
-    sine = wp.length(v)
-    if sine == real(0.0):
-        return v
-    return v * (real(2.0) * wp.atan2(sine, wp.abs(q[3])) / sine)
-
-
-@wp.func
-def turned(turn: vec3, fraction: real) -> quat:
-    """The rotation that is a part of a turn."""
-    angle = wp.length(turn)
-    if angle == real(0.0):
-        return wp.quat_identity(real)
-    half = real(0.5) * fraction * angle
-    v = turn * (wp.sin(half) / angle)
-    return quat(v[0], v[1], v[2], wp.cos(half))
-
-
-@wp.func
-def carried(solid: Solid, course: Course, fraction: real) -> Solid:
-    """A solid, given at the start of its course, at a part of it."""
-    out = solid
-    if wp.dot(course.turn, course.turn) == real(0.0):
-        out.position = solid.position + fraction * course.travel
-        return out
-    q = turned(course.turn, fraction)
-    out.position = course.center + fraction * course.travel + wp.quat_rotate(q, solid.position - course.center)
-    out.rotation = wp.quat_to_matrix(q) * solid.rotation
-    return out
 
 
 @wp.func

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.collision.measure_overlap import OVERLAPPING
+from rattleback.collision.volume import OverlapSolid
 from rattleback.core import arrays
+from rattleback.core.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.collision.finder import Finder
     from rattleback.model.model import Model
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The overlap of two solids of bodies A and B.
+
+    Attributes:
+        a: Name of body A.
+        b: Name of body B.
+        world: World they are in.
+        solid: The overlap as a solid, with the contact normal.
+    """
+
+    a: str
+    b: str
+    world: int
+    solid: OverlapSolid
 
 
 class ContactView:
@@ -42,6 +63,7 @@ class ContactView:
         self.separation: NDArray[Any] = found["separation"]
         self.feature: NDArray[Any] = found["feature"]
         self.previous: NDArray[Any] = found["previous"]
+        self._finder = finder
 
     def __len__(self) -> int:
         return len(self.separation)
@@ -56,6 +78,27 @@ class ContactView:
     def pairs(self) -> list[tuple[str, str]]:
         """Names of the bodies that touch, each pair once; with worlds, in any of them."""
         return list(dict.fromkeys(self.bodies))
+
+    @property
+    def overlaps(self) -> list[Overlap]:
+        """The overlaps of bodies as solids, for every pair of solids that has one; needs ``contact_volumes=True``."""
+        if not self._finder.how.volumes:
+            raise InputError("Overlaps are not measured; make the simulation with contact_volumes=True.")
+        finder, names = self._finder, self._model.names
+        count = min(int(finder.items.needed.numpy()[0]), finder.room["items"])
+        found = {name: array.numpy()[:count] for name, array in arrays.each(finder.volumes)}
+        a, b = (array.numpy()[:count] for array in (finder.items.a, finder.items.b))
+        body, origin = finder.geometry.colliders.body.numpy(), finder.places.position.numpy()
+        solids = []
+        for row in np.flatnonzero(found.pop("status") == OVERLAPPING):
+            own = {name: column[row] for name, column in found.items()}
+            for name in ("centroid", "region_centroid"):
+                own[name] = own[name] + origin[a[row]]
+            world, one = divmod(int(body[a[row]]), len(names))
+            normal = finder.found.normal.numpy()[row]
+            solid = OverlapSolid(normal=normal, **own)
+            solids.append(Overlap(names[one], names[int(body[b[row]]) % len(names)], world, solid))
+        return solids
 
     def of(self, body: Any, other: Any = None) -> NDArray[np.int64]:
         """Rows of the contacts of a body, or of those between two bodies.

@@ -26,27 +26,19 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision import broadphase
-from rattleback.collision.advancement import (
-    FREE,
-    ROUNDS,
-    Course,
-    Limits,
-    advance,
-    carried,
-    turn_between,
-    turned,
-)
-from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.advancement import FREE, ROUNDS, Limits, advance
+from rattleback.collision.colliders import Places
 from rattleback.collision.compile import Geometry
+from rattleback.collision.course import carried, stretch, turn_between, turned
 from rattleback.collision.finder import GROWTH, PAIRS_EACH, raise_when_full
 from rattleback.collision.items import Items
 from rattleback.collision.pairs import Pairs
-from rattleback.collision.place import bound, pose
 from rattleback.collision.solid import MESH, load
 from rattleback.collision.split import record_split
+from rattleback.collision.swept import Ways, course_of, record_widening, sweep_boxes
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.precision import epsilon, real
 from rattleback.model.state import Motion
 
 # Part of the size of the smaller solid by which a contact may be missed.
@@ -75,75 +67,6 @@ class Passes:
     done: wp.int32 = field("1", "number of passes", axis="one")
 
 
-@wp.struct
-class Ways:
-    """What the kernels read: the colliders, where they are at the start, and how their bodies move."""
-
-    colliders: Colliders
-    hulls: Hulls
-    places: Places
-    start: Motion
-    end: Motion
-    distance: real
-
-
-@wp.func
-def course_of(ways: Ways, i: int, origin: vec3) -> Course:
-    """How collider i moves, seen from an origin."""
-    body = ways.colliders.body[i]
-    out = Course()
-    out.center = ways.start.position[body] - origin
-    out.travel = ways.end.position[body] - ways.start.position[body]
-    out.turn = turn_between(ways.start.orientation[body], ways.end.orientation[body])
-    core = wp.max(real(0.0), ways.colliders.reach[i] - ways.colliders.round[i])
-    out.reach = core + wp.length(ways.colliders.position[i])
-    return out
-
-
-@wp.kernel(enable_backward=False)
-def sweep_boxes(ways: Ways) -> None:
-    """Place every collider where it starts, with a box that holds it on its whole way."""
-    i = wp.tid()
-    wider = real(0.5) * ways.distance
-    pose(ways.colliders, ways.end, ways.places, i)
-    bound(ways.colliders, ways.hulls, ways.places, i, wider)
-    lower = ways.places.lower[i]
-    upper = ways.places.upper[i]
-    pose(ways.colliders, ways.start, ways.places, i)
-    bound(ways.colliders, ways.hulls, ways.places, i, wider)
-    course = course_of(ways, i, vec3())
-    # A point that turns by θ at the distance ρ is never farther than θ² ρ / 8 from where a straight way would have it.
-    bulge = real(0.125) * wp.dot(course.turn, course.turn) * course.reach
-    wide = vec3(bulge, bulge, bulge)
-    ways.places.lower[i] = wp.min(ways.places.lower[i], lower) - wide
-    ways.places.upper[i] = wp.max(ways.places.upper[i], upper) + wide
-
-
-@wp.kernel(enable_backward=False)
-def clear_shifts(shift: wp.array[real]) -> None:
-    """No mesh has moved."""
-    shift[wp.tid()] = real(0.0)
-
-
-@wp.kernel(enable_backward=False)
-def find_shifts(ways: Ways, shift: wp.array[real]) -> None:
-    """How far the points of the meshes of a world go at most."""
-    i = wp.tid()
-    if ways.colliders.kind[i] == MESH:
-        course = course_of(ways, i, vec3())
-        wp.atomic_max(shift, ways.colliders.world[i], wp.length(course.travel) + wp.length(course.turn) * course.reach)
-
-
-@wp.kernel(enable_backward=False)
-def widen(ways: Ways, shift: wp.array[real]) -> None:
-    """Let the boxes of what meets the triangles of meshes hold its way as the meshes see it, which may move."""
-    i = wp.tid()
-    d = shift[ways.colliders.world[i]]
-    if ways.colliders.movable[i] == 1:
-        ways.places.lower[i] = ways.places.lower[i] - vec3(d, d, d)
-        ways.places.upper[i] = ways.places.upper[i] + vec3(d, d, d)
-
-
 @wp.kernel(enable_backward=False)
 def open_passes(hits: Hits, passes: Passes) -> None:
     """Every body goes all the way until something stops it."""
@@ -155,17 +78,6 @@ def open_passes(hits: Hits, passes: Passes) -> None:
     if b == 0:
         passes.going[0] = 1
         passes.done[0] = 0
-
-
-@wp.func
-def stretch(course: Course, begin: real, end: real) -> Course:
-    """The part of a course between two fractions of it."""
-    out = Course()
-    out.center = course.center + begin * course.travel
-    out.travel = (end - begin) * course.travel
-    out.turn = (end - begin) * course.turn
-    out.reach = course.reach
-    return out
 
 
 @wp.func
@@ -329,9 +241,7 @@ class Continuous:
         program.launch(sweep_boxes, self.geometry.count, ways)
         self.broad.record(program)
         if int(MESH) in self.geometry.kinds:
-            program.launch(clear_shifts, self.shift.shape[0], self.shift)
-            program.launch(find_shifts, self.geometry.count, ways, self.shift)
-            program.launch(widen, self.geometry.count, ways, self.shift)
+            record_widening(program, ways, self.shift)
         record_split(program, self.geometry, ways.places, self.pairs, items)
         for needed, room in self.buffers().values():
             program.launch(raise_when_full, 1, needed, room, stop)
@@ -365,8 +275,9 @@ class Continuous:
     def _allocate(self) -> None:
         counts = {**self.room, "one": 1, "colliders_and_one": self.geometry.count + 1, "bodies": self.count}
         counts["pairs_and_one"] = self.room["pairs"] + 1
-        made = [arrays.allocate(kind, counts, self.geometry.device) for kind in (Pairs, Items, Passes)]
-        self.pairs, self.items, self.passes = made
+        self.pairs = arrays.allocate(Pairs, counts, self.geometry.device)
+        self.items = arrays.allocate(Items, counts, self.geometry.device)
+        self.passes = arrays.allocate(Passes, counts, self.geometry.device)
         if self.broad is None:
             method = self.method or broadphase.default(self.geometry)
             self.broad = method.bind(self.geometry, self.ways.places, self.pairs, self.each_body)

@@ -17,21 +17,25 @@ class Detection:
     """How contacts are found.
 
     Attributes:
-        distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size.
+        distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size of what
+            moves.
         points: Most points of one pair of solids.
         broadphase: Name from the menu or object; None for what is fastest at this size on this device.
         narrowphase: Name from the menu or object.
+        volumes: Whether overlaps are measured as solids, too.
     """
 
     distance: float | None = None
     points: int = 4
     broadphase: Any = None
     narrowphase: Any = narrowphase.DEFAULT
+    volumes: bool = False
 
     def __post_init__(self) -> None:
         """Check the numbers and look up the names."""
         if self.distance is not None:
             checks.not_negative(self.distance, "The contact distance")
+        checks.flag(self.volumes, "contact_volumes")
         checks.count(self.points, "The number of points of a contact region", most=MOST_POINTS)
         if self.broadphase is not None:
             chosen = choose("broad phase", self.broadphase, broadphase.MENU, broadphase.NEEDS)

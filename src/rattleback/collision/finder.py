@@ -25,7 +25,9 @@ from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
 from rattleback.collision.gather import Gathering
 from rattleback.collision.items import Items
+from rattleback.collision.measure_overlap import Volumes, record_volumes
 from rattleback.collision.narrowphase.region import Into, record_regions
+from rattleback.collision.narrowphase.surface_normals import record_surface_normals
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.place import place
 from rattleback.collision.regions import Regions
@@ -43,8 +45,8 @@ GROWTH = 1.5
 
 @wp.kernel(enable_backward=False)
 def raise_when_full(needed: wp.array[wp.int32], room: int, stop: wp.array[wp.int32]) -> None:
-    """Stop where a buffer was too small."""
-    if needed[0] > room:
+    """Stop where a buffer was too small, unless something worse has stopped the step."""
+    if needed[0] > room and stop[0] == 0:
         stop[0] = -1
 
 
@@ -79,15 +81,26 @@ class Finder:
             program: Where to record.
             stop: One-entry array; set to −1 where a buffer was too small.
         """
+        items, found = self.record_answers(program, stop)
+        record_regions(program, self.geometry, items, self.places, found, self.gathering.into)
+        if self.how.volumes:
+            record_volumes(program, self.geometry, items, self.places, found, self.volumes)
+        self.gathering.record(program)
+        program.launch(raise_when_full, 1, self.contacts.needed, self.room["contacts"], stop)
+
+    def record_answers(self, program: Program, stop: Any) -> tuple[Items, Found]:
+        """Record the launches that look at all pairs of solids that may touch, and where their answers are."""
         geometry, items = self.geometry, self.items
         program.launch(place, geometry.count, *self._place_inputs())
         self.broad.record(program)
-        record_split(program, geometry, self.places, self.pairs, items)
-        self.how.narrowphase.record(program, geometry, items, self.places, self.distance, self.found)
-        record_regions(program, geometry, items, self.places, self.found, self.gathering.into)
-        self.gathering.record(program)
-        for needed, room in self.buffers().values():
-            program.launch(raise_when_full, 1, needed, room, stop)
+        record_split(program, geometry, self.places, self.pairs, items, 0.5 * self.distance)
+        for name, (needed, room) in self.buffers().items():
+            if name != "contacts":
+                program.launch(raise_when_full, 1, needed, room, stop)
+        answers = (program, geometry, items, self.places, self.distance, self.found)
+        self.how.narrowphase.record(*answers)
+        record_surface_normals(*answers)
+        return items, self.found
 
     def find(self) -> None:
         """Find the contacts at once, outside any step; buffers grow as they must."""
@@ -145,6 +158,7 @@ class Finder:
         self.items = arrays.allocate(Items, counts, device)
         self.found = arrays.allocate(Found, counts, device)
         self.contacts = arrays.allocate(Contacts, counts, device)
+        self.volumes = arrays.allocate(Volumes, counts if self.how.volumes else {"items": 0}, device)
         into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points)
         if self.version == 0:
             method = self.how.broadphase or broadphase.default(geometry)
@@ -157,6 +171,7 @@ class Finder:
 
 
 def _median_size(geometry: Geometry) -> float:
+    """Median size of the colliders that move and have an end [m]."""
     reach = geometry.colliders.reach.numpy()
-    reach = reach[reach >= 0.0]
+    reach = reach[(reach >= 0.0) & (geometry.colliders.movable.numpy() == 1)]
     return 2.0 * float(np.median(reach)) if len(reach) else 1.0

@@ -1,7 +1,7 @@
 """Outlines: the face, edge or point of a convex solid that looks most along a direction, seen along the normal.
 
-A box and a hull show, of the faces at the vertex that lies farthest, the one whose normal is nearest to the direction, a
-cylinder and a cone the disc at an end, as an octagon with a corner where the disc is lowest, or the line along their
+A box and a hull show, of the faces at the vertex that lies farthest, the one whose normal is nearest to the direction,
+a cylinder and a cone the disc at an end, as an octagon with a corner where the disc is lowest, or the line along their
 side, a capsule its segment; what is round in every direction shows a single point.
 """
 

@@ -186,7 +186,7 @@ def record_split(program: Any, geometry: Any, places: Places, pairs: Pairs, item
     if program.device.is_cpu:
         program.launch(split_serially, 1, ground, pairs, items)
         return
-    start = wp.zeros(count + 1, dtype=wp.int32, device=program.device)
+    start = wp.zeros(count + 1, dtype=wp.int32, device=geometry.device)
     program.launch(count_items, count, ground, pairs, items, start)
-    Sum(start, count, program.device).record(program)
+    Sum(start, count, geometry.device).record(program)
     program.launch(fill_items, count, ground, pairs, items, start)

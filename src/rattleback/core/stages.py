@@ -61,6 +61,13 @@ def count_down(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None
     steps_left[0] = wp.where(stop[0] != 0, 0, steps_left[0] - 1)
 
 
+@wp.kernel(enable_backward=False)
+def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
+    """No step at all when the prologue has raised the fault flag."""
+    if stop[0] != 0:
+        steps_left[0] = 0
+
+
 class Program:
     """The launches of one step, by stage.
 
@@ -130,7 +137,8 @@ class Program:
     def compile(self) -> None:
         """Compile the kernels and capture the step. Call once, after recording."""
         nodes = self._nodes
-        launches = [*_launches(self._prologue), *_launches(nodes), Launch(count_down, 1, (self._steps_left, self.stop))]
+        guards = [Launch(kernel, 1, (self._steps_left, self.stop)) for kernel in (heed_stop, count_down)]
+        launches = [*_launches(self._prologue), *_launches(nodes), *guards]
         load_kernels((launch.kernel.module for launch in launches), self.device)
         for launch in launches:
             launch.command = wp.launch(
@@ -138,8 +146,7 @@ class Program:
             )
         self._opening, self._pieces = self._captured(self._prologue), self._captured(nodes)
         if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
-            step = [*nodes, launches[-1]]
-            self._whole = self._capture([Loop(self._steps_left, nodes=step)])
+            self._whole = self._capture([guards[0], Loop(self._steps_left, nodes=[*nodes, guards[1]])])
 
     @property
     def _nodes(self) -> list[Node]:
@@ -155,10 +162,10 @@ class Program:
             wp.capture_launch(self._whole)
             return
         for _ in range(steps):
-            for piece in self._pieces:
-                piece()
             if self.stop.numpy()[0]:
                 return
+            for piece in self._pieces:
+                piece()
 
     def run_until(self, deadline: float) -> None:
         """Replay the prologue and one step; its loops end so that all that has to follow ends at a deadline.

@@ -16,6 +16,7 @@
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
+| ``cubes_1000`` | cost of finding contacts while cubes fall on a heap |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
 """
@@ -24,6 +25,7 @@ from rattleback.experiments import (
     adams,
     bricard,
     chain,
+    cubes_1000,
     heavy_top,
     loops,
     mass_ladder,
@@ -56,6 +58,7 @@ MENU: dict[str, Experiment] = {
         mass_ladder,
         rope,
         adams,
+        cubes_1000,
     )
 }
 

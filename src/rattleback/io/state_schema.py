@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, ValidationError
 
 from rattleback import integrators
+from rattleback.collision import broadphase, narrowphase
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
 from rattleback.io.shape_schema import Entry, Name, Positive
+from rattleback.settings import DETECTION
 from rattleback.solvers import joints
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ INFINITY = "infinity"  # JSON has no number for it
 SLOTS: dict[str, tuple[str, ModuleType]] = {
     "integrator": ("integrator", integrators),
     "joints": ("joint method", joints),
+    "broadphase": ("broad phase", broadphase),
+    "narrowphase": ("narrow phase", narrowphase),
 }
 
 
@@ -41,15 +45,22 @@ class MethodEntry(Entry):
 class SettingsEntry(Entry):
     """The settings of a simulation that are not in the arrays of its state.
 
-    Files from before there were joints lack the settings of those; they get the defaults.
+    Files from before there were joints, or contacts, lack the settings of those; they get the defaults.
     """
 
     integrator: MethodEntry
     joints: MethodEntry | None = None
+    contacts: str | None = None
+    broadphase: MethodEntry | None = None
+    narrowphase: MethodEntry | None = None
+    contact_distance: float | None = Field(None, ge=0.0, allow_inf_nan=False)
+    contact_points: int | None = Field(None, ge=1)
+    contact_time: str | None = None
     worlds: int | None = Field(ge=1)
     position_tolerance: Positive
     orientation_tolerance: Positive | None = None
     velocity_tolerance: Positive
+    closing_speed: Positive | None = None
     max_iterations: int | None = Field(None, ge=1, le=checks.MOST)
     strict: bool
 
@@ -79,11 +90,16 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
     Raises:
         InputError: A method is not on its menu.
     """
+    methods = simulation.methods
+    detection = {name: getattr(methods.detection, inner) for name, inner in DETECTION.items()}
+    chosen = {"integrator": methods.integrator, "joints": methods.joints, **detection}
+    plain = ("contacts", "contact_time", "closing_speed", "max_iterations")
     return {
-        **{slot: _method_data(slot, getattr(simulation, slot)) for slot in SLOTS},
+        **{name: value for name, value in chosen.items() if name not in SLOTS},
+        **{slot: None if chosen[slot] is None else _method_data(slot, chosen[slot]) for slot in SLOTS},
+        **{name: getattr(methods, name) for name in plain},
+        **methods.tolerances,
         "worlds": simulation.worlds,
-        **simulation.methods.tolerances,
-        "max_iterations": simulation.methods.max_iterations,
         "strict": simulation.strict,
     }
 
@@ -111,7 +127,9 @@ def _make_method(slot: str, entry: MethodEntry) -> Any:
     what, room = SLOTS[slot]
     kind = type(choose(what, entry.name, _kinds(room), room.NEEDS))
     checks.options(entry.parameters, [field.name for field in fields(kind)], f"The {what} {entry.name!r}")
-    return kind(**{key: _given(slot, value) for key, value in entry.parameters.items()})
+    given = {key: _given(slot, value) for key, value in entry.parameters.items()}
+    sets = [field.name for field in fields(kind) if isinstance(field.default, frozenset)]
+    return kind(**{key: frozenset(value) if key in sets else value for key, value in given.items()})
 
 
 def _kinds(room: ModuleType) -> dict[str, type[Any]]:
@@ -123,8 +141,8 @@ def _plain(slot: str, value: Any) -> Any:
     """A parameter as plain data; methods inside another become tables."""
     if isinstance(value, str):
         return value
-    if isinstance(value, tuple):
-        return [_plain(slot, part) for part in value]
+    if isinstance(value, tuple | frozenset):
+        return [_plain(slot, part) for part in (value if isinstance(value, tuple) else sorted(value))]
     if not isinstance(value, numbers.Real):
         return _method_data(slot, value)
     if isinstance(value, numbers.Integral):

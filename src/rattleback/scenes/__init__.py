@@ -19,6 +19,7 @@
 | ``six_bar`` | six bars along the edges of a box, with one freedom |
 | ``bricard`` | a spatial mechanism that moves though counting says it cannot |
 | ``slider_crank`` | a crank that drives a slider through a rod in space |
+| ``cubes_1000`` | a thousand cubes in ten layers above the ground |
 """
 
 import math
@@ -28,6 +29,7 @@ from rattleback.scenes.entry import Entry
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
 from rattleback.scenes.pendulums import heavy_top, pendulum
+from rattleback.scenes.piles import cubes_1000
 from rattleback.scenes.slider_crank import slider_crank
 from rattleback.scenes.swarm import swarm
 from rattleback.scenes.thrown import thrown
@@ -52,6 +54,7 @@ MENU: dict[str, Entry] = {
     "six_bar": Entry(six_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "bricard": Entry(bricard, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "slider_crank": Entry(slider_crank, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
+    "cubes_1000": Entry(cubes_1000, duration=7.0, time_step=0.005, integrator="lie_midpoint"),
 }
 
 __all__ = [
@@ -59,6 +62,7 @@ __all__ = [
     "Entry",
     "bricard",
     "chain",
+    "cubes_1000",
     "four_bar",
     "heavy_top",
     "kepler",

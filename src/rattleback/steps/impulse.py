@@ -3,10 +3,11 @@
     forces      the loads, where the integrator wants them
     predict     where every body would be at the end of the step
     joints      impulses at the start that make the joints hold at the end, predicting again each time
-    advance     check that the prediction is finite, take it over, move the clock
+    advance     stop fast bodies at what they hit, check that all is finite, take the prediction over, move the clock
     velocities  impulses at the end that make the velocities agree with the joints
     contacts    where the bodies touch now
 
+With a contact time, prediction and joints are repeated with shorter steps until bodies that meet just touch.
 The rows of the joints and their factor, and the contacts, at the end of one step serve the next, which starts from the
 same poses; the first step of a call finds them made by the prologue.
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import warp as wp
 
-from rattleback.collision.finder import Finder
+from rattleback.collision.stages import ContactStages
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, move
@@ -79,33 +80,52 @@ class ImpulseStep:
 
     integrator: Integrator
     joints: Preview | None = None
-    contacts: Finder | None = None
+    contacts: ContactStages | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
-        stage, joints, contacts = bench.program.stage, self.joints, self.contacts
-        with bench.program.prologue():
+        program, joints, contacts = bench.program, self.joints, self.contacts
+        with program.prologue():
             if joints is not None:
                 joints.record_prologue()
             if contacts is not None:
-                contacts.record(bench.program, bench.stop)
-        with stage("forces"):
-            if joints is not None:
-                joints.record_start()
+                contacts.record_contacts(program, bench.stop)
+        with program.stage("forces"):
+            self._start()
             self.integrator.record_forces(bench)
-        with stage("predict"):
-            self._predict(bench)
-        if joints is not None:
-            with stage("joints"):
-                joints.record_positions(lambda: self._predict(bench))
-        with stage("advance"):
+        if contacts is not None and contacts.shortens:
+            with program.stage("contact time"):
+                contacts.record_search(program, bench.stop, lambda: self._try(bench))
+        else:
+            self._predict_and_hold(bench)
+        with program.stage("advance"):
+            if contacts is not None:
+                contacts.record_stops(program, bench.stop)
             self._advance(bench)
         if joints is not None:
-            with stage("velocities"):
+            with program.stage("velocities"):
                 joints.record_velocities()
         if contacts is not None:
-            with stage("contacts"):
-                contacts.record(bench.program, bench.stop)
+            with program.stage("contacts"):
+                contacts.record_contacts(program, bench.stop)
+
+    def _start(self) -> None:
+        if self.joints is not None:
+            self.joints.record_start()
+
+    def _predict_and_hold(self, bench: Bench) -> None:
+        with bench.program.stage("predict"):
+            self._predict(bench)
+        if self.joints is not None:
+            with bench.program.stage("joints"):
+                self.joints.record_positions(lambda: self._predict(bench))
+
+    def _try(self, bench: Bench) -> None:
+        """A step of another length, from the same start."""
+        self._start()
+        self._predict(bench)
+        if self.joints is not None:
+            self.joints.record_positions(lambda: self._predict(bench))
 
     def _predict(self, bench: Bench) -> None:
         bench.for_bodies(forget, bench.diagnostics)
@@ -116,3 +136,5 @@ class ImpulseStep:
         bench.for_bodies(find_fault, bench.predicted, bench.stop)
         bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
         bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
+        if self.contacts is not None:
+            self.contacts.record_end(bench.program)

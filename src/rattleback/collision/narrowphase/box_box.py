@@ -93,15 +93,14 @@ def separate(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> Axis:
 @wp.func
 def direction(code: int, R: mat33, t: vec3) -> vec3:
     """The axis of a code as a unit vector from B to A, in the frame of A."""
-    d = vec3(real(0.0), real(0.0), real(0.0))
-    if code < 3:
-        d[code] = real(1.0)
-    elif code < 6:
-        d = vec3(R[0, code - 3], R[1, code - 3], R[2, code - 3])
-    else:
-        j = (code - 6) % 3
-        d[(code - 6) // 3] = real(1.0)
-        d = wp.normalize(wp.cross(d, vec3(R[0, j], R[1, j], R[2, j])))
+    d = vec3(real(code == 0), real(code == 1), real(code == 2))
+    for j in range(3):
+        b = vec3(R[0, j], R[1, j], R[2, j])
+        if code == 3 + j:
+            d = b
+        for i in range(3):
+            if code == 6 + 3 * i + j:
+                d = wp.normalize(wp.cross(vec3(real(i == 0), real(i == 1), real(i == 2)), b))
     return wp.where(wp.dot(d, t) > real(0.0), -d, d)
 
 
@@ -159,17 +158,17 @@ def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> Neares
         return nearer(best, clamped(x, h), x)
     if code < 6:
         return nearer(best, p, t + R * clamped(wp.transpose(R) * (p - t), k))
-    i = (code - 6) // 3
-    j = (code - 6) % 3
-    p[i] = real(0.0)
-    q[j] = real(0.0)
-    b = vec3(R[0, j], R[1, j], R[2, j])
-    w = p - t - R * q
-    cosine = b[i]
-    sine = real(1.0) - cosine * cosine
-    along = wp.dot(b, w)
-    p[i] = wp.clamp((cosine * along - w[i]) / sine, -h[i], h[i])
-    q[j] = wp.clamp((along - cosine * w[i]) / sine, -k[j], k[j])
+    for i in range(3):
+        for j in range(3):
+            if code == 6 + 3 * i + j:
+                p[i] = real(0.0)
+                q[j] = real(0.0)
+                b = vec3(R[0, j], R[1, j], R[2, j])
+                w = p - t - R * q
+                sine = real(1.0) - b[i] * b[i]
+                along = wp.dot(b, w)
+                p[i] = wp.clamp((b[i] * along - w[i]) / sine, -h[i], h[i])
+                q[j] = wp.clamp((along - b[i] * w[i]) / sine, -k[j], k[j])
     return nearer(best, p, t + R * q)
 
 

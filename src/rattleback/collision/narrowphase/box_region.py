@@ -15,7 +15,17 @@ from rattleback.collision.closest import Found
 from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.wanted import ALONE, Wanted
-from rattleback.collision.regions import CROSSING, NAMED_AFTER, OF_B, SAME, SLACK, Regions, add_corner, is_free, thin_out
+from rattleback.collision.regions import (
+    CROSSING,
+    NAMED_AFTER,
+    OF_B,
+    SAME,
+    SLACK,
+    Regions,
+    add_corner,
+    is_free,
+    thin_out,
+)
 from rattleback.collision.solid import BOX
 from rattleback.core.precision import mat33, real, vec3, vec4
 

@@ -73,10 +73,10 @@ def nearest_on_triangle(s: Simplex) -> Nearest:
 
 @wp.func
 def facet_under_origin(
-    w: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    planes: wp.array(dtype=vec4),
-    faces: wp.array(dtype=wp.int32),
+    w: wp.array[vec3],
+    origin: wp.array[vec3],
+    planes: wp.array[vec4],
+    faces: wp.array[wp.int32],
     count: int,
     chosen: vec4,
 ) -> Simplex:
@@ -123,7 +123,7 @@ def flat_answer(a: Solid, b: Solid, hulls: Hulls, core: Core, start: Start) -> C
 
 @wp.func
 def settled(
-    a: Solid, b: Solid, hulls: Hulls, guess: Closest, planes: wp.array(dtype=vec4), count: int, scale: real
+    a: Solid, b: Solid, hulls: Hulls, guess: Closest, planes: wp.array[vec4], count: int, scale: real
 ) -> Closest:
     """The best answer near the guess and along normals of faces whose planes leave room for a better one.
 

@@ -33,7 +33,7 @@ def face_corner(face: int, k: int) -> int:
 
 
 @wp.func
-def plane_of(w: wp.array(dtype=vec3), face: int, inner: vec3) -> vec4:
+def plane_of(w: wp.array[vec3], face: int, inner: vec3) -> vec4:
     """The plane of a face; far away where it has no area or a point inside the polytope lies above it."""
     p = w[face_corner(face, 0)]
     e = w[face_corner(face, 1)] - p
@@ -55,25 +55,25 @@ def normal_of(plane: vec4) -> vec3:
 
 
 @wp.func
-def middle_of(w: wp.array(dtype=vec3)) -> vec3:
+def middle_of(w: wp.array[vec3]) -> vec3:
     """A point inside the polytope: the middle of the tetrahedron it started from."""
     return real(0.25) * (w[0] + w[1] + w[2] + w[3])
 
 
 @wp.func
-def has_edge(edges: wp.array(dtype=wp.uint64), i: int, j: int) -> bool:
+def has_edge(edges: wp.array[wp.uint64], i: int, j: int) -> bool:
     """Whether the edge i → j is noted."""
     return ((edges[i] >> wp.uint64(j)) & wp.uint64(1)) != wp.uint64(0)
 
 
 @wp.func
-def note_edge(edges: wp.array(dtype=wp.uint64), i: int, j: int) -> None:
+def note_edge(edges: wp.array[wp.uint64], i: int, j: int) -> None:
     """Note the edge i → j."""
     edges[i] = edges[i] | (wp.uint64(1) << wp.uint64(j))
 
 
 @wp.func
-def begin(w: wp.array(dtype=vec3), planes: wp.array(dtype=vec4), faces: wp.array(dtype=wp.int32)) -> int:
+def begin(w: wp.array[vec3], planes: wp.array[vec4], faces: wp.array[wp.int32]) -> int:
     """The four faces of the tetrahedron of the first four corners; returns their number."""
     turned = wp.dot(wp.cross(w[1] - w[0], w[2] - w[0]), w[3] - w[0]) < real(0.0)
     second = wp.where(turned, 2, 1)
@@ -88,7 +88,7 @@ def begin(w: wp.array(dtype=vec3), planes: wp.array(dtype=vec4), faces: wp.array
 
 
 @wp.func
-def nearest_face(planes: wp.array(dtype=vec4), count: int) -> int:
+def nearest_face(planes: wp.array[vec4], count: int) -> int:
     """The face whose plane lies least far outside the origin."""
     best = int(0)
     low = planes[0][3]
@@ -102,9 +102,9 @@ def nearest_face(planes: wp.array(dtype=vec4), count: int) -> int:
 
 @wp.func
 def open_hole(
-    planes: wp.array(dtype=vec4),
-    faces: wp.array(dtype=wp.int32),
-    edges: wp.array(dtype=wp.uint64),
+    planes: wp.array[vec4],
+    faces: wp.array[wp.int32],
+    edges: wp.array[wp.uint64],
     count: int,
     nearest: int,
     apex: vec4,
@@ -148,10 +148,10 @@ def open_hole(
 
 @wp.func
 def close_hole(
-    w: wp.array(dtype=vec3),
-    planes: wp.array(dtype=vec4),
-    faces: wp.array(dtype=wp.int32),
-    edges: wp.array(dtype=wp.uint64),
+    w: wp.array[vec3],
+    planes: wp.array[vec4],
+    faces: wp.array[wp.int32],
+    edges: wp.array[wp.uint64],
     kept: int,
     apex: int,
 ) -> int:

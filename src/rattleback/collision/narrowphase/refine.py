@@ -34,7 +34,7 @@ FREE = wp.constant(real(0.25))
 LEAST_FREE = wp.constant(real(1e-3))
 # What a round must gain, as a part of the coordinates, for another one.
 GAIN = wp.constant(real(16.0 * epsilon))
-MOST = wp.constant(24)
+MOST = wp.constant(40)
 # Most Newton steps in a row, the angle of the differences [rad], and the most a step may turn [rad].
 STEPS = wp.constant(12)
 ANGLE = wp.constant(real(epsilon**0.375))
@@ -110,33 +110,37 @@ def measured(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> C
     moved.position = a.position + t * guess.normal
     core = gjk(moved, b, hulls, guess.normal)
     out = guess
-    if core.overlap == 0:
+    high = wp.dot(core.normal, nearest_corner(a, b, hulls, core.normal))
+    if core.overlap == 0 and high > guess.separation:
         out.normal = core.normal
-        out.point_a = core.point_a - t * guess.normal
-        out.point_b = core.point_b
-        out.separation = wp.dot(out.normal, out.point_a - out.point_b)
+        out.separation = high
+    # The points are right to rounding, the normal to its root; so B's moves that much along it to agree.
+    out.point_a = core.point_a - t * guess.normal
+    miss = wp.dot(out.normal, out.point_a - core.point_b) - out.separation
+    out.point_b = core.point_b + miss * out.normal
     return out
 
 
 @wp.func
-def ahead_of(r: vec3, change: vec3, way: vec3) -> vec3:
+def ahead_of(r: vec3, change: vec3, way: vec3, reach: real) -> vec3:
     """The step to where two rounds, were they linear, would come to rest.
 
     Args:
         r: How far the last round turned the normal.
         change: By how much that differs from the round before.
         way: How far apart the two rounds started.
+        reach: How far the step may go [rad].
     """
     length = wp.length(r)
     square = wp.dot(change, change)
     if square > NEARLY_CONSTANT * length * length:
         step = r - (wp.dot(r, change) / square) * (way + change)
         if wp.dot(step, r) > real(0.0):
-            return step
+            return step * (reach / wp.max(wp.length(step), reach))
     if length == real(0.0):
         return r
     # The rounds lead away from that place, one of greatest depth, or change too little to tell: so a good way on.
-    return r * (MOST_TURN / length)
+    return r * (wp.max(reach, length) / length)
 
 
 @wp.func
@@ -158,6 +162,7 @@ def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Cl
     gain = best.separation - from_here.separation
     from_here = best
     ahead = bool(False)
+    reach = MOST_TURN
     done = bool(False)
     for _ in range(MOST):
         if done or wp.abs(gain) <= real(4.0) * least:
@@ -173,8 +178,10 @@ def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Cl
         from_here = best
         # A round that loses was too far ahead of the last one; a plain one cannot lose but for rounding.
         done = gain <= real(0.0) and not ahead
+        if ahead:
+            reach = wp.where(gain > real(0.0), wp.min(real(2.0) * reach, MOST_TURN), real(0.25) * reach)
         ahead = gain > real(0.0)
         if ahead:
-            from_here.normal = turned(x, ahead_of(r, change, way))
+            from_here.normal = turned(x, ahead_of(r, change, way, reach))
             from_here.separation = wp.dot(from_here.normal, nearest_corner(a, b, hulls, from_here.normal))
     return best

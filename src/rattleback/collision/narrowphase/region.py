@@ -1,7 +1,7 @@
 """From the answer for two solids to their contact region: outlines, overlap, corners, names.
 
-The nearest points stand alone where a solid is round or no corner of the overlap is near enough, and are one more corner
-where all others are less deep.
+The nearest points stand alone where a solid is round or no corner of the overlap is near enough, and are one more
+corner where all others are less deep.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from rattleback.collision.closest import Found
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.box_region import find_box_regions
+from rattleback.collision.narrowphase.surface_points import record_thinning
 from rattleback.collision.narrowphase.wanted import ALONE, Wanted
 from rattleback.collision.outlines import across, outline
 from rattleback.collision.regions import (
@@ -26,7 +27,7 @@ from rattleback.collision.regions import (
     name_corners,
     thin_out,
 )
-from rattleback.collision.solid import BOX, PLANE, Solid, load
+from rattleback.collision.solid import BOX, MESH, PLANE, Solid, load
 from rattleback.core.precision import real, vec3, vec4
 
 # Most corners of an outline, and of an overlap before the wanted number is chosen.
@@ -132,6 +133,8 @@ def record_regions(program: Any, geometry: Any, items: Items, places: Places, fo
         program.launch(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)
     if geometry.kinds != (BOX,):
         program.launch(find_regions, many, *inputs, into.wanted(), into.regions)
+    if MESH in geometry.kinds:
+        record_thinning(program, items, into.wanted(), into.regions, geometry.device)
 
 
 @dataclass(frozen=True)

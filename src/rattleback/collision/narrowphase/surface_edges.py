@@ -32,7 +32,8 @@ ALIKE = wp.constant(real(0.7))
 FAN = wp.constant(64)
 
 # What an answer is: none; valid on the face; valid on an edge or a corner; valid, but another triangle has it and
-# is seen less flat; replaced after EPA left by the border, by the back, by the back with most of the solid behind.
+# is seen less flat; replaced after EPA left by the border, by the back, by the back with most of the solid behind;
+# replaced where the solid is behind the triangle without touching it.
 NONE = wp.constant(0)
 FACE = wp.constant(1)
 EDGE = wp.constant(2)

@@ -14,10 +14,12 @@ Behind the triangles of a closed mesh or a height field there is solid: a solid 
 as long as its far side is still in front. A sheet, that is, an open mesh, has two sides, each with its own n_t; the one
 that the middle of the other solid is on counts. Beyond the rim of a height field there is nothing.
 
-Which of the replaced answers are to be trusted the other triangles of the same pair tell. One that EPA left sideways is
-kept if a valid answer is about as deep in about the same direction, or if there is no valid one: else it is the side
-wall of what the solid stands on. Of those left by the back, only the shallowest direction is kept, and where most of
-the solid is behind, only without a valid one. What is refused gets the largest separation.
+Which of the replaced answers are to be trusted the other triangles of the same pair tell. One about as deep as EPA
+found is. Any other is kept if a trusted answer is about as deep in about the same direction: else the triangle may be
+the side wall of what the solid stands on. Of those that EPA left by the back with less than most of the solid behind,
+and of all where no trusted one touches, the direction of the shallowest is kept. What is refused gets the largest
+separation. Where a solid is deeper in a ridge than its edges are long, the normals beside the ridge stand in for those
+of the arc.
 
 Two triangles that report one point of a round solid, because it is on their common edge, keep it once, in the triangle
 of the lower number. Angular solids keep a region for every triangle they lie on.

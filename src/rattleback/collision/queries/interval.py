@@ -143,7 +143,9 @@ def in_cone(o: vec3, d: vec3, radius: real, half: real) -> Interval:
     one = wp.where(a == real(0.0), FAR, q / wp.where(a == real(0.0), real(1.0), a))
     two = wp.where(q == real(0.0), one, c / wp.where(q == real(0.0), real(1.0), q))
     if a == real(0.0) and q == real(0.0):
-        # A line in the side itself; it passes the apex.
+        # A line beside the cone at the same distance everywhere, or in the side itself, through the apex.
+        if c > CLOSE * k * w * w:
+            return out
         two = w / d[2]
     out.enter = wp.min(one, two)
     out.leave = wp.max(one, two)
@@ -156,6 +158,9 @@ def in_cone(o: vec3, d: vec3, radius: real, half: real) -> Interval:
         turn = two
         if a < real(0.0):
             turn = wp.where(d[2] > real(0.0), out.enter, out.leave)
+        if w - d[2] * turn < real(0.0):
+            # Along the side, within rounding, there is one root only; here it is on the upper nappe.
+            return nothing()
         out.enter = wp.where(d[2] > real(0.0), -FAR, turn)
         out.leave = wp.where(d[2] > real(0.0), turn, FAR)
     at = o + wp.max(out.enter, -real(1.0) / CLOSE) * d
@@ -197,8 +202,10 @@ def in_capsule(o: vec3, d: vec3, radius: real, half: real) -> Interval:
     for k in range(2):
         end = vec3(real(0.0), real(0.0), wp.where(k == 0, half, -half))
         ball = in_ball(o - end, d, radius)
-        if ball.enter <= ball.leave:
-            if ball.enter < out.enter or out.enter > out.leave:
+        if out.enter > out.leave:
+            out = ball
+        elif ball.enter <= ball.leave:
+            if ball.enter < out.enter:
                 out.enter = ball.enter
                 out.normal = ball.normal
             out.leave = wp.max(out.leave, ball.leave)

@@ -18,7 +18,7 @@ from rattleback.collision.closest import Found
 from rattleback.collision.items import Items
 from rattleback.collision.place import FAR
 from rattleback.collision.queries.arrangement import upload
-from rattleback.collision.queries.triangles import split
+from rattleback.collision.queries.triangles import first_parts, split
 from rattleback.collision.solid import MESH, PLANE
 from rattleback.core import arrays
 from rattleback.core.choice import choose, name_of
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# So many pairs of parts are looked at at once.
-PORTION = 500_000
+# So many pairs of parts are looked at at once; a surface counts as many, for its triangles.
+PORTION, SURFACE = 500_000, 64
 # Farther than anything, yet sums of it are finite; pairs that no method answers keep it.
 NOWHERE = float(FAR)
 
@@ -78,7 +78,8 @@ def meet(arrangement: Arrangement, first: Ints, second: Ints, method: Any, gap: 
         gap: Distance of interest [m]; beyond it answers may be anything larger.
     """
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in Answers.__annotations__}
-    for begin, end in _portions(arrangement.count[first] * arrangement.count[second]):
+    each = SURFACE if int(MESH) in arrangement.kind else 1
+    for begin, end in _portions(each * arrangement.count[first] * arrangement.count[second]):
         pair, a, b = _parts(arrangement, first[begin:end], second[begin:end])
         check_kinds(arrangement, a, b)
         answers = _least(look(arrangement, arrangement.places, (a, b), method, gap), pair, end - begin)
@@ -91,7 +92,11 @@ def look(
     arrangement: Arrangement, places: Places, pairs: tuple[Ints, Ints], method: Any, gap: float
 ) -> tuple[Ints, Answers]:
     """For pairs of colliders, the pair every item belongs to and the answer for it; of surfaces, one for a triangle."""
-    member, part = split(arrangement, *pairs, min(gap, 0.25 * NOWHERE))
+    bound = np.full(len(pairs[0]), gap)
+    if int(MESH) in arrangement.kind and gap >= NOWHERE:
+        near = narrow(arrangement, places, (*pairs, first_parts(arrangement, *pairs)), method)
+        bound = np.maximum(near.separation, 0.0)
+    member, part = split(arrangement, *pairs, bound)
     a, b = (column[member] for column in pairs)
     return member, narrow(arrangement, places, (a, b, part), method, gap)
 

@@ -78,8 +78,7 @@ def cast_at(scenery: Scenery, i: int, origin: vec3, d: vec3, far: real) -> Hit:
     e = back * d
     shift = -wp.dot(o, e)
     if scenery.colliders.kind[i] == MESH:
-        # A box around the surface begins no later than the surface: nothing is lost by starting at the origin.
-        out = cast_surface(scenery, i, o, e, far)
+        out = cast_surface(scenery, i, o, e, far, scenery.colliders.round[i])
         out.collider = i
     else:
         solid = load(scenery.colliders, scenery.places, i, -1, origin)

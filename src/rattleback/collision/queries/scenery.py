@@ -117,13 +117,12 @@ def ray_triangle(o: vec3, d: vec3, p: vec3, q: vec3, r: vec3) -> Hit:
 
 
 @wp.func
-def cast_surface(scenery: Scenery, i: int, o: vec3, d: vec3, far: real) -> Hit:
-    """The first triangle of collider i a ray meets, in its own frame; a shell around it is met as well."""
+def cast_surface(scenery: Scenery, i: int, o: vec3, d: vec3, far: real, shell: real) -> Hit:
+    """The first triangle of collider i, or the shell around it, that a ray meets, in the collider's own frame."""
     surface = scenery.colliders.hull[i]
     root = scenery.surfaces.root[surface]
     leaves = scenery.surfaces.leaves[surface]
     corner = scenery.surfaces.corner[surface]
-    shell = scenery.colliders.round[i]
     probe = ray_probe(o, d)
     probe.wider = shell
     best = Hit()
@@ -157,27 +156,45 @@ def is_behind(scenery: Scenery, i: int, x: vec3) -> bool:
     surface = scenery.colliders.hull[i]
     if scenery.surfaces.solid[surface] == 0:
         return False
-    hit = cast_surface(scenery, i, x, UPWARD, FAR * real(0.5))
+    hit = cast_surface(scenery, i, x, UPWARD, real(0.25) * FAR, real(0.0))
     if hit.distance >= FAR:
         return False
     return scenery.surfaces.normal[scenery.surfaces.first[surface] + hit.triangle][2] > real(0.0)
 
 
 @wp.func
-def near_surface(scenery: Scenery, i: int, x: vec3, far: real) -> Nearest:
-    """The point of a surface nearest to x, in its own frame, no farther than ``far``; the distance is not signed."""
-    surface = scenery.colliders.hull[i]
+def on_triangle(scenery: Scenery, surface: int, t: int, x: vec3) -> Nearest:
+    """The point of a triangle nearest to x, in the frame of its surface."""
+    k = scenery.surfaces.corner[surface] + 3 * t
+    return point_triangle(x, scenery.hulls.vertex[k], scenery.hulls.vertex[k + 1], scenery.hulls.vertex[k + 2])
+
+
+@wp.func
+def nearest_triangle(scenery: Scenery, surface: int, x: vec3, far: real) -> int:
+    """The triangle nearest to x among those nearer than ``far``; −1 if there is none."""
     root = scenery.surfaces.root[surface]
     leaves = scenery.surfaces.leaves[surface]
-    corner = scenery.surfaces.corner[surface]
     probe = point_probe(x)
-    best = Nearest()
-    best.distance = far
-    walk = next_near(scenery.triangles, root, leaves, Walk(), probe, best.distance)
+    distance = far
+    best = int(-1)
+    walk = next_near(scenery.triangles, root, leaves, Walk(), probe, distance)
     while walk.node > 0:
-        k = corner + 3 * scenery.triangles.item[root + walk.node]
-        near = point_triangle(x, scenery.hulls.vertex[k], scenery.hulls.vertex[k + 1], scenery.hulls.vertex[k + 2])
-        if near.distance < best.distance:
-            best = near
-        walk = next_near(scenery.triangles, root, leaves, walk, probe, best.distance)
+        t = scenery.triangles.item[root + walk.node]
+        near = on_triangle(scenery, surface, t, x)
+        if near.distance < distance:
+            distance = near.distance
+            best = t
+        walk = next_near(scenery.triangles, root, leaves, walk, probe, distance)
     return best
+
+
+@wp.func
+def near_surface(scenery: Scenery, i: int, x: vec3, far: real) -> Nearest:
+    """The point of a surface nearest to x, in its own frame, or only ``far`` if it is no nearer; not signed."""
+    surface = scenery.colliders.hull[i]
+    out = Nearest()
+    out.distance = far
+    t = nearest_triangle(scenery, surface, x, far)
+    if t >= 0:
+        out = on_triangle(scenery, surface, t, x)
+    return out

@@ -119,7 +119,8 @@ def _candidates(arrangement: Arrangement, mover: Ints, ways: Floats, movers: int
     places["upper"][still:] += np.maximum(ways[motion], 0.0)
     row, b = _boxes_meet(places, still, np.flatnonzero(arrangement.owner >= movers))
     check_kinds(arrangement, a[row], b)
-    member, part = split(replace(crowd, places=upload(Places, places, crowd.device)), still + row, b, 0.0)
+    swept = replace(crowd, places=upload(Places, places, crowd.device))
+    member, part = split(swept, still + row, b, np.zeros(len(b)))
     row, b = row[member], b[member]
     return Meetings(motion[row], a[row], b, part.astype(np.int64))
 

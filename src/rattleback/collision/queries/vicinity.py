@@ -51,14 +51,15 @@ class Vicinity:
 
 @wp.func
 def near_at(scenery: Scenery, i: int, x: vec3, far: real) -> Nearest:
-    """The point of collider i's surface nearest to x, in the world, as far as it is no farther than ``far``."""
+    """The point of collider i's surface nearest to x, in the world; of surfaces in front of x, only up to ``far``."""
     R = scenery.places.rotation[i]
     y = wp.transpose(R) * (x - scenery.places.position[i])
     shell = scenery.colliders.round[i]
     near = Nearest()
     if scenery.colliders.kind[i] == MESH:
-        near = near_surface(scenery, i, y, far + shell)
-        if near.distance < far + shell and is_behind(scenery, i, y):
+        behind = is_behind(scenery, i, y)
+        near = near_surface(scenery, i, y, wp.where(behind, real(0.25) * FAR, far + shell))
+        if behind and near.distance > real(0.0):
             near.distance = -near.distance
             near.normal = -near.normal
     else:
@@ -94,7 +95,7 @@ def look_around(scenery: Scenery, points: Points) -> None:
                 i = scenery.tree.item[walk.node]
         going = i >= 0
         if going:
-            near = near_at(scenery, i, x, wp.max(best.distance, -best.distance))
+            near = near_at(scenery, i, x, wp.max(best.distance, real(0.0)))
             if near.distance < best.distance or (near.distance == best.distance and i < which):
                 best = near
                 which = i

@@ -1,0 +1,134 @@
+"""Points on surfaces: the regions of the triangles one solid lies on become one region for each normal.
+
+A box on a floor of triangles touches several of them, each with corners of its own, many twice. Triangles of a pair
+with one normal are taken together; of their points the deepest is kept, and then, one after the other, the one farthest
+from those kept, as many as a region may have.
+
+Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``regions``.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.items import Items
+from rattleback.collision.narrowphase.wanted import Wanted
+from rattleback.collision.regions import Regions
+from rattleback.core.arrays import allocate, field, group
+from rattleback.core.precision import real, vec3
+
+# Normals with a cosine above this are one; points nearer than this part of the farthest distance are one.
+ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
+SAME_POINT = wp.constant(real(1e-6))
+# Part of the contact distance by which points may differ and still be as deep as each other.
+LEVEL = wp.constant(real(1e-3))
+
+
+@group(axis="items")
+class Shares:
+    """Which triangles of a pair belong together, and which of their points are kept."""
+
+    leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
+    nearest: real = field("m²", "square of the distance to the points kept; negative for a kept one", axis="slots")
+
+
+@wp.func
+def deepest(regions: Regions, shares: Shares, leader: int, end: int, most: int, level: real) -> int:
+    """The slot of the deepest point of the triangles that belong to one leader; all points are candidates again.
+
+    Of points that are as deep but for ``level``, the one farthest from the middle: those inside the region come last.
+    """
+    low = regions.separation[leader * most]
+    middle = vec3()
+    count = real(0.0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                shares.nearest[s] = real(1e30)
+                low = wp.min(low, regions.separation[s])
+                middle = middle + regions.point[s]
+                count = count + real(1.0)
+    best = int(leader * most)
+    far = real(-1.0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                d = regions.point[s] - middle / count
+                if regions.separation[s] <= low + level and wp.dot(d, d) > far:
+                    far = wp.dot(d, d)
+                    best = s
+    return best
+
+
+@wp.func
+def farthest(regions: Regions, shares: Shares, leader: int, end: int, most: int, new: int) -> int:
+    """Keep a point; returns the slot of the one farthest from all kept, or -1 if the rest are these again."""
+    shares.nearest[new] = real(-1.0)
+    best = int(-1)
+    far = real(0.0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                d = regions.point[s] - regions.point[new]
+                shares.nearest[s] = wp.min(shares.nearest[s], wp.dot(d, d))
+                if shares.nearest[s] > far:
+                    far = shares.nearest[s]
+                    best = s
+    return best
+
+
+@wp.func
+def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
+    """Bring the points that are kept to the front of their item."""
+    kept = int(0)
+    first = m * most
+    for s in range(first, first + regions.points[m]):
+        if shares.nearest[s] < real(0.0):
+            regions.point[first + kept] = regions.point[s]
+            regions.separation[first + kept] = regions.separation[s]
+            regions.feature[first + kept] = regions.feature[s]
+            kept = kept + 1
+    regions.points[m] = kept
+
+
+@wp.kernel(enable_backward=False)
+def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions) -> None:
+    """Take the triangles of every pair together and keep as many points for each normal as a region may have."""
+    first = wp.tid()
+    if first >= items.needed[0]:
+        return
+    pair = items.pair[first]
+    if items.part[first] < 0 or items.first[pair] != first:
+        return
+    end = wp.min(items.first[pair + 1], items.needed[0])
+    most = wanted.most
+    for m in range(first, end):
+        shares.leader[m] = -1
+    for leader in range(first, end):
+        if shares.leader[leader] < 0 and regions.points[leader] > 0:
+            for m in range(leader, end):
+                along = wp.dot(regions.normal[m], regions.normal[leader])
+                if regions.points[m] > 0 and shares.leader[m] < 0 and along > ONE_NORMAL:
+                    shares.leader[m] = leader
+            slot = deepest(regions, shares, leader, end, most, LEVEL * wanted.gap)
+            second = farthest(regions, shares, leader, end, most, slot)
+            wide = real(0.0)
+            if second >= 0:
+                wide = SAME_POINT * SAME_POINT * shares.nearest[second]
+            slot = second
+            kept = int(1)
+            while slot >= 0 and kept < most:
+                if shares.nearest[slot] <= wide:
+                    slot = -1
+                else:
+                    slot = farthest(regions, shares, leader, end, most, slot)
+                    kept = kept + 1
+            for m in range(leader, end):
+                if shares.leader[m] == leader:
+                    close_up(regions, shares, m, most)
+
+
+def record_thinning(program: Any, items: Items, wanted: Wanted, regions: Regions, device: Any) -> None:
+    """Record the launch that takes the regions of the triangles of a pair together."""
+    shares = allocate(Shares, {"items": len(items.a), "slots": len(regions.point)}, device)
+    program.launch(thin_surfaces, len(items.a), items, wanted, shares, regions)

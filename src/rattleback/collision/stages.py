@@ -1,0 +1,93 @@
+"""What a step does about contacts: find them at its end, stop fast bodies within it, end it when bodies touch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rattleback.collision.compile import compile_colliders
+from rattleback.collision.continuous import Continuous
+from rattleback.collision.finder import Finder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rattleback.collision.contact_time import ContactTime
+    from rattleback.collision.detection import Detection
+    from rattleback.core.stages import Program
+    from rattleback.model.bench import Bench
+
+
+class ContactStages:
+    """The parts of a step that have to do with contacts.
+
+    Args:
+        bench: What the step works on; its motions must stay the same arrays.
+        how: How contacts are found.
+        time: How the time of contact is found; None to let steps be as long as they are.
+
+    Attributes:
+        finder: Finds the contacts at the end of a step.
+        continuous: Stops continuous bodies at their first contact.
+    """
+
+    def __init__(self, bench: Bench, how: Detection, time: ContactTime | None) -> None:
+        model, motion, predicted = bench.model, bench.state.motion, bench.predicted
+        geometry, each = compile_colliders(model), len(model.names)
+        self.how, self.time = how, time
+        self.finder = Finder(geometry, each, motion, how)
+        distance = self.finder.distance
+        self.continuous = Continuous(model, geometry, motion, predicted, distance, how.broadphase)
+        # Where bodies would overlap at the end of the step is looked for on its own.
+        self._trial = None if time is None else Finder(geometry, each, predicted, how)
+        self._search = None if time is None else time.bind(geometry, bench.state.clock, motion, predicted, distance)
+
+    @property
+    def version(self) -> int:
+        """Changes when the buffers of the finder were exchanged outside a step."""
+        return self.finder.version
+
+    def record_contacts(self, program: Program, stop: Any) -> None:
+        """Record what finds the contacts where the bodies are now."""
+        self.finder.record(program, stop)
+
+    @property
+    def shortens(self) -> bool:
+        """Whether steps end when bodies touch."""
+        return self._search is not None
+
+    def record_search(self, program: Program, stop: Any, predict: Callable[[], None]) -> None:
+        """Record predictions with shorter and shorter steps, until bodies that meet just touch.
+
+        Args:
+            program: Where to record.
+            stop: One-entry array; set to −1 where a buffer was too small.
+            predict: Records a prediction from the start of the step, with the clock's step.
+        """
+        if self._search is None or self._trial is None:
+            return
+        self._search.begin(program)
+        with program.loop(self._search.search.going):
+            predict()
+            items, found = self._trial.record_answers(program, stop)
+            self._search.judge(program, self.finder.contacts, items, found, stop)
+
+    def record_stops(self, program: Program, stop: Any) -> None:
+        """Record what stops continuous bodies of the prediction at their first contact."""
+        self.continuous.record(program, stop)
+
+    def record_end(self, program: Program) -> None:
+        """Record what follows when the step is taken: the next one is as long as this was to be."""
+        if self._search is not None:
+            self._search.restore(program)
+
+    def grow(self) -> None:
+        """Enlarge the buffers that were too small; everything must be recorded again."""
+        for part in (self.finder, self._trial, self.continuous):
+            if part is not None:
+                part.grow()
+
+    def refresh(self) -> None:
+        """Between steps: let broad phases that have become slow put themselves in order."""
+        for part in (self.finder, self._trial):
+            if part is not None:
+                part.refresh()
