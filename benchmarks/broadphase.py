@@ -14,16 +14,16 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from rattleback.collision import solid
-from rattleback.collision.bounds import Box, Dop, Oriented, Sphere
-from rattleback.collision.broadphase import AllPairs, Cached, Grid, Sweep, Tree, needed
+from rattleback.collision.bounds import BoxBounds, OrientedBounds, SphereBounds
+from rattleback.collision.broadphase import AllPairs, BoxTree, Cached, Grid, Sweep, needed
 from rattleback.collision.colliders import Colliders, Exclusions, Hulls, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays, device
 from rattleback.core.precision import numpy_real
 from rattleback.core.stages import Program
 
-METHODS = {"sweep": Sweep(), "cached": Cached(), "grid": Grid(), "tree": Tree(), "all_pairs": AllPairs()}
-VOLUMES = {"ball": Sphere(), "oriented box": Oriented(), "14 slabs": Dop(14), "26 slabs": Dop(26)}
+METHODS = {"sweep": Sweep(), "cached": Cached(), "grid": Grid(), "tree": BoxTree(), "all_pairs": AllPairs()}
+VOLUMES = {"ball": SphereBounds(), "oriented box": OrientedBounds(), "14 slabs": DopBounds(14), "26 slabs": DopBounds(26)}
 EDGES = (10, 22, 31)
 FEW = (8, 16, 32, 64, 128, 256)
 STEPS = 30
@@ -206,7 +206,7 @@ def volumes_table(where: str) -> str:
         bound_and_recorded(AllPairs(), crowd, pairs)
         many = int(pairs.needed.numpy()[0])
         row = []
-        for volume in (Box(), *VOLUMES.values()):
+        for volume in (BoxBounds(), *VOLUMES.values()):
             keep = wp.zeros(len(pairs.a), dtype=wp.int32, device=crowd.device)
             inputs = (crowd.geometry, crowd.places, pairs, keep, WIDER)
             recorded(lambda program, v=volume, i=inputs: v.record(program, *i), crowd.device).run(1)

@@ -124,7 +124,11 @@ def test_a_method_that_does_not_fit_the_scene_is_refused_and_the_old_one_goes_on
     with pytest.raises(rb.InputError, match="There are 3 joints; this method takes none"):
         sim.use(joints=Refusing(), position_tolerance=1e-3, closing_speed=1.0, max_iterations=7)
     assert sim.joints == plain.joints
-    assert (sim.methods.tolerances, sim.methods.closing_speed, sim.methods.max_iterations) == (plain.methods.tolerances, 10.0, 50)
+    assert (sim.methods.tolerances, sim.methods.closing_speed, sim.methods.max_iterations) == (
+        plain.methods.tolerances,
+        10.0,
+        50,
+    )
     sim.step(5)
     plain.step(5)
     assert sim.hash() == plain.hash()

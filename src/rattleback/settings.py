@@ -31,6 +31,7 @@ DETECTION = {
     "narrowphase": "narrowphase",
     "contact_distance": "distance",
     "contact_points": "points",
+    "bounding_volume": "bounds",
     "contact_volumes": "volumes",
 }
 
@@ -46,6 +47,7 @@ class Settings(TypedDict, total=False):
     contacts: str
     broadphase: Any
     narrowphase: Any
+    bounding_volume: Any
     contact_distance: float | None
     contact_points: int
     contact_volumes: bool

@@ -45,11 +45,12 @@ class Simulation:
         scene: What to simulate; later changes to the scene do not reach it.
         **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
             number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
-            ``contacts``, ``"detect"`` to find contacts after every step (default ``"none"``), by ``broadphase`` and
-            ``narrowphase``, names from their menus or objects, between surfaces no farther apart than
-            ``contact_distance`` [m] (default a thousandth of the median size of what moves), with at most ``contact_points`` points
-            for each pair of solids (default 4), ``contact_volumes`` to measure overlaps as solids; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end a step when
-            bodies that meet in it just touch (default ``"off"``);
+            ``contacts``, ``"detect"`` to find contacts after every step (default ``"none"``), by ``broadphase``,
+            ``bounding_volume`` and ``narrowphase``, names from their menus or objects, where surfaces are no farther
+            apart than ``contact_distance`` [m] (default a thousandth of the median size of what moves), at most
+            ``contact_points`` for each pair of solids (default 4), with ``contact_volumes`` to measure overlaps as
+            solids; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end a step when bodies that meet in it just
+            touch (default ``"off"``);
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
             apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the

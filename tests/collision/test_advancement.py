@@ -11,9 +11,9 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from rattleback.collision import solid
-from rattleback.collision.advancement import CONTACT, FREE, ROUNDS, UNDECIDED, Impact, Limits, advance
+from rattleback.collision.advancement import CONTACT, FREE, ROUNDS, UNDECIDED, AdvanceLimits, Impact, advance
 from rattleback.collision.colliders import Hulls
-from rattleback.collision.course import Course
+from rattleback.collision.course import Passage
 from rattleback.collision.hull_table import HullTable
 from rattleback.collision.solid import Solid
 
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 @wp.kernel(enable_backward=False)
 def advance_each(
-    solids: wp.array[Solid], courses: wp.array[Course], hulls: Hulls, limits: Limits, out: wp.array[Impact]
+    solids: wp.array[Solid], courses: wp.array[Passage], hulls: Hulls, limits: AdvanceLimits, out: wp.array[Impact]
 ) -> None:
     """Advance pairs of solids, rows 2 i and 2 i + 1."""
     i = wp.tid()
@@ -75,7 +75,7 @@ def rows(things):
     """The solids and courses of things as arrays, and the table of their corners."""
     table = HullTable()
     solids = np.zeros(len(things), dtype=Solid.numpy_dtype())
-    courses = np.zeros(len(things), dtype=Course.numpy_dtype())
+    courses = np.zeros(len(things), dtype=Passage.numpy_dtype())
     for i, thing in enumerate(things):
         place, rotation = thing.pose(0.0)
         row = {"kind": thing.kind, "size": thing.size, "round": thing.shell, "position": place, "hull": -1}
@@ -89,14 +89,14 @@ def rows(things):
         for name, value in {"center": thing.at, "travel": thing.travel, "turn": thing.turn}.items():
             courses[name][i] = value
         courses["reach"][i] = thing.reach()
-    arrays = (wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Course, device="cpu"))
+    arrays = (wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Passage, device="cpu"))
     return *arrays, table.tables(wp.get_device("cpu"))
 
 
 def meet(*things, target=0.0, near=-1.0, tolerance=TOLERANCE, most=int(ROUNDS)):
     """The impacts of pairs of things."""
     solids, courses, hulls = rows(things)
-    limits = Limits()
+    limits = AdvanceLimits()
     limits.target, limits.near, limits.tolerance, limits.most = target, near, tolerance, most
     out = wp.zeros(len(things) // 2, dtype=Impact, device="cpu")
     wp.launch(advance_each, len(out), inputs=[solids, courses, hulls, limits, out], device="cpu")

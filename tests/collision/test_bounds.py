@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
 from rattleback.collision import bounds, solid
-from rattleback.collision.bounds import Box, Dop, Oriented, Sphere
+from rattleback.collision.bounds import BoxBounds, DopBounds, OrientedBounds, SphereBounds
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays, device
@@ -19,7 +19,13 @@ from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.core.stages import Program
 
-VOLUMES = {"box": Box(), "sphere": Sphere(), "oriented": Oriented(), "dop_14": Dop(), "dop_26": Dop(sides=26)}
+VOLUMES = {
+    "box": BoxBounds(),
+    "sphere": SphereBounds(),
+    "oriented": OrientedBounds(),
+    "dop_14": DopBounds(),
+    "dop_26": DopBounds(sides=26),
+}
 KINDS = [solid.SPHERE, solid.CAPSULE, solid.BOX, solid.CYLINDER, solid.CONE, solid.ELLIPSOID, solid.HULL, solid.MESH]
 HULL_POINTS = 12
 
@@ -140,12 +146,12 @@ def test_balls_are_given_up_where_they_are_apart():
     pile = Pile(4, pairs=300, gap=2.0, kinds=[solid.SPHERE])
     distance = np.linalg.norm(pile.position[1::2] - pile.position[0::2], axis=1)
     expected = distance <= pile.reach[0::2] + pile.reach[1::2] + 2.0 * pile.wider
-    np.testing.assert_array_equal(pile.kept(Sphere()), expected)
+    np.testing.assert_array_equal(pile.kept(SphereBounds()), expected)
 
 
 def test_oriented_boxes_are_given_up_just_where_a_linear_programme_finds_no_common_point():
     pile = Pile(5, pairs=120, kinds=[solid.BOX], rounds=False)
-    kept = pile.kept(Oriented())
+    kept = pile.kept(OrientedBounds())
     assert 20 < kept.sum() < 100
     half, R = pile.size + pile.wider, pile.turn.as_matrix()
     for k in range(pile.pairs_count):
@@ -171,12 +177,12 @@ def test_slabs_are_those_of_the_corners(sides):
     along, more = world @ directions.T, pile.wider * np.linalg.norm(directions, axis=1)
     low, high = along.min(axis=1) - more, along.max(axis=1) + more
     expected = ((low[0::2] <= high[1::2]) & (low[1::2] <= high[0::2])).all(axis=1)
-    kept = pile.kept(Dop(sides=sides))
+    kept = pile.kept(DopBounds(sides=sides))
     assert 0 < expected.sum() < 150
     np.testing.assert_array_equal(kept, expected)
 
 
-@pytest.mark.parametrize("volume", [Sphere(), Oriented(), Dop()], ids=["sphere", "oriented", "dop"])
+@pytest.mark.parametrize("volume", [SphereBounds(), OrientedBounds(), DopBounds()], ids=["sphere", "oriented", "dop"])
 @pytest.mark.parametrize("first", [True, False])
 def test_a_ball_above_a_plane_is_given_up_and_one_below_is_kept(volume, first):
     pile = Pile(7, pairs=200, kinds=[solid.SPHERE])
@@ -193,12 +199,12 @@ def test_a_ball_above_a_plane_is_given_up_and_one_below_is_kept(volume, first):
     assert kept[height <= 0.5].all()
     # No volume is more than a box of the ball's size, in the worst of directions.
     assert not kept[height > 0.125 + np.sqrt(3.0) * 0.375].any()
-    if isinstance(volume, Sphere):
+    if isinstance(volume, SphereBounds):
         np.testing.assert_array_equal(kept, height <= 0.5)
 
 
 def test_the_menu_names_the_volumes_and_other_numbers_of_sides_are_refused():
-    assert bounds.MENU[bounds.DEFAULT] is Box
+    assert bounds.MENU[bounds.DEFAULT] is BoxBounds
     assert list(bounds.MENU) == ["box", "sphere", "oriented", "dop"]
-    with pytest.raises(InputError, match="sides of Dop is 8; it may be 14 or 26."):
-        Dop(sides=8)
+    with pytest.raises(InputError, match="sides of DopBounds is 8; it may be 14 or 26."):
+        DopBounds(sides=8)

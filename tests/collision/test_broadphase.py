@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rattleback.collision import broadphase
-from rattleback.collision.broadphase import AllPairs, Cached, Grid, Sweep, Tree, cached, sweep
+from rattleback.collision.broadphase import AllPairs, BoxTree, Cached, Grid, Sweep, cached, sweep
 from rattleback.collision.broadphase.listing import MOST_BIG, big_ones
 from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.colliders import Colliders, Exclusions, Places
@@ -26,10 +26,10 @@ METHODS = {
     "sweep": Sweep(),
     "grid": Grid(),
     "grid_without_wide": Grid(wide=0),
-    "tree": Tree(),
+    "tree": BoxTree(),
     "cached": Cached(),
     "cached_sweep": Cached(inner=Sweep(slack=0.01), slack=0.3),
-    "cached_tree": Cached(inner=Tree()),
+    "cached_tree": Cached(inner=BoxTree()),
 }
 each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
@@ -306,7 +306,7 @@ def test_a_world_without_colliders_has_no_pairs(method, parallel):
 def test_a_loose_tree_asks_to_be_built_anew():
     crowd = Crowd(10, each=60, worlds=2, decades=0.3)
     pairs = crowd.pairs(4000)
-    bound = Tree().bind(crowd.geometry, crowd.places, pairs, crowd.bodies)
+    bound = BoxTree().bind(crowd.geometry, crowd.places, pairs, crowd.bodies)
     program = recorded(bound, crowd.device)
     program.run(2)
     assert bound.wants_renewal.numpy()[0] == 0
@@ -349,8 +349,8 @@ def refused(message):
 def test_parameters_that_mean_nothing_are_refused():
     with refused("wide of Grid is -1; it must be at least 0."):
         Grid(wide=-1)
-    with refused("looser of Tree is 1.0; it must be greater than 1."):
-        Tree(looser=1.0)
+    with refused("looser of BoxTree is 1.0; it must be greater than 1."):
+        BoxTree(looser=1.0)
     with refused("slack of Sweep is 0; it must be greater than zero."):
         Sweep(slack=0)
     with refused("slack of Cached is -1.0; it must be greater than zero."):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from rattleback.collision.course import Course, carried, stretch, turn_between, turned
+from rattleback.collision.course import Passage, carried, stretch, turn_between, turned
 from rattleback.collision.solid import Solid
 from rattleback.core.precision import numpy_real, quat, real, vec3
 
@@ -24,7 +24,7 @@ def turns(
 
 
 @wp.kernel(enable_backward=False)
-def carry(solids: wp.array[Solid], courses: wp.array[Course], between: wp.vec2d, out: wp.array[Solid]) -> None:
+def carry(solids: wp.array[Solid], courses: wp.array[Passage], between: wp.vec2d, out: wp.array[Solid]) -> None:
     """Carry a solid to one part of its course at once, and in two stretches."""
     i = wp.tid()
     begin = real(between[0])
@@ -65,11 +65,11 @@ def test_solid_goes_straight_while_it_turns_about_the_centre_at_once_or_in_stret
     end = begin + more * (1.0 - begin)
     at, travel, offset = np.array(numbers).reshape(3, 3)
     turn = offset + at
-    solids, courses = np.zeros(1, dtype=Solid.numpy_dtype()), np.zeros(1, dtype=Course.numpy_dtype())
+    solids, courses = np.zeros(1, dtype=Solid.numpy_dtype()), np.zeros(1, dtype=Passage.numpy_dtype())
     solids["position"], solids["rotation"] = at + offset, np.eye(3)
     courses["center"], courses["travel"], courses["turn"] = at, travel, turn
     out = wp.zeros(2, dtype=Solid, device="cpu")
-    given_ = [wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Course, device="cpu")]
+    given_ = [wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Passage, device="cpu")]
     wp.launch(carry, 1, inputs=[*given_, wp.vec2d(begin, end), out], device="cpu")
     part = Rotation.from_rotvec(end * turn)
     for row in out.numpy():

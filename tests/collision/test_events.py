@@ -1,5 +1,6 @@
 """Contact events against the closed form of a fall: when a ball passes through a plane's surface and out again."""
 
+import itertools
 import math
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_a_flight_ends_and_begins_contact_when_the_parabola_says_so():
     height = 0.05 + v * h * np.arange(1, 71) - 0.5 * g * (h * np.arange(1, 71)) ** 2
     touching = height - 0.1 <= 1e-6
     kinds = ["begin" if touching[0] else None]
-    for was, now in zip(touching, touching[1:], strict=False):
+    for was, now in itertools.pairwise(touching):
         kinds.append({(True, True): "persist", (True, False): "end", (False, True): "begin"}.get((was, now)))
     expected = [(kind, step + 1) for step, kind in enumerate(kinds) if kind]
     assert [(event.kind, event.step) for event in seen] == expected

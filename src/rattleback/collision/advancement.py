@@ -28,7 +28,7 @@ import warp as wp
 
 from rattleback.collision.closest import Closest, swapped
 from rattleback.collision.colliders import Hulls
-from rattleback.collision.course import Course, carried
+from rattleback.collision.course import Passage, carried
 from rattleback.collision.narrowphase.gjk import closest_within
 from rattleback.collision.narrowphase.plane import solid_plane
 from rattleback.collision.narrowphase.separation import ROUNDS as SEARCH_ROUNDS
@@ -51,7 +51,7 @@ ROOT_NEAR = wp.constant(real(0.01))
 
 
 @wp.struct
-class Limits:
+class AdvanceLimits:
     """What is looked for: the separation ``target``, to a tolerance, in so many rounds [m].
 
     Solids no farther apart than ``near`` at the start may come closer by that much, though no more than a quarter of
@@ -133,7 +133,7 @@ def thickness(solid: Solid, hulls: Hulls, n: vec3) -> real:
 
 
 @wp.func
-def moving(a: Solid, b: Solid, course_a: Course, course_b: Course, fraction: real) -> Moving:
+def moving(a: Solid, b: Solid, course_a: Passage, course_b: Passage, fraction: real) -> Moving:
     """Two solids at a part of their courses, seen from where A then is; see ``looked_at``."""
     out = Moving()
     out.a = carried(a, course_a, fraction)
@@ -159,7 +159,7 @@ def bend(turn: vec3, n: vec3, psi: vec3) -> real:
 
 
 @wp.func
-def looked_at(pair: Moving, course_a: Course, course_b: Course, n: vec3, psi: vec3, rest: real) -> Moving:
+def looked_at(pair: Moving, course_a: Passage, course_b: Passage, n: vec3, psi: vec3, rest: real) -> Moving:
     """The pair with what G takes to look along n, as it turns with ψ, for the rest of the motion."""
     out = pair
     apart = pair.center_a - pair.center_b
@@ -228,7 +228,7 @@ def safe_part(pair: Moving, hulls: Hulls, floor: real, rest: real) -> real:
 
 
 @wp.func
-def safe_advance(pair: Moving, course_a: Course, course_b: Course, hulls: Hulls, n: vec3, ends: vec3) -> real:
+def safe_advance(pair: Moving, course_a: Passage, course_b: Passage, hulls: Hulls, n: vec3, ends: vec3) -> real:
     """How far the motion can go on, by the best of all bounds; the whole rest where nothing can happen any more.
 
     Args:
@@ -267,7 +267,7 @@ def safe_advance(pair: Moving, course_a: Course, course_b: Course, hulls: Hulls,
 
 
 @wp.func
-def wanted(pair: Moving, hulls: Hulls, closest: Closest, limits: Limits, tolerance: real) -> real:
+def wanted(pair: Moving, hulls: Hulls, closest: Closest, limits: AdvanceLimits, tolerance: real) -> real:
     """The separation to look for, from what it is at the start.
 
     Args:
@@ -287,7 +287,7 @@ def wanted(pair: Moving, hulls: Hulls, closest: Closest, limits: Limits, toleran
 
 
 @wp.func
-def advance(a: Solid, b: Solid, course_a: Course, course_b: Course, hulls: Hulls, limits: Limits) -> Impact:
+def advance(a: Solid, b: Solid, course_a: Passage, course_b: Passage, hulls: Hulls, limits: AdvanceLimits) -> Impact:
     """The first part of their courses at which two solids are as near as the target, or nearer from the start.
 
     Solids that touch at the start are in contact there only if they come nearer.

@@ -40,7 +40,7 @@ class Workbench:
 
 
 @wp.struct
-class Polyhedron:
+class CutSolid:
     """A polyhedron at work: whose it is, which of the two lists, how many edges; ``full`` where they did not fit."""
 
     worker: wp.int32
@@ -78,9 +78,9 @@ def put(bench: Workbench, k: int, tail: vec3, head: vec3, face: int) -> None:
 
 
 @wp.func
-def spread_out(bench: Workbench, worker: int, solid: Solid, hulls: Hulls) -> Polyhedron:
+def spread_out(bench: Workbench, worker: int, solid: Solid, hulls: Hulls) -> CutSolid:
     """Lay the edges of a solid's faces on the bench."""
-    body = Polyhedron()
+    body = CutSolid()
     body.worker = worker
     first = hulls.first_face[solid.hull]
     for f in range(hulls.faces[solid.hull]):
@@ -119,7 +119,7 @@ def differ(p: vec3, q: vec3) -> bool:
 
 
 @wp.func
-def cut(bench: Workbench, body: Polyhedron, plane: vec4, face: int, near: real) -> Polyhedron:
+def cut(bench: Workbench, body: CutSolid, plane: vec4, face: int, near: real) -> CutSolid:
     """What a half-space leaves of a polyhedron; points higher than ``near`` above its plane are outside.
 
     Args:
@@ -129,7 +129,7 @@ def cut(bench: Workbench, body: Polyhedron, plane: vec4, face: int, near: real) 
         face: Number of the face that the plane makes.
         near: Heights that are zero but for rounding.
     """
-    rest = Polyhedron()
+    rest = CutSolid()
     rest.worker = body.worker
     rest.side = 1 - body.side
     made = int(0)
@@ -190,7 +190,7 @@ def face_plane(solid: Solid, hulls: Hulls, f: int) -> vec4:
 
 
 @wp.func
-def cut_by_all(bench: Workbench, body: Polyhedron, solid: Solid, hulls: Hulls, first: int, near: real) -> Polyhedron:
+def cut_by_all(bench: Workbench, body: CutSolid, solid: Solid, hulls: Hulls, first: int, near: real) -> CutSolid:
     """What all planes of a solid leave of a polyhedron.
 
     Args:
@@ -217,7 +217,7 @@ def cut_by_all(bench: Workbench, body: Polyhedron, solid: Solid, hulls: Hulls, f
 
 
 @wp.func
-def integrate(bench: Workbench, body: Polyhedron, kept: int, n: vec3) -> Integrals:
+def integrate(bench: Workbench, body: CutSolid, kept: int, n: vec3) -> Integrals:
     """Integrals over a polyhedron and over the region it covers along n; faces below ``kept`` are its own.
 
     Args:

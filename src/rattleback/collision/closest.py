@@ -31,6 +31,7 @@ class Found:
     normal: vec3 = field("1", "unit normal from B to A")
     point_a: vec3 = field("m", "point of A's surface")
     point_b: vec3 = field("m", "point of B's surface")
+    settled: wp.int32 = field("1", "1 where the solids are known to be farther apart than the contact distance")
 
 
 @wp.func

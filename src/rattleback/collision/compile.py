@@ -165,7 +165,7 @@ def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str,
     return row | _round_solid(shape)
 
 
-def _angular(shape: Box | ConvexHull, hulls: HullTable) -> dict[str, Any]:
+def _angular(shape: Any, hulls: HullTable) -> dict[str, Any]:
     if isinstance(shape, Box):
         half = (0.5 * shape.x, 0.5 * shape.y, 0.5 * shape.z)
         own: dict[str, Any] = {"kind": solid.BOX, "size": half, "hull": hulls.box(half)}

@@ -70,7 +70,7 @@ class Search:
 
 
 @wp.struct
-class Ends:
+class BothEnds:
     """Where the bodies are at the start and at the predicted end, and the colliders there."""
 
     colliders: Colliders
@@ -145,7 +145,7 @@ def name_gaps(colliders: Colliders, contacts: Contacts, items: Items, found: Fou
 
 
 @wp.kernel(enable_backward=False)
-def follow(ends: Ends, items: Items, tolerance: real, search: Search) -> None:
+def follow(ends: BothEnds, items: Items, tolerance: real, search: Search) -> None:
     """Measure the pair that overlaps most where the narrow phase does not: at the start, and at a free trial."""
     w = wp.tid()
     if search.state[w] != SEARCHING:
@@ -279,7 +279,7 @@ class ContactTime:
                 f"The tolerance of the contact time is {tolerance:g} m and the contact distance {distance:g} m; what "
                 "stops within the tolerance must be in contact then, so choose 0 < tolerance ≤ contact_distance."
             )
-        ends = Ends()
+        ends = BothEnds()
         ends.colliders, ends.hulls, ends.start, ends.predicted = geometry.colliders, geometry.hulls, start, predicted
         ends.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
         return BoundContactTime(self, ends, clock, tolerance, distance)
@@ -296,7 +296,7 @@ class BoundContactTime:
         tolerance: Largest separation or overlap at the contact time [m].
     """
 
-    def __init__(self, method: ContactTime, ends: Ends, clock: Clock, tolerance: float, distance: float) -> None:
+    def __init__(self, method: ContactTime, ends: BothEnds, clock: Clock, tolerance: float, distance: float) -> None:
         self.method, self.ends, self.clock = method, ends, clock
         self.tolerance, self.distance = tolerance, distance
         self.worlds = int(clock.time_step.shape[0])

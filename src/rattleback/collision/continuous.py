@@ -26,7 +26,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision import broadphase
-from rattleback.collision.advancement import FREE, ROUNDS, Limits, advance
+from rattleback.collision.advancement import FREE, ROUNDS, AdvanceLimits, advance
 from rattleback.collision.colliders import Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.course import carried, stretch, turn_between, turned
@@ -49,7 +49,7 @@ SAME = wp.constant(real(4096.0 * epsilon))
 
 
 @group(axis="bodies")
-class Hits:
+class Stops:
     """How far every body went, and what stopped it."""
 
     fraction: real = field("1", "part of the predicted motion it makes; 1 where nothing stops it")
@@ -68,7 +68,7 @@ class Passes:
 
 
 @wp.kernel(enable_backward=False)
-def open_passes(hits: Hits, passes: Passes) -> None:
+def open_passes(hits: Stops, passes: Passes) -> None:
     """Every body goes all the way until something stops it."""
     b = wp.tid()
     hits.fraction[b] = real(1.0)
@@ -91,7 +91,7 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
     size = wp.max(ways.colliders.reach[a], ways.colliders.reach[b])
     if ways.colliders.reach[a] >= real(0.0) and ways.colliders.reach[b] >= real(0.0):
         size = wp.min(ways.colliders.reach[a], ways.colliders.reach[b])
-    limits = Limits()
+    limits = AdvanceLimits()
     limits.near = ways.distance
     limits.tolerance = TOLERANCE * size
     limits.most = ROUNDS
@@ -117,7 +117,7 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
 
 
 @wp.kernel(enable_backward=False)
-def meet(ways: Ways, items: Items, hits: Hits, passes: Passes) -> None:
+def meet(ways: Ways, items: Items, hits: Stops, passes: Passes) -> None:
     """Find the first contact of every item whose bodies may have one they did not have in the last pass."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -146,7 +146,7 @@ def close_pass(passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def shorten(hits: Hits, passes: Passes) -> None:
+def shorten(hits: Stops, passes: Passes) -> None:
     """Every body goes as far as the pass has found; another pass is wanted where one goes less far than before."""
     b = wp.tid()
     least = passes.least[b]
@@ -158,7 +158,7 @@ def shorten(hits: Hits, passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def name_others(ways: Ways, items: Items, hits: Hits, passes: Passes) -> None:
+def name_others(ways: Ways, items: Items, hits: Stops, passes: Passes) -> None:
     """Say which collider stopped every body."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -177,7 +177,7 @@ def name_others(ways: Ways, items: Items, hits: Hits, passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def stop_bodies(ways: Ways, hits: Hits) -> None:
+def stop_bodies(ways: Ways, hits: Stops) -> None:
     """Put every body that was stopped where it stops."""
     b = wp.tid()
     f = hits.fraction[b]
@@ -211,7 +211,7 @@ class Continuous:
         self.each_body, self.count = len(model.names), int(model.count)
         self.geometry, self.method = _continuous_only(model, geometry), method
         self.active = bool(self.geometry.colliders.movable.numpy().any())
-        self.hits = arrays.allocate(Hits, {"bodies": self.count}, geometry.device)
+        self.hits = arrays.allocate(Stops, {"bodies": self.count}, geometry.device)
         self.hits.fraction.fill_(1.0)
         self.hits.other.fill_(-1)
         self.room = dict.fromkeys(("pairs", "items"), PAIRS_EACH * geometry.count + 16)

@@ -13,7 +13,7 @@ from rattleback.core.precision import quat, real, vec3
 
 
 @wp.struct
-class Course:
+class Passage:
     """How a solid moves: centre and way [m], turn [rad], and the farthest point of its core from the centre [m]."""
 
     center: vec3
@@ -47,7 +47,7 @@ def turned(turn: vec3, fraction: real) -> quat:
 
 
 @wp.func
-def carried(solid: Solid, course: Course, fraction: real) -> Solid:
+def carried(solid: Solid, course: Passage, fraction: real) -> Solid:
     """A solid, given at the start of its course, at a part of it."""
     out = solid
     if wp.dot(course.turn, course.turn) == real(0.0):
@@ -60,9 +60,9 @@ def carried(solid: Solid, course: Course, fraction: real) -> Solid:
 
 
 @wp.func
-def stretch(course: Course, begin: real, end: real) -> Course:
+def stretch(course: Passage, begin: real, end: real) -> Passage:
     """The part of a course between two fractions of it."""
-    out = Course()
+    out = Passage()
     out.center = course.center + begin * course.travel
     out.travel = (end - begin) * course.travel
     out.turn = (end - begin) * course.turn

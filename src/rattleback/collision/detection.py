@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rattleback.collision import broadphase, narrowphase
+from rattleback.collision import bounds, broadphase, narrowphase
 from rattleback.core import checks
 from rattleback.core.choice import choose
 
@@ -17,11 +17,12 @@ class Detection:
     """How contacts are found.
 
     Attributes:
-        distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size of what
-            moves.
+        distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size of
+            what moves.
         points: Most points of one pair of solids.
         broadphase: Name from the menu or object; None for what is fastest at this size on this device.
         narrowphase: Name from the menu or object.
+        bounds: Bounding volume that pairs are tested with before a costly narrow phase; name from the menu or object.
         volumes: Whether overlaps are measured as solids, too.
     """
 
@@ -29,6 +30,7 @@ class Detection:
     points: int = 4
     broadphase: Any = None
     narrowphase: Any = narrowphase.DEFAULT
+    bounds: Any = bounds.DEFAULT
     volumes: bool = False
 
     def __post_init__(self) -> None:
@@ -42,3 +44,5 @@ class Detection:
             object.__setattr__(self, "broadphase", chosen)
         chosen = choose("narrow phase", self.narrowphase, narrowphase.MENU, narrowphase.NEEDS)
         object.__setattr__(self, "narrowphase", chosen)
+        chosen = choose("bounding volume", self.bounds, bounds.MENU, bounds.NEEDS)
+        object.__setattr__(self, "bounds", chosen)

@@ -19,7 +19,9 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision import broadphase
+from rattleback.collision.bounds import BoxBounds
 from rattleback.collision.closest import Found
+from rattleback.collision.coherence import Coherence
 from rattleback.collision.colliders import Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
@@ -98,7 +100,11 @@ class Finder:
             if name != "contacts":
                 program.launch(raise_when_full, 1, needed, room, stop)
         answers = (program, geometry, items, self.places, self.distance, self.found)
+        self.coherence.record_start(program, self.places, self.distance, self.found)
+        if not isinstance(self.how.bounds, BoxBounds):
+            self.coherence.record_bounds(program, self.how.bounds, self.places, 0.5 * self.distance, self.found)
         self.how.narrowphase.record(*answers)
+        self.coherence.record_end(program, self.distance, self.found)
         record_surface_normals(*answers)
         return items, self.found
 
@@ -160,6 +166,8 @@ class Finder:
         self.contacts = arrays.allocate(Contacts, counts, device)
         self.volumes = arrays.allocate(Volumes, counts if self.how.volumes else {"items": 0}, device)
         into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points)
+        cheap: frozenset[tuple[int, int]] = getattr(self.how.narrowphase, "cheap", frozenset())
+        self.coherence = Coherence(geometry, self.items, self.pairs, cheap)
         if self.version == 0:
             method = self.how.broadphase or broadphase.default(geometry)
             self.broad = method.bind(geometry, self.places, self.pairs, self.each_body)

@@ -12,7 +12,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.colliders import Colliders, Hulls, Places
-from rattleback.collision.course import Course, turn_between
+from rattleback.collision.course import Passage, turn_between
 from rattleback.collision.place import bound, pose
 from rattleback.collision.solid import MESH
 from rattleback.core.precision import real, vec3
@@ -32,10 +32,10 @@ class Ways:
 
 
 @wp.func
-def course_of(ways: Ways, i: int, origin: vec3) -> Course:
+def course_of(ways: Ways, i: int, origin: vec3) -> Passage:
     """How collider i moves, seen from an origin."""
     body = ways.colliders.body[i]
-    out = Course()
+    out = Passage()
     out.center = ways.start.position[body] - origin
     out.travel = ways.end.position[body] - ways.start.position[body]
     out.turn = turn_between(ways.start.orientation[body], ways.end.orientation[body])

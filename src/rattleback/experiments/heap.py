@@ -3,8 +3,9 @@
     v ← (v + h g) / (1 + h k);     n · u ≥ −s / h  or  min(β (−s − slop) / h, fastest),   |p_t| ≤ μ p_n;     x ← x + h v
 
 u velocity of A against B at a contact, s its separation, p its impulse with the parts p_n and p_t along the normal n
-and across. Contact after contact gets the impulse that corrects its own velocity, a few rounds in order, beginning with
-the impulses of the last step. A drag k, on the angular velocity too, calms columns that sway. Gyroscopic torques are left out; the inertia of a cube has none.
+and across, k a drag, on the angular velocity too, that calms columns which sway. Contact after contact gets the impulse
+that corrects its own velocity, a few rounds in order, beginning with the impulses of the last step. Gyroscopic torques
+are left out; a cube has none.
 
 Cost: 0.2 µs for each contact and round. There are solvers for contacts that state their error; this does not.
 """

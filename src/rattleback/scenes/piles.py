@@ -47,7 +47,9 @@ def cubes_1000(
             mass=1.0,
             name=f"cube_{i + 1}",
             material=SURFACE,
-            position=spacing * np.array([place % across - middle, place // across - middle, layer]) + [0, 0, LOWEST] + off,
+            position=spacing * np.array([place % across - middle, place // across - middle, layer])
+            + [0, 0, LOWEST]
+            + off,
             orientation=quaternion_from_axis_angle(axis, angle),
         )
     return scene

@@ -14,13 +14,13 @@ given up. What is looked at are the colliders where they are, not where they com
 
 from typing import Any
 
-from rattleback.collision.bounds.box import Box
-from rattleback.collision.bounds.dop import Dop
-from rattleback.collision.bounds.oriented import Oriented
-from rattleback.collision.bounds.sphere import Sphere
+from rattleback.collision.bounds.box import BoxBounds
+from rattleback.collision.bounds.dop import DopBounds
+from rattleback.collision.bounds.oriented import OrientedBounds
+from rattleback.collision.bounds.sphere import SphereBounds
 
-MENU: dict[str, type[Any]] = {"box": Box, "sphere": Sphere, "oriented": Oriented, "dop": Dop}
+MENU: dict[str, type[Any]] = {"box": BoxBounds, "sphere": SphereBounds, "oriented": OrientedBounds, "dop": DopBounds}
 DEFAULT = "box"
 NEEDS = ("record",)
 
-__all__ = ["Box", "Dop", "Oriented", "Sphere"]
+__all__ = ["BoxBounds", "DopBounds", "OrientedBounds", "SphereBounds"]

@@ -22,7 +22,7 @@ def keep_all(pairs: Pairs, keep: wp.array[wp.int32]) -> None:
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxBounds:
     """Boxes along the axes, as they come from the broad phase."""
 
     def record(self, program: Any, geometry: Any, places: Places, pairs: Pairs, keep: Any, wider: float) -> None:

@@ -96,7 +96,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class Dop:
+class DopBounds:
     """Slabs along fixed directions.
 
     Args:
@@ -108,7 +108,7 @@ class Dop:
     def __post_init__(self) -> None:
         """Check the number of sides."""
         if self.sides not in DIRECTIONS:
-            raise InputError(f"sides of Dop is {self.sides!r}; it may be 14 or 26.")
+            raise InputError(f"sides of DopBounds is {self.sides!r}; it may be 14 or 26.")
 
     def record(self, program: Any, geometry: Any, places: Places, pairs: Pairs, keep: Any, wider: float) -> None:
         """Record the launches that measure the slabs and compare those of every pair.

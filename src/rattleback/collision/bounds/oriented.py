@@ -115,7 +115,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class Oriented:
+class OrientedBounds:
     """Boxes in the frames of the colliders."""
 
     def record(self, program: Any, geometry: Any, places: Places, pairs: Pairs, keep: Any, wider: float) -> None:

@@ -50,7 +50,7 @@ def compare(colliders: Colliders, places: Places, pairs: Pairs, keep: wp.array[w
 
 
 @dataclass(frozen=True)
-class Sphere:
+class SphereBounds:
     """Balls around colliders."""
 
     def record(self, program: Any, geometry: Any, places: Places, pairs: Pairs, keep: Any, wider: float) -> None:

@@ -26,13 +26,13 @@ from rattleback.collision.broadphase.all_pairs import AllPairs
 from rattleback.collision.broadphase.cached import Cached
 from rattleback.collision.broadphase.grid import Grid
 from rattleback.collision.broadphase.sweep import Sweep
-from rattleback.collision.broadphase.tree import Tree
+from rattleback.collision.broadphase.tree import BoxTree
 
 MENU: dict[str, type[Any]] = {
     "all_pairs": AllPairs,
     "sweep": Sweep,
     "grid": Grid,
-    "tree": Tree,
+    "tree": BoxTree,
     "cached": Cached,
 }
 NEEDS = ("bind",)
@@ -57,4 +57,4 @@ def needed(bound: Any) -> dict[str, tuple[int, int]]:
     return {name: (int(array.numpy()[0]), room) for name, (array, room) in bound.buffers().items()}
 
 
-__all__ = ["AllPairs", "Cached", "Grid", "Sweep", "Tree", "default", "needed"]
+__all__ = ["AllPairs", "BoxTree", "Cached", "Grid", "Sweep", "default", "needed"]

@@ -50,7 +50,7 @@ ROOM = 16
 
 
 @wp.struct
-class Box:
+class FatBox:
     """A box along the axes."""
 
     lower: vec3
@@ -93,7 +93,7 @@ def fat_partners(crowd: Crowd, swept: Swept, i: int, j: int) -> bool:
 
 
 @wp.func
-def pass_end(crowd: Crowd, swept: Swept, i: int, j: int, begins: bool, was: Box) -> bool:
+def pass_end(crowd: Crowd, swept: Swept, i: int, j: int, begins: bool, was: FatBox) -> bool:
     """An end of collider i has passed one of the other kind of j: a pair may begin or end; False without room."""
     w = i // crowd.each
     if begins:
@@ -105,7 +105,7 @@ def pass_end(crowd: Crowd, swept: Swept, i: int, j: int, begins: bool, was: Box)
 
 
 @wp.func
-def slide(crowd: Crowd, swept: Swept, axis: int, end: int, i: int, was: Box) -> int:
+def slide(crowd: Crowd, swept: Swept, axis: int, end: int, i: int, was: FatBox) -> int:
     """Put an end of collider i in its place along an axis; returns how many others it passed, or FULL."""
     w = i // crowd.each
     start = w * crowd.each
@@ -145,7 +145,7 @@ def slide(crowd: Crowd, swept: Swept, axis: int, end: int, i: int, was: Box) -> 
 @wp.func
 def move(crowd: Crowd, swept: Swept, i: int) -> int:
     """Give collider i a new fat box and renew its pairs; returns how many ends were passed, or at least FULL."""
-    was = Box()
+    was = FatBox()
     was.lower = swept.lower[i]
     was.upper = swept.upper[i]
     fatten(crowd, swept, i)

@@ -114,7 +114,7 @@ KERNELS = drivers(row, Forest)
 
 
 @dataclass(frozen=True)
-class Tree:
+class BoxTree:
     """Walks a tree of boxes.
 
     Args:
@@ -125,11 +125,11 @@ class Tree:
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        object.__setattr__(self, "looser", number(self.looser, "looser of Tree"))
+        object.__setattr__(self, "looser", number(self.looser, "looser of BoxTree"))
         if self.looser <= 1.0:
-            raise InputError(f"looser of Tree is {self.looser!r}; it must be greater than 1.")
+            raise InputError(f"looser of BoxTree is {self.looser!r}; it must be greater than 1.")
 
-    def bind(self, geometry: Any, places: Places, pairs: Pairs, each_body: int) -> "BoundTree":
+    def bind(self, geometry: Any, places: Places, pairs: Pairs, each_body: int) -> "BoundBoxTree":
         """The method on the colliders of a model.
 
         Args:
@@ -138,17 +138,17 @@ class Tree:
             pairs: Where the list goes.
             each_body: Number of bodies of a world.
         """
-        return BoundTree(self, geometry, crowd(geometry, places, each_body), pairs)
+        return BoundBoxTree(self, geometry, crowd(geometry, places, each_body), pairs)
 
 
-class BoundTree:
+class BoundBoxTree:
     """The trees of the colliders of a model.
 
     Attributes:
         wants_renewal: One-entry array; not zero when the trees have become loose.
     """
 
-    def __init__(self, method: Tree, geometry: Any, crowd: Crowd, pairs: Pairs) -> None:
+    def __init__(self, method: BoxTree, geometry: Any, crowd: Crowd, pairs: Pairs) -> None:
         device = geometry.device
         self.crowd, self.worlds = crowd, geometry.count // max(1, geometry.each)
         self.small = np.flatnonzero(crowd.is_big.numpy() == 0)

@@ -7,7 +7,8 @@
 | ``vclip`` | walks over the features of polyhedra, balls and capsules among them; GJK for the rest |
 
 All give the same answers. A method is a small frozen object with ``record(program, geometry, items, places, gap,
-found)``, which records the launches that write the answers of all items.
+found)``, which records the launches that write the answers of all items but those that ``found.settled`` marks; its
+``cheap`` names the pairs of kinds that are not worth marking, see ``collision.coherence``.
 """
 
 from typing import Any

@@ -105,7 +105,7 @@ def direction(code: int, R: mat33, t: vec3) -> vec3:
 
 
 @wp.struct
-class Nearest:
+class BoxPoints:
     """Two points and the square of their distance."""
 
     square: real
@@ -120,7 +120,7 @@ def clamped(x: vec3, h: vec3) -> vec3:
 
 
 @wp.func
-def nearer(best: Nearest, on_a: vec3, on_b: vec3) -> Nearest:
+def nearer(best: BoxPoints, on_a: vec3, on_b: vec3) -> BoxPoints:
     """The better of two pairs of points."""
     d = on_a - on_b
     square = wp.dot(d, d)
@@ -146,9 +146,9 @@ def sign_of(x: real) -> real:
 
 
 @wp.func
-def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> Nearest:
+def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> BoxPoints:
     """The points the axis itself tells of: the corner that looks at a face, or two edges, in the frame of A."""
-    best = Nearest()
+    best = BoxPoints()
     best.square = real(1e30)
     d = wp.transpose(R) * n
     p = vec3(-h[0] * sign_of(n[0]), -h[1] * sign_of(n[1]), -h[2] * sign_of(n[2]))
@@ -173,9 +173,9 @@ def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> Neares
 
 
 @wp.func
-def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> Nearest:
+def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> BoxPoints:
     """The nearest of the pairs of a corner of one box and the other box, or the first whose square is small enough."""
-    best = Nearest()
+    best = BoxPoints()
     best.square = real(1e30)
     c = int(0)
     while c < 8 and best.square > enough:
@@ -188,7 +188,7 @@ def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> Nearest:
 
 
 @wp.func
-def from_edges(h: vec3, k: vec3, R: mat33, t: vec3, best: Nearest) -> Nearest:
+def from_edges(h: vec3, k: vec3, R: mat33, t: vec3, best: BoxPoints) -> BoxPoints:
     """The nearest of all pairs of edges and what was found before, in the frame of A."""
     for i in range(3):
         for j in range(3):

@@ -49,6 +49,7 @@ class ClosedForms:
     """
 
     kinds: ClassVar[frozenset[tuple[int, int]]] = BALLS | CAPSULES | BOXES | PLANES
+    cheap: ClassVar[frozenset[tuple[int, int]]] = kinds
 
     def record(
         self, program: Program, geometry: Geometry, items: Items, places: Places, gap: float, found: Found

@@ -34,7 +34,7 @@ from rattleback.collision.narrowphase.refine import refined
 from rattleback.collision.narrowphase.separation import Core, largest
 from rattleback.collision.narrowphase.simplex import (
     LARGE,
-    Nearest,
+    NearestOnSimplex,
     Simplex,
     nearer_on_edge,
     nearest_to_origin,
@@ -66,7 +66,7 @@ def is_round(solid: Solid) -> bool:
 
 
 @wp.func
-def nearest_on_triangle(s: Simplex) -> Nearest:
+def nearest_on_triangle(s: Simplex) -> NearestOnSimplex:
     """The point of a triangle nearest to the origin, on any of its features."""
     return nearer_on_edge(s, 0, 1, nearest_to_origin(s))
 

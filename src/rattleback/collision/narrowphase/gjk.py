@@ -10,7 +10,7 @@ Reference: van den Bergen (2003), chapter 4; Bender, dissertation, §2.2.3.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -20,13 +20,11 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.epa import penetration
 from rattleback.collision.narrowphase.plane import record_planes
-from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, Core, gjk, search
+from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, search
 from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.solid import MESH, PLANE, Solid, load
 from rattleback.core import checks
 from rattleback.core.precision import vec3
-
-__all__ = ["GJK", "Bounds", "Core", "closest_by_gjk", "closest_within", "find_by_gjk", "gjk", "handled"]
 
 # Kinds of solids; the table of the pairs to look at has a row and a column for each.
 KINDS = wp.constant(9)
@@ -84,7 +82,7 @@ def find_by_gjk(
     b = items.b[i]
     kind_a = colliders.kind[a]
     kind_b = colliders.kind[b]
-    if kind_a == PLANE or kind_b == PLANE or handles[kind_a * KINDS + kind_b] == 0:
+    if kind_a == PLANE or kind_b == PLANE or handles[kind_a * KINDS + kind_b] == 0 or found.settled[i] == 1:
         return
     solid_a = load(colliders, places, a, items.part[i], places.position[a])
     solid_b = load(colliders, places, b, items.part[i], places.position[a])
@@ -115,10 +113,12 @@ class GJK:
     """GJK with EPA for every pair of convex solids.
 
     Attributes:
+        cheap: Pairs of kinds that are as fast as asking for what kept them apart before.
         max_iterations: Most rounds of GJK for a pair; the best answer so far is taken then.
         leave_out: Pairs of kinds that another method does.
     """
 
+    cheap: ClassVar[frozenset[tuple[int, int]]] = frozenset()
     max_iterations: int = int(ROUNDS)
     leave_out: frozenset[tuple[int, int]] = frozenset()
 

@@ -36,7 +36,7 @@ class Simplex:
 
 
 @wp.struct
-class Nearest:
+class NearestOnSimplex:
     """A point of a simplex: where, the square of its distance from the origin, and its weights."""
 
     point: vec3
@@ -117,7 +117,7 @@ def weighted_a(s: Simplex, weights: vec4) -> vec3:
 
 
 @wp.func
-def nearer_on_edge(s: Simplex, i: int, j: int, best: Nearest) -> Nearest:
+def nearer_on_edge(s: Simplex, i: int, j: int, best: NearestOnSimplex) -> NearestOnSimplex:
     """The better of an answer and the nearest point of the edge from corner i to corner j."""
     p = corner(s, i)
     e = corner(s, j) - p
@@ -138,7 +138,7 @@ def nearer_on_edge(s: Simplex, i: int, j: int, best: Nearest) -> Nearest:
 
 
 @wp.func
-def nearer_in_face(s: Simplex, i: int, j: int, k: int, best: Nearest) -> Nearest:
+def nearer_in_face(s: Simplex, i: int, j: int, k: int, best: NearestOnSimplex) -> NearestOnSimplex:
     """The better of an answer and the foot of the origin on a face, where that lies between its corners."""
     p = corner(s, i)
     e = corner(s, j) - p
@@ -180,9 +180,9 @@ def holds_origin(s: Simplex) -> vec4:
 
 
 @wp.func
-def nearest_to_origin(s: Simplex) -> Nearest:
+def nearest_to_origin(s: Simplex) -> NearestOnSimplex:
     """The point of a simplex nearest to the origin, on a feature that its last corner belongs to."""
-    best = Nearest()
+    best = NearestOnSimplex()
     last = s.count - 1
     if last == 3:
         weights = holds_origin(s)

@@ -1,8 +1,8 @@
 """Points on surfaces: the regions of the triangles one solid lies on become one region for each normal.
 
 A box on a floor of triangles touches several of them, each with corners of its own, many twice. Triangles of a pair
-with one normal are taken together; of their points the deepest is kept, and then, one after the other, the one farthest
-from those kept, as many as a region may have.
+with one normal are taken together. Of their points the deepest is kept, then the one farthest from it, then those that
+add most to the area spanned by the points kept, as many as a region may have.
 
 Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``regions``.
 """
@@ -17,9 +17,9 @@ from rattleback.collision.regions import Regions
 from rattleback.core.arrays import allocate, field, group
 from rattleback.core.precision import real, vec3
 
-# Normals with a cosine above this are one; points nearer than this part of the farthest distance are one.
+# Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
 ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
-SAME_POINT = wp.constant(real(1e-6))
+NOTHING = wp.constant(real(1e-9))
 # Part of the contact distance by which points may differ and still be as deep as each other.
 LEVEL = wp.constant(real(1e-3))
 
@@ -29,7 +29,8 @@ class Shares:
     """Which triangles of a pair belong together, and which of their points are kept."""
 
     leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
-    nearest: real = field("m²", "square of the distance to the points kept; negative for a kept one", axis="slots")
+    kept: wp.int32 = field("1", "how many were kept before this one; -1 for one that is not kept", axis="slots")
+    ring: wp.int32 = field("1", "slots of the points kept by a leader, in the order of a loop", axis="slots")
 
 
 @wp.func
@@ -44,7 +45,7 @@ def deepest(regions: Regions, shares: Shares, leader: int, end: int, most: int, 
     for m in range(leader, end):
         if shares.leader[m] == leader:
             for s in range(m * most, m * most + regions.points[m]):
-                shares.nearest[s] = real(1e30)
+                shares.kept[s] = -1
                 low = wp.min(low, regions.separation[s])
                 middle = middle + regions.point[s]
                 count = count + real(1.0)
@@ -61,20 +62,50 @@ def deepest(regions: Regions, shares: Shares, leader: int, end: int, most: int, 
 
 
 @wp.func
-def farthest(regions: Regions, shares: Shares, leader: int, end: int, most: int, new: int) -> int:
-    """Keep a point; returns the slot of the one farthest from all kept, or -1 if the rest are these again."""
-    shares.nearest[new] = real(-1.0)
+def beyond(regions: Regions, shares: Shares, leader: int, most: int, count: int, s: int) -> vec3:
+    """What a point would add to the ring of those kept: the area, and after which of them it belongs.
+
+    Of a single point, the square of the distance counts; of two, the area on either side.
+    """
+    n = regions.normal[leader]
+    best = real(0.0)
+    after = int(0)
+    for k in range(count):
+        p = regions.point[shares.ring[leader * most + k]]
+        q = regions.point[shares.ring[leader * most + wp.where(k + 1 < count, k + 1, 0)]]
+        d = regions.point[s] - p
+        area = wp.dot(n, wp.cross(d, q - p))
+        if count == 1:
+            area = wp.dot(d, d)
+        if area > best:
+            best = area
+            after = k
+    return vec3(best, real(after), real(0.0))
+
+
+@wp.func
+def add_best(regions: Regions, shares: Shares, leader: int, end: int, most: int, count: int) -> real:
+    """Keep the point that adds most to the ring of a leader; returns what it adds, zero if none does."""
     best = int(-1)
-    far = real(0.0)
+    most_added = real(0.0)
+    after = int(0)
     for m in range(leader, end):
         if shares.leader[m] == leader:
             for s in range(m * most, m * most + regions.points[m]):
-                d = regions.point[s] - regions.point[new]
-                shares.nearest[s] = wp.min(shares.nearest[s], wp.dot(d, d))
-                if shares.nearest[s] > far:
-                    far = shares.nearest[s]
-                    best = s
-    return best
+                if shares.kept[s] < 0:
+                    found = beyond(regions, shares, leader, most, count, s)
+                    if found[0] > most_added:
+                        most_added = found[0]
+                        after = int(found[1])
+                        best = s
+    if best >= 0:
+        shares.kept[best] = count
+        k = count
+        while k > after + 1:
+            shares.ring[leader * most + k] = shares.ring[leader * most + k - 1]
+            k = k - 1
+        shares.ring[leader * most + after + 1] = best
+    return most_added
 
 
 @wp.func
@@ -83,7 +114,7 @@ def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
     kept = int(0)
     first = m * most
     for s in range(first, first + regions.points[m]):
-        if shares.nearest[s] < real(0.0):
+        if shares.kept[s] >= 0:
             regions.point[first + kept] = regions.point[s]
             regions.separation[first + kept] = regions.separation[s]
             regions.feature[first + kept] = regions.feature[s]
@@ -111,18 +142,16 @@ def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions
                 if regions.points[m] > 0 and shares.leader[m] < 0 and along > ONE_NORMAL:
                     shares.leader[m] = leader
             slot = deepest(regions, shares, leader, end, most, LEVEL * wanted.gap)
-            second = farthest(regions, shares, leader, end, most, slot)
-            wide = real(0.0)
-            if second >= 0:
-                wide = SAME_POINT * SAME_POINT * shares.nearest[second]
-            slot = second
+            shares.kept[slot] = 0
+            shares.ring[leader * most] = slot
             kept = int(1)
-            while slot >= 0 and kept < most:
-                if shares.nearest[slot] <= wide:
-                    slot = -1
-                else:
-                    slot = farthest(regions, shares, leader, end, most, slot)
-                    kept = kept + 1
+            square = real(0.0)
+            while kept < most:
+                added = add_best(regions, shares, leader, end, most, kept)
+                square = wp.max(square, added)
+                if added <= NOTHING * square:
+                    break
+                kept = kept + 1
             for m in range(leader, end):
                 if shares.leader[m] == leader:
                     close_up(regions, shares, m, most)

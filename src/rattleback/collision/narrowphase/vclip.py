@@ -284,7 +284,7 @@ def find_by_vclip(
         return
     a = items.a[i]
     b = items.b[i]
-    if handles[9 * colliders.kind[a] + colliders.kind[b]] == 0:
+    if handles[9 * colliders.kind[a] + colliders.kind[b]] == 0 or found.settled[i] == 1:
         return
     origin = places.position[a]
     if wp.length(places.position[b] - origin) > colliders.reach[a] + colliders.reach[b] + gap:
@@ -312,6 +312,7 @@ def forget(features: Features) -> None:
 class VClip:
     """V-Clip for boxes and hulls among each other and against spheres and capsules; GJK for what is left."""
 
+    cheap: ClassVar[frozenset[tuple[int, int]]] = frozenset()
     kinds: ClassVar[frozenset[tuple[int, int]]] = frozenset(
         (low, high) for low in (SPHERE, CAPSULE, BOX, HULL) for high in (BOX, HULL) if low <= high
     )

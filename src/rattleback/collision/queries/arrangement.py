@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rattleback.collision.queries.placement import Entries
+    from rattleback.collision.queries.placement import PlacedEntries
 
 KEPT = 64
 
@@ -74,7 +74,7 @@ class Arrangement:
         return self.geometry.device
 
 
-def arrange(entries: Entries, device: str) -> Arrangement:
+def arrange(entries: PlacedEntries, device: str) -> Arrangement:
     """The colliders of entries on a device."""
     found = find(device)
     patterns = _patterns(entries.kinds, found.alias)

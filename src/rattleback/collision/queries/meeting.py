@@ -72,8 +72,8 @@ def meet(arrangement: Arrangement, first: Ints, second: Ints, method: Any, gap: 
 
     Args:
         arrangement: The entries.
-        first: Entries A (pairs,).
-        second: Entries B (pairs,).
+        first: PlacedEntries A (pairs,).
+        second: PlacedEntries B (pairs,).
         method: The narrow phase.
         gap: Distance of interest [m]; beyond it answers may be anything larger.
     """

@@ -59,7 +59,7 @@ class Poses:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class PlacedEntries:
     """Placements as arrays, one entry for each pose.
 
     Attributes:
@@ -80,7 +80,7 @@ class Entries:
         return len(self.which)
 
 
-def read(given: Any, what: str) -> Entries:
+def read(given: Any, what: str) -> PlacedEntries:
     """The entries of a placement.
 
     Args:
@@ -90,16 +90,16 @@ def read(given: Any, what: str) -> Entries:
     if isinstance(given, Poses):
         count = len(given)
         which = np.zeros(count, dtype=np.int64)
-        return Entries((given.shape,), which, np.asarray(given.positions), np.asarray(given.orientations), True)
+        return PlacedEntries((given.shape,), which, np.asarray(given.positions), np.asarray(given.orientations), True)
     if not isinstance(given, (list, tuple)):
         kind, position, orientation = _single(given, what)
-        return Entries((kind,), np.zeros(1, dtype=np.int64), position[None], orientation[None], False)
+        return PlacedEntries((kind,), np.zeros(1, dtype=np.int64), position[None], orientation[None], False)
     if not given:
         raise InputError(f"{what} is an empty list; give at least one placement.")
     return joined([_member(entry, f"Entry {k} of {what[0].lower()}{what[1:]}") for k, entry in enumerate(given)])
 
 
-def joined(parts: list[Entries]) -> Entries:
+def joined(parts: list[PlacedEntries]) -> PlacedEntries:
     """The entries of several lists, one after the other, with kinds that are alike counted once."""
     numbers: dict[Hashable, int] = {}
     which = []
@@ -108,7 +108,7 @@ def joined(parts: list[Entries]) -> Entries:
         which.append(own[part.which])
     positions = np.concatenate([part.positions for part in parts])
     orientations = np.concatenate([part.orientations for part in parts])
-    return Entries(tuple(numbers), np.concatenate(which), positions, orientations, True)
+    return PlacedEntries(tuple(numbers), np.concatenate(which), positions, orientations, True)
 
 
 def rows(given: ArrayLike, width: int, what: str) -> Floats:
@@ -127,15 +127,15 @@ def paired(first: int, second: int, what: str, *names: str) -> int:
     return second if first == 1 else first
 
 
-def body_entries(bodies: list[Body], positions: Floats, orientations: Floats) -> Entries:
+def body_entries(bodies: list[Body], positions: Floats, orientations: Floats) -> PlacedEntries:
     """Bodies with their centres of mass and orientations somewhere else than where they start."""
     centers = np.array([body.center_of_mass for body in bodies])
     kinds: dict[Hashable, int] = {}
     which = np.array([kinds.setdefault((body.colliders, body.margin), len(kinds)) for body in bodies])
-    return Entries(tuple(kinds), which, positions - rotate(orientations, centers), orientations, True)
+    return PlacedEntries(tuple(kinds), which, positions - rotate(orientations, centers), orientations, True)
 
 
-def _member(given: Any, what: str) -> Entries:
+def _member(given: Any, what: str) -> PlacedEntries:
     if isinstance(given, (list, tuple)):
         raise InputError(f"{what} is a list itself; give one flat list of placements.")
     return read(given, what)

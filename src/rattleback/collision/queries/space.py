@@ -17,7 +17,7 @@ from rattleback.collision.detection import Detection
 from rattleback.collision.finder import Finder
 from rattleback.collision.queries.arrangement import arrange
 from rattleback.collision.queries.meeting import meet, method_of
-from rattleback.collision.queries.placement import Entries, body_entries, joined, read, rows
+from rattleback.collision.queries.placement import PlacedEntries, body_entries, joined, read, rows
 from rattleback.collision.queries.ray import Hits, cast, one
 from rattleback.collision.queries.scenery import scenery_of
 from rattleback.collision.queries.vicinity import Points, Vicinity, look_around
@@ -84,7 +84,7 @@ class Space:
         space._poses = (position, orientation)
         return space
 
-    def _settle(self, entries: Entries, categories: list[tuple[str, ...]], device: str) -> None:
+    def _settle(self, entries: PlacedEntries, categories: list[tuple[str, ...]], device: str) -> None:
         self._entries, self._categories, self._device = entries, categories, device
         self._arrangement = arrange(entries, device)
         self._sceneries: dict[tuple[bool, ...], Scenery] = {}
@@ -233,7 +233,7 @@ def _named(things: Any) -> dict[str, Any]:
     return named
 
 
-def _single(thing: Any, name: str) -> Entries:
+def _single(thing: Any, name: str) -> PlacedEntries:
     entries = read(thing, f"Placement {name!r}")
     if entries.many:
         raise InputError(f"Placement {name!r} of a space is many; give every one a name of its own.")
