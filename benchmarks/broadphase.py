@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from rattleback.collision import solid
-from rattleback.collision.bounds import BoxBounds, OrientedBounds, SphereBounds
+from rattleback.collision.bounds import BoxBounds, DopBounds, OrientedBounds, SphereBounds
 from rattleback.collision.broadphase import AllPairs, BoxTree, Cached, Grid, Sweep, needed
 from rattleback.collision.colliders import Colliders, Exclusions, Hulls, Places
 from rattleback.collision.pairs import Pairs

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
-from rattleback.collision.contact_time import ContactTime
-from rattleback.collision.stages import ContactStages
 from rattleback.core import arrays
 from rattleback.core.stages import Program
 from rattleback.model.bench import Bench, Diagnostics
@@ -19,6 +17,7 @@ from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.steps import ImpulseStep
 
 if TYPE_CHECKING:
+    from rattleback.collision.stages import ContactStages
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
 
@@ -103,8 +102,11 @@ class RecordedStep:
 
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
         methods = self.methods
-        if methods.contacts == "none":
+        if methods.contacts == "none" or methods.detection is None:
             return None
+        from rattleback.collision.contact_time import ContactTime
+        from rattleback.collision.stages import ContactStages
+
         time = None if methods.contact_time == "off" else ContactTime(methods.contact_time)
         before = None if old is None else old.contacts
         if before is not None and before.how == methods.detection and before.time == time:

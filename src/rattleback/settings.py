@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from rattleback.collision.detection import Detection
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.precision import epsilon
@@ -15,6 +14,7 @@ from rattleback.solvers import joints as joint_methods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rattleback.collision.detection import Detection
     from rattleback.core.protocols import Integrator
 
 TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance")
@@ -68,7 +68,7 @@ class Methods:
         integrator: How free bodies move.
         joints: How joints are held.
         contacts: What is done about contacts, a name of CONTACTS.
-        detection: How contacts are found.
+        detection: How contacts are found; None before anything was said about it.
         contact_time: How the time of contact within a step is found, a name of CONTACT_TIMES.
         tolerances: What joints may be off, by the names of TOLERANCES.
         closing_speed: How fast joints that are apart are pulled together [m/s, rad/s].
@@ -78,7 +78,7 @@ class Methods:
     integrator: Any
     joints: Any
     contacts: str
-    detection: Detection
+    detection: Detection | None
     contact_time: str
     tolerances: dict[str, float]
     closing_speed: float
@@ -91,7 +91,7 @@ def default_methods() -> Methods:
         integrator=MENU[DEFAULT](),
         joints=joint_methods.MENU[joint_methods.DEFAULT](),
         contacts="none",
-        detection=Detection(),
+        detection=None,
         contact_time="off",
         tolerances=dict.fromkeys(TOLERANCES, DEFAULT_TOLERANCE),
         closing_speed=10.0,
@@ -108,7 +108,7 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
         integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
         joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
         contacts=checks.one_of(was["contacts"], CONTACTS, "contacts"),
-        detection=replace(before.detection, **given) if given else before.detection,
+        detection=before.detection if was["contacts"] == "none" and not given else _detection(before.detection, given),
         contact_time=checks.one_of(was["contact_time"], CONTACT_TIMES, "contact_time"),
         tolerances={
             name: checks.positive(settings.get(name, value), name) for name, value in before.tolerances.items()
@@ -116,3 +116,10 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
         closing_speed=checks.positive(was["closing_speed"], "closing_speed"),
         max_iterations=checks.count(was["max_iterations"], "max_iterations", most=MOST_ITERATIONS),
     )
+
+
+def _detection(before: Detection | None, given: Mapping[str, Any]) -> Detection:
+    """How contacts are found; the collision room is only loaded for those who ask for it."""
+    from rattleback.collision.detection import Detection
+
+    return replace(before or Detection(), **given)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from rattleback.collision.contact_view import ContactView
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import name_of
 from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning
@@ -28,6 +27,7 @@ from rattleback.settings import Methods, Settings, chosen, default_methods
 if TYPE_CHECKING:
     from os import PathLike
 
+    from rattleback.collision.contact_view import ContactView
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
@@ -131,6 +131,8 @@ class Simulation:
         """The contacts at this moment."""
         if (stages := self._step.contacts) is None:
             raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
+        from rattleback.collision.contact_view import ContactView
+
         self._state.send()
         if self._found != (self._state.version, self._state.steps):
             stages.finder.find()

@@ -56,7 +56,7 @@ WINDOW = 6
 
 
 @dataclass(frozen=True)
-class Moment:
+class Sighting:
     """What was measured at one state of the fall.
 
     Attributes:
@@ -78,11 +78,11 @@ class Moment:
         return self.counts[method]["collisions"]
 
 
-def fall(heap: Heap, starts: list[int], tell: Callable[[str], None]) -> list[Moment]:
+def fall(heap: Heap, starts: list[int], tell: Callable[[str], None]) -> list[Sighting]:
     """Let a heap fall; from each of the given numbers of steps on, find the contacts of a few steps in a row."""
     geometry = compile_colliders(heap.model)
     times = {method: StageTimes(geometry, heap.motion, Detection(narrowphase=method)) for method in METHODS}
-    moments, done = [], 0
+    sightings, done = [], 0
     for start in starts:
         tell(f"cubes fall: {start * heap.step:.2f} s")
         heap.run(start - done)
@@ -95,8 +95,8 @@ def fall(heap: Heap, starts: list[int], tell: Callable[[str], None]) -> list[Mom
                 found[method].append(stages.find(heap.motion))
         done = start + WINDOW
         counts = {method: stages.counts() for method, stages in times.items()}
-        moments.append(Moment(done * heap.step, counts, {method: medians(found[method]) for method in METHODS}))
-    return moments
+        sightings.append(Sighting(done * heap.step, counts, {method: medians(found[method]) for method in METHODS}))
+    return sightings
 
 
 def exponent(collisions: list[int], times: list[float]) -> float:
@@ -122,10 +122,10 @@ def above_line(collisions: list[int], times: list[float]) -> float:
     return float(np.median(t[full]) / (start + slope * np.median(n[full])))
 
 
-def judge(found: Findings, method: str, moments: list[Moment]) -> tuple[float, float]:
+def judge(found: Findings, method: str, sightings: list[Sighting]) -> tuple[float, float]:
     """The rows of one narrow phase; time without a collision and time of one more [ms]."""
     who = METHODS[method]
-    touching = [moment for moment in moments if moment.collisions(method) > 0]
+    touching = [sighting for sighting in sightings if sighting.collisions(method) > 0]
     n, t = [m.collisions(method) for m in touching], [m.milliseconds(method) for m in touching]
     start, slope, square = line(n, t)
     found.rows.append(at_most(f"{who}: exponent of time over collisions", exponent(n, t), EXPONENT))
@@ -139,7 +139,7 @@ def judge(found: Findings, method: str, moments: list[Moment]) -> tuple[float, f
     return start, slope
 
 
-def check_heap(found: Findings, heap: Heap, last: Moment, quick: bool) -> None:
+def check_heap(found: Findings, heap: Heap, last: Sighting, quick: bool) -> None:
     """The rows of the heap at the end."""
     contacts = heap.finder.contacts
     many = last.counts["closed_forms"]["contacts"]
@@ -158,17 +158,17 @@ def run(options: Options) -> Result:
     """Let the cubes fall and measure."""
     across, every, end = (3, 24, 400) if options.quick else (10, WINDOW, 1400)
     found, heap = Findings(), Heap(cubes_1000(across, across))
-    moments = fall(heap, [*range(0, 240, every), *range(314, end, 72)], options.tell)
-    last = moments[-1]
+    sightings = fall(heap, [*range(0, 240, every), *range(314, end, 72)], options.tell)
+    last = sightings[-1]
     check_heap(found, heap, last, options.quick)
-    lines = {method: judge(found, method, moments) for method in METHODS}
+    lines = {method: judge(found, method, sightings) for method in METHODS}
     ratio = last.milliseconds("vclip") / last.milliseconds("gjk")
     published = PUBLISHED["vclip"] / PUBLISHED["gjk"]
     found.rows.append(Finding("V-Clip over GJK at the most collisions", ratio, published))
     found.rows.append(Finding("collisions from which V-Clip is faster", crossing(lines), PUBLISHED_CROSSING))
     for stage, seconds in last.seconds["closed_forms"].items():
         found.rows.append(Finding(f"closed forms, full heap: {stage}", 1e6 * seconds, unit="µs"))
-    return found.result(*panels(moments, lines))
+    return found.result(*panels(sightings, lines))
 
 
 def crossing(lines: dict[str, tuple[float, float]]) -> float | None:
@@ -177,7 +177,7 @@ def crossing(lines: dict[str, tuple[float, float]]) -> float | None:
     return -start / slope if slope > 0.0 else None
 
 
-def panels(moments: list[Moment], lines: dict[str, tuple[float, float]]) -> tuple[Panel, ...]:
+def panels(sightings: list[Sighting], lines: dict[str, tuple[float, float]]) -> tuple[Panel, ...]:
     """Time over simulated time, over collisions and over contact points."""
     made = []
     for title, label, look in (
@@ -188,22 +188,22 @@ def panels(moments: list[Moment], lines: dict[str, tuple[float, float]]) -> tupl
         curves = []
         for number, (method, who) in enumerate(METHODS.items()):
             across: dict[str, list[float]] = {
-                "simulated time [s]": [moment.time for moment in moments],
-                "collisions": [moment.collisions(method) for moment in moments],
-                "contact points": [moment.counts[method]["contacts"] for moment in moments],
+                "simulated time [s]": [sighting.time for sighting in sightings],
+                "collisions": [sighting.collisions(method) for sighting in sightings],
+                "contact points": [sighting.counts[method]["contacts"] for sighting in sightings],
             }
-            curves.append(Curve(who, across[label], [m.milliseconds(method) for m in moments], look, number))
+            curves.append(Curve(who, across[label], [m.milliseconds(method) for m in sightings], look, number))
         if title.endswith("collisions"):
-            curves += fitted(moments, lines)
+            curves += fitted(sightings, lines)
         made.append(Panel(title, label, "time to find all contacts [ms]", tuple(curves)))
     return tuple(made)
 
 
-def fitted(moments: list[Moment], lines: dict[str, tuple[float, float]]) -> list[Curve]:
+def fitted(sightings: list[Sighting], lines: dict[str, tuple[float, float]]) -> list[Curve]:
     """The lines nearest to the points of each narrow phase."""
     curves = []
     for number, (method, (start, slope)) in enumerate(lines.items()):
-        ends = [0.0, max(moment.collisions(method) for moment in moments)]
+        ends = [0.0, max(sighting.collisions(method) for sighting in sightings)]
         curves.append(Curve(f"{METHODS[method]}, line", ends, [start + slope * n for n in ends], "line", number))
     return curves
 

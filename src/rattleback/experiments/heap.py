@@ -7,7 +7,7 @@ and across, k a drag, on the angular velocity too, that calms columns which sway
 that corrects its own velocity, a few rounds in order, beginning with the impulses of the last step. Gyroscopic torques
 are left out; a cube has none.
 
-Cost: 0.2 µs for each contact and round. There are solvers for contacts that state their error; this does not.
+Cost: about 0.1 µs for each contact and round, on one thread. Use it where a heap is wanted whatever its errors.
 """
 
 import warp as wp

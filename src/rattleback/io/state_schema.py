@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, ValidationError
 
 from rattleback import integrators
-from rattleback.collision import broadphase, narrowphase
+from rattleback.collision import bounds, broadphase, narrowphase
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
@@ -32,6 +32,7 @@ SLOTS: dict[str, tuple[str, ModuleType]] = {
     "joints": ("joint method", joints),
     "broadphase": ("broad phase", broadphase),
     "narrowphase": ("narrow phase", narrowphase),
+    "bounding_volume": ("bounding volume", bounds),
 }
 
 
@@ -54,7 +55,9 @@ class SettingsEntry(Entry):
     broadphase: MethodEntry | None = None
     narrowphase: MethodEntry | None = None
     contact_distance: float | None = Field(None, ge=0.0, allow_inf_nan=False)
+    bounding_volume: MethodEntry | None = None
     contact_points: int | None = Field(None, ge=1)
+    contact_volumes: bool | None = None
     contact_time: str | None = None
     worlds: int | None = Field(ge=1)
     position_tolerance: Positive
@@ -91,7 +94,7 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
         InputError: A method is not on its menu.
     """
     methods = simulation.methods
-    detection = {name: getattr(methods.detection, inner) for name, inner in DETECTION.items()}
+    detection = {name: getattr(methods.detection, inner, None) for name, inner in DETECTION.items()}
     chosen = {"integrator": methods.integrator, "joints": methods.joints, **detection}
     plain = ("contacts", "contact_time", "closing_speed", "max_iterations")
     return {

@@ -15,10 +15,10 @@ Reference: Bender, dissertation, section 3.1.2 and §3.3.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import warp as wp
 
-from rattleback.collision.stages import ContactStages
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, move
@@ -76,11 +76,17 @@ def move_clock(clock: Clock, proposed: wp.array[wp.float64], stop: wp.array[wp.i
 
 @dataclass(frozen=True)
 class ImpulseStep:
-    """The recipe of the impulse-based method."""
+    """The recipe of the impulse-based method.
+
+    Attributes:
+        integrator: How free bodies move.
+        joints: How joints are held; None without joints.
+        contacts: What is done about contacts, a ``collision.stages.ContactStages``; None for nothing.
+    """
 
     integrator: Integrator
     joints: Preview | None = None
-    contacts: ContactStages | None = None
+    contacts: Any = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
