@@ -23,7 +23,8 @@ from rattleback.core.precision import numpy_real
 from rattleback.core.stages import Program
 
 METHODS = {"sweep": Sweep(), "cached": Cached(), "grid": Grid(), "tree": BoxTree(), "all_pairs": AllPairs()}
-VOLUMES = {"ball": SphereBounds(), "oriented box": OrientedBounds(), "14 slabs": DopBounds(14), "26 slabs": DopBounds(26)}
+SLABS = {f"{sides} slabs": DopBounds(sides) for sides in (14, 26)}
+VOLUMES = {"ball": SphereBounds(), "oriented box": OrientedBounds(), **SLABS}
 EDGES = (10, 22, 31)
 FEW = (8, 16, 32, 64, 128, 256)
 STEPS = 30

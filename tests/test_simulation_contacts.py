@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -129,23 +130,14 @@ def test_contacts_after_a_step_are_those_of_its_end():
 
 
 def test_an_observer_sees_the_contacts_of_its_step():
-    class Watcher:
-        every = 3
-
-        def __init__(self):
-            self.seen = []
-
-        def observe(self, simulation):
-            self.seen.append(listing(simulation.contacts))
-
-    watcher, simulation = Watcher(), rb.Simulation(crowd(), contacts="detect", contact_distance=0.05)
-    simulation.observe(watcher)
-    simulation.step(30)
-    plain, seen = rb.Simulation(crowd(), contacts="detect", contact_distance=0.05), []
+    watched, plain = (rb.Simulation(crowd(), contacts="detect", contact_distance=0.05) for _ in range(2))
+    seen, expected = [], []
+    watched.observe(SimpleNamespace(every=3, observe=lambda simulation: seen.append(listing(simulation.contacts))))
+    watched.step(30)
     for _ in range(10):
         plain.step(3)
-        seen.append(listing(plain.contacts))
-    assert watcher.seen == seen
+        expected.append(listing(plain.contacts))
+    assert seen == expected
 
 
 def test_looking_at_contacts_changes_nothing():
@@ -244,6 +236,9 @@ def test_methods_are_swapped_on_a_running_scene():
     assert len(simulation.contacts) == len(expected.pairs)
     simulation.step(3)
     assert len(simulation.contacts) == len(simulation.contacts.pairs)
+    simulation.use(contacts="none")
+    with pytest.raises(InputError, match="finds no contacts"):
+        _ = simulation.contacts
 
 
 def test_swapping_methods_changes_nothing_about_the_motion():
