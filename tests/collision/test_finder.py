@@ -14,15 +14,15 @@ from rattleback.collision import broadphase, narrowphase
 SIZE = 1.0
 
 
-def tower(random_yaw=False):
-    """Ten cubes on each other, aligned or each turned and shifted a little."""
+def tower(random_yaw=False, shape=rb.Box(1, 1, 1)):
+    """Ten cubes or other solids of height 1 on each other, aligned or each turned and shifted a little."""
     rng = np.random.default_rng(1)
     scene = rb.Scene()
     scene.add_static(rb.Plane(), name="floor")
     for k in range(10):
         yaw, shift = (rng.uniform(-3, 3), rng.uniform(-0.1, 0.1, 2)) if random_yaw else (0.0, (0.0, 0.0))
         turn = (0, 0, np.sin(0.5 * yaw), np.cos(0.5 * yaw))
-        scene.add_body(rb.Box(1, 1, 1), position=(*shift, k + 0.5), orientation=turn, name=f"cube {k}")
+        scene.add_body(shape, position=(*shift, k + 0.5), orientation=turn, name=f"cube {k}")
     return scene
 
 
@@ -36,7 +36,12 @@ def wall():
     return scene
 
 
-STACKS = {"tower": tower, "wall": wall, "turned tower": lambda: tower(random_yaw=True)}
+STACKS = {
+    "tower": tower,
+    "wall": wall,
+    "turned tower": lambda: tower(random_yaw=True),
+    "cylinders": lambda: tower(shape=rb.Cylinder(0.5, 1.0)),
+}
 
 
 def shaken(scene, amplitude, count, seed):

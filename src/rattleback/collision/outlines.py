@@ -17,6 +17,8 @@ DISC_CORNERS = wp.constant(8)
 EIGHTH = wp.constant(real(0.25 * math.pi))
 # A disc looks along a direction if it is nearer to its normal than the line along the side is.
 STEEP = wp.constant(real(math.sqrt(0.5)))
+# A disc that leans less than this has its corners where they are on the body, so that names last [rad].
+LEVEL = wp.constant(real(5e-4))
 
 
 @wp.struct
@@ -138,13 +140,13 @@ def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.a
 
 @wp.func
 def disc(solid: Solid, view: mat33, toward: real, z: real, point: wp.array[vec3]) -> Outline:
-    """The disc of a cylinder or cone at height z of its own frame, as an octagon with a corner where it is deepest."""
+    """The disc of a cylinder or cone at height z of its own frame, as an octagon; where it leans, a corner is deepest."""
     turn = view * solid.rotation
     of_b = wp.where(toward < real(0.0), 0, 1)
     normal = vec3(turn[0, 2], turn[1, 2], turn[2, 2])
     middle = view * solid.position + z * normal
     start = real(0.0)
-    if turn[2, 0] * turn[2, 0] + turn[2, 1] * turn[2, 1] > real(1e-20):
+    if turn[2, 0] * turn[2, 0] + turn[2, 1] * turn[2, 1] > LEVEL * LEVEL:
         start = wp.atan2(toward * turn[2, 1], toward * turn[2, 0])
     # Corners stay on the body but for the turn to the deepest point, by less than an eighth, so that names last.
     steps = wp.round(start / EIGHTH)

@@ -30,6 +30,10 @@ OF_B = wp.constant(1024)
 CROSSING = wp.constant(1048576)
 # The nearest points are a corner of their own if all others are this part of the size less deep.
 SHALLOW = wp.constant(real(1e-6 if epsilon < 1e-10 else 1e-3))
+# And, of faces that are all but parallel, this part of the contact distance.
+SUNK = wp.constant(real(0.02))
+# Part of the area that does not matter.
+LITTLE = wp.constant(real(1e-3))
 # Corners this part of the contact distance less deep than the deepest are as good.
 SLACK = wp.constant(real(0.1))
 
@@ -246,6 +250,11 @@ def thin_out(corner: wp.array[vec4], count: int, most: int, slack: real) -> int:
         if corner[k][2] <= low + slack:
             deep += 1
     sort_around(corner, count)
+    little = real(0.0)
+    for k in range(2, count):
+        p = corner[k - 1] - corner[0]
+        q = corner[k] - corner[0]
+        little += LITTLE * (p[0] * q[1] - p[1] * q[0])
     while count > most:
         best = int(-1)
         least = real(0.0)
@@ -253,8 +262,8 @@ def thin_out(corner: wp.array[vec4], count: int, most: int, slack: real) -> int:
             if deep > 1 or corner[k][2] > low + slack:
                 area = worth(corner, count, k)
                 # Ties are for names to decide, not for rounding.
-                first = best < 0 or area < real(0.98) * least
-                if first or (area < real(1.02) * least and corner[k][3] > corner[wp.max(best, 0)][3]):
+                first = best < 0 or area < real(0.98) * least - little
+                if first or (area < real(1.02) * least + little and corner[k][3] > corner[wp.max(best, 0)][3]):
                     least = area
                     best = k
         if corner[best][2] <= low + slack:

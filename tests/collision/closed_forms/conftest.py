@@ -182,7 +182,7 @@ def solve(pairs, device="cpu"):
     program = Program(place, wp.zeros(1, dtype=wp.int32, device=device))
     rig = Rig(colliders, table.tables(device), tuple(sorted({row["kind"] for row in described})), place)
     with program.stage("narrow phase"):
-        ClosedForms().record(program, rig, items, places, found)
+        ClosedForms().record(program, rig, items, places, 1e300, found)
     program.compile()
     program.run(1)
     return Answers(arrays.read(found), positions[::2])

@@ -101,7 +101,8 @@ def scene(cores, a, b, turns, places):
     items.b.assign(np.arange(n, 2 * n, dtype=np.int32))
     items.part.fill_(-1)
     items.needed.fill_(n)
-    return SimpleNamespace(colliders=colliders, hulls=table.tables("cpu"), device=wp.get_device("cpu")), where, items
+    geometry = SimpleNamespace(colliders=colliders, hulls=table.tables("cpu"), device=wp.get_device("cpu"), kinds=())
+    return geometry, where, items
 
 
 def find(cores, a, b, turns, places, gap=1e300, **options):

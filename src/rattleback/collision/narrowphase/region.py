@@ -15,10 +15,11 @@ from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.box_region import find_box_regions
 from rattleback.collision.narrowphase.surface_points import record_thinning
 from rattleback.collision.narrowphase.wanted import ALONE, Wanted
-from rattleback.collision.outlines import across, outline
+from rattleback.collision.outlines import LEVEL, across, outline
 from rattleback.collision.regions import (
     SHALLOW,
     SLACK,
+    SUNK,
     Faces,
     Regions,
     add_nearest,
@@ -102,9 +103,13 @@ def find_regions(
         faces.size = wp.min(shortest(point, 0, of_a.count), shortest(point, 1, of_b.count))
         count = find_corners(faces, point, line, corner)
         if count > 0:
-            count = add_nearest(corner, count, nearest, SHALLOW * faces.size)
-        count = thin_out(corner, count, wanted.most, SLACK * wanted.gap)
+            shallow = SHALLOW * faces.size
+            tilt = of_a.plane - of_b.plane
+            if tilt[0] * tilt[0] + tilt[1] * tilt[1] < real(4.0) * LEVEL * LEVEL:
+                shallow = wp.max(shallow, SUNK * wanted.gap)
+            count = add_nearest(corner, count, nearest, shallow)
         name_corners(faces, point, corner, count)
+        count = thin_out(corner, count, wanted.most, SLACK * wanted.gap)
     if count == 0:
         corner[0] = nearest
         count = 1

@@ -247,11 +247,12 @@ def is_trusted(items: Items, found: Found, verdicts: Verdicts, gap: real, i: int
 
 @wp.func
 def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int) -> int:
-    """Whether no triangle of a lower number in the same pair has the same point and normal; 1 or 0."""
+    """Whether no triangle of a lower number in the same pair has the same points and normal; 1 or 0."""
     for j in range(items.first[items.pair[i]], i):
-        alike = is_valid(verdicts.kind[j]) == is_valid(verdicts.kind[i]) and verdicts.kind[j] != DOUBLE
-        alike = alike and found.separation[j] < LARGE
+        alike = is_valid(verdicts.kind[j]) == is_valid(verdicts.kind[i])
+        alike = alike and verdicts.kind[j] != DOUBLE and verdicts.kind[j] != NONE
         alike = alike and wp.length(found.normal[i] - found.normal[j]) <= real(2.0) * ON_FACE * NEAR
+        alike = alike and wp.length(found.point_a[i] - found.point_a[j]) <= near
         if alike and wp.length(found.point_b[i] - found.point_b[j]) <= near:
             return 0
     return 1
