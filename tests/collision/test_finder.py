@@ -12,9 +12,10 @@ import rattleback as rb
 from rattleback.collision import broadphase, narrowphase
 
 SIZE = 1.0
+CUBE = rb.Box(1, 1, 1)
 
 
-def tower(random_yaw=False, shape=rb.Box(1, 1, 1)):
+def tower(random_yaw=False, shape=CUBE):
     """Ten cubes or other solids of height 1 on each other, aligned or each turned and shifted a little."""
     rng = np.random.default_rng(1)
     scene = rb.Scene()

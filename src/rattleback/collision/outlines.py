@@ -140,7 +140,7 @@ def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.a
 
 @wp.func
 def disc(solid: Solid, view: mat33, toward: real, z: real, point: wp.array[vec3]) -> Outline:
-    """The disc of a cylinder or cone at height z of its own frame, as an octagon; where it leans, a corner is deepest."""
+    """The disc of a cylinder or cone at height z of its own frame, as an octagon; leaning, with a corner deepest."""
     turn = view * solid.rotation
     of_b = wp.where(toward < real(0.0), 0, 1)
     normal = vec3(turn[0, 2], turn[1, 2], turn[2, 2])

@@ -68,12 +68,14 @@ class ContactStages:
         self._search.begin(program)
         with program.loop(self._search.search.going):
             predict()
+            self.continuous.record(program, stop)
             items, found = self._trial.record_answers(program, stop)
             self._search.judge(program, self.finder.contacts, items, found, stop)
 
     def record_stops(self, program: Program, stop: Any) -> None:
-        """Record what stops continuous bodies of the prediction at their first contact."""
-        self.continuous.record(program, stop)
+        """Record what stops continuous bodies of the prediction at their first contact, unless a search has done so."""
+        if self._search is None:
+            self.continuous.record(program, stop)
 
     def record_end(self, program: Program) -> None:
         """Record what follows when the step is taken: the next one is as long as this was to be."""

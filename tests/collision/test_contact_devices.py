@@ -1,0 +1,69 @@
+"""Contacts on every device: the same bodies touch at the same points, in steps that are cut short as well."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import rattleback as rb
+from rattleback.collision import broadphase, narrowphase
+
+
+def crowd(floor):
+    """Every shape, thrown together over a floor, with things that move fast."""
+    rng = np.random.default_rng(5)
+    hull = rb.ConvexHull(rng.normal(size=(14, 3)) * 0.5)
+    shapes = (rb.Box(0.8, 1.0, 1.2), rb.Sphere(0.5), rb.Capsule(0.3, 1.4), rb.Cylinder(0.5, 1.2), rb.Cone(0.5, 1.0))
+    scene = rb.Scene()
+    scene.add_static(floor, name="floor")
+    for k, shape in enumerate([*shapes, rb.Ellipsoid(0.3, 0.5, 0.7), hull] * 4):
+        place, turn = rng.uniform((-2, -2, 0.3), (2, 2, 3)), Rotation.random(random_state=rng).as_quat()
+        options = {"velocity": rng.normal(size=3), "angular_velocity": rng.normal(size=3), "continuous": k % 7 == 1}
+        scene.add_body(shape, position=place, orientation=turn, name=f"body {k}", **options)
+    return scene
+
+
+def waves():
+    x = np.linspace(-3, 3, 13)
+    return rb.HeightField(0.3 * np.sin(2 * x)[:, None] * np.cos(2 * x)[None, :], 0.5)
+
+
+def found(floor, device, **settings):
+    sim = rb.Simulation(crowd(floor), contacts="detect", worlds=2, device=device, time_step=2e-3, **settings)
+    sim.step(5)
+    return sim, sim.contacts
+
+
+def agree(one, other):
+    assert one.bodies == other.bodies
+    np.testing.assert_array_equal(one.world, other.world)
+    np.testing.assert_allclose(one.separation, other.separation, atol=1e-7)
+    np.testing.assert_allclose(one.point, other.point, atol=1e-5)
+
+
+@pytest.mark.parametrize("floor", [rb.Plane(), waves()], ids=["plane", "waves"])
+@pytest.mark.parametrize("method", narrowphase.MENU)
+def test_every_device_finds_the_same_contacts(device, method, floor):
+    _, here = found(floor, "cpu", narrowphase=method)
+    _, there = found(floor, device, narrowphase=method)
+    assert len(here) > 100
+    agree(there, here)
+
+
+@pytest.mark.parametrize("method", broadphase.MENU)
+def test_every_broad_phase_writes_the_same_list_on_every_device(device, method):
+    _, here = found(rb.Plane(), "cpu", broadphase="all_pairs")
+    _, there = found(rb.Plane(), device, broadphase=method)
+    agree(there, here)
+
+
+def test_steps_are_cut_short_alike_on_every_device(device):
+    scene = rb.Scene()
+    scene.add_static(rb.Plane())
+    scene.add_static(rb.Box(1, 1, 0.001), position=(5, 0, 1), name="plate")
+    scene.add_body(rb.Sphere(0.1), position=(0, 0, 1), name="ball")
+    bullet = {"velocity": (0, 0, -1000.0), "continuous": True, "name": "bullet"}
+    scene.add_body(rb.Sphere(0.005), position=(5, 0, 9), **bullet)
+    sim = rb.Simulation(scene, contacts="detect", contact_time="interpolate", time_step=0.05, device=device)
+    sim.step(12)
+    assert sim["bullet"].position[2] > 1.0
+    assert sim.time == pytest.approx(0.05 * 11 + np.sqrt(2 * 0.9 / 9.81) - 0.4, abs=1e-3)
