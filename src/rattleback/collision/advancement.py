@@ -175,7 +175,7 @@ def looked_at(pair: Moving, course_a: Passage, course_b: Passage, n: vec3, psi: 
     return out
 
 
-@wp.func
+@wp.func(inline=False)
 def gap(pair: Moving, hulls: Hulls, ahead: real) -> Gap:
     """The lower bound G of the separation a part of the motion ahead, and its slope."""
     p = support(pair.a, hulls, -(pair.normal + ahead * pair.across_a))
@@ -188,7 +188,7 @@ def gap(pair: Moving, hulls: Hulls, ahead: real) -> Gap:
     return out
 
 
-@wp.func
+@wp.func(inline=False)
 def safe_part(pair: Moving, hulls: Hulls, floor: real, rest: real) -> real:
     """How far the motion can go on with G above ``floor``: the whole rest, or nearly the root of G = floor.
 

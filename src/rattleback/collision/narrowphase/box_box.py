@@ -172,7 +172,7 @@ def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> BoxPoi
     return nearer(best, p, t + R * q)
 
 
-@wp.func
+@wp.func(inline=False)
 def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> BoxPoints:
     """The nearest of the pairs of a corner of one box and the other box, or the first whose square is small enough."""
     best = BoxPoints()
@@ -187,7 +187,7 @@ def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> BoxPoints
     return best
 
 
-@wp.func
+@wp.func(inline=False)
 def from_edges(h: vec3, k: vec3, R: mat33, t: vec3, best: BoxPoints) -> BoxPoints:
     """The nearest of all pairs of edges and what was found before, in the frame of A."""
     for i in range(3):

@@ -165,7 +165,7 @@ def settled(
     return best
 
 
-@wp.func
+@wp.func(inline=False)
 def penetration(a: Solid, b: Solid, hulls: Hulls, core: Core) -> Closest:
     """Depth, normal and points of two cores that overlap or touch.
 

@@ -82,7 +82,7 @@ def is_corner(s: Simplex, w: vec3) -> bool:
     return s.count > 3 and w == s.w3
 
 
-@wp.func
+@wp.func(inline=False)
 def search(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds) -> Core:
     """The distance of two cores, from a first guess of the direction from B to A.
 

@@ -14,12 +14,17 @@ Behind the triangles of a closed mesh or a height field there is solid: a solid 
 as long as its far side is still in front. A sheet, that is, an open mesh, has two sides, each with its own n_t; the one
 that the middle of the other solid is on counts. Beyond the rim of a height field there is nothing.
 
-Which of the replaced answers are to be trusted the other triangles of the same pair tell. One about as deep as EPA
-found is. Any other is kept if a trusted answer is about as deep in about the same direction: else the triangle may be
-the side wall of what the solid stands on. Of those that EPA left by the back with less than most of the solid behind,
-and of all where no trusted one touches, the direction of the shallowest is kept. What is refused gets the largest
-separation. Where a solid is deeper in a ridge than its edges are long, the normals beside the ridge stand in for those
-of the arc.
+Where the triangles of a pair bulge, ``surface_ridges`` knows the shortest way out. An answer that touches is kept if
+it has that normal, or one beside it and is no deeper. Elsewhere the other triangles of the same pair tell which of the
+replaced answers are to be trusted. One about as deep as EPA found is. Any other is kept if a trusted answer is about as
+deep in about the same direction: else the triangle may be the side wall of what the solid stands on. Of those that EPA
+left by the back with less than most of the solid behind, and of all where no trusted one touches, the direction of the
+shallowest is kept. What is refused gets the largest separation. A solid that has sunk into a ridge and is over neither
+of its triangles has an answer of the arc between their normals; see ``surface_arcs``.
+
+Limits: where a solid reaches deeper than the edges of the triangles are long into a surface that has ridges and hollows
+side by side, the normals beside a ridge stand in for those of its arc, and depths may be √2 times too large, or those
+of a part only. A sheet knows the side of the middle of the other solid, not the one it came from.
 
 Two triangles that report one point of a round solid, because it is on their common edge, keep it once, in the triangle
 of the lower number. Angular solids keep a region for every triangle they lie on.
@@ -36,6 +41,7 @@ from rattleback.collision.closest import Closest, Found, swapped, with_shells, w
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.simplex import LARGE
+from rattleback.collision.narrowphase.surface_arcs import over_edges
 from rattleback.collision.narrowphase.surface_edges import (
     ALIKE,
     BACK,
@@ -53,6 +59,7 @@ from rattleback.collision.narrowphase.surface_edges import (
     judge,
     triangle_at,
 )
+from rattleback.collision.narrowphase.surface_ridges import Ridges, record_ridges
 from rattleback.collision.outlines import across, outline
 from rattleback.collision.regions import Faces, draw_lines, find_corners
 from rattleback.collision.solid import ELLIPSOID, MESH, SPHERE, Solid, load, middle, support
@@ -63,6 +70,8 @@ from rattleback.core.precision import real, vec3, vec4
 # Depths that differ by no more than this factor are about the same; most of a solid is this part of its width.
 AS_DEEP = wp.constant(real(2.0))
 MOST = wp.constant(real(0.75))
+# Angle by which a normal may differ from that of the way out of a ridge and stand beside it [rad].
+BESIDE = wp.constant(real(0.45))
 
 
 @group(axis="items")
@@ -196,6 +205,8 @@ def mend(
         core = along_normal(t, low)
     elif kind == NONE:
         core = lowest_over(t, hulls, surfaces, other, low)
+        if core.separation == LARGE and found.separation[i] <= real(0.0):
+            core = over_edges(t, hulls, surfaces, other)
         kind = FACE
         if core.separation < real(0.0):
             kind = replaced_kind(t, hulls, other, low, core, wp.dot(n, t.normal))
@@ -246,6 +257,16 @@ def is_trusted(items: Items, found: Found, verdicts: Verdicts, gap: real, i: int
 
 
 @wp.func
+def fits(ridges: Ridges, answer: Closest, kind: int, first: int, shells: real) -> int:
+    """Whether an answer, out of the surface, agrees with the way out of the ridge its pair is in; 1 or 0."""
+    if answer.separation > real(0.0):
+        return wp.where(is_valid(kind), 1, 0)
+    turn = wp.length(answer.normal - ridges.normal[first])
+    deeper = ridges.separation[first] - shells - answer.separation
+    return wp.where(turn <= NEAR or (turn <= BESIDE and deeper <= -NEAR * answer.separation), 1, 0)
+
+
+@wp.func
 def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int) -> int:
     """Whether no triangle of a lower number in the same pair has the same points and normal; 1 or 0."""
     for j in range(items.first[items.pair[i]], i):
@@ -259,7 +280,7 @@ def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int)
 
 
 @wp.kernel(enable_backward=False)
-def settle(items: Items, colliders: Colliders, gap: real, found: Found, verdicts: Verdicts) -> None:
+def settle(items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts) -> None:
     """Say which answers of triangles stay."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -270,12 +291,19 @@ def settle(items: Items, colliders: Colliders, gap: real, found: Found, verdicts
     if kind == DOUBLE:
         verdicts.kept[i] = 0
         return
-    kept = int(1)
-    if not is_valid(kind):
-        kept = is_trusted(items, found, verdicts, gap, i)
     other = items.a[i]
-    if colliders.kind[other] == MESH:
+    turned = colliders.kind[other] == MESH
+    if turned:
         other = items.b[i]
+    kept = int(1)
+    first = items.first[items.pair[i]]
+    if ridges.carrier[first] >= 0:
+        answer = Closest()
+        answer.separation = found.separation[i]
+        answer.normal = wp.where(turned, -found.normal[i], found.normal[i])
+        kept = fits(ridges, answer, kind, first, colliders.round[items.a[i]] + colliders.round[items.b[i]])
+    elif not is_valid(kind):
+        kept = is_trusted(items, found, verdicts, gap, i)
     shape = colliders.kind[other]
     if kept == 1 and (shape == SPHERE or shape == ELLIPSOID):
         kept = is_first(items, found, verdicts, real(2.0) * ON_FACE * NEAR * colliders.reach[other], i)
@@ -283,11 +311,27 @@ def settle(items: Items, colliders: Colliders, gap: real, found: Found, verdicts
 
 
 @wp.kernel(enable_backward=False)
-def refuse(items: Items, found: Found, verdicts: Verdicts) -> None:
-    """Take away the answers that do not stay."""
+def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdicts, found: Found) -> None:
+    """Take away the answers that do not stay, and write those of ridges."""
     i = wp.tid()
-    if i < items.needed[0] and verdicts.kept[i] == 0:
+    if i >= items.needed[0] or items.part[i] < 0:
+        return
+    if verdicts.kept[i] == 0:
         found.separation[i] = LARGE
+    first = items.first[items.pair[i]]
+    if ridges.carrier[first] != i:
+        return
+    a = items.a[i]
+    b = items.b[i]
+    core = Closest()
+    core.separation = ridges.separation[first]
+    core.normal = ridges.normal[first]
+    core.point_a = ridges.on_solid[first]
+    core.point_b = ridges.on_surface[first]
+    if colliders.kind[a] == MESH:
+        write_found(found, i, swapped(with_shells(core, colliders.round[b], colliders.round[a])))
+    else:
+        write_found(found, i, with_shells(core, colliders.round[a], colliders.round[b]))
 
 
 def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any, gap: float, found: Any) -> None:
@@ -306,6 +350,7 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
     count = int(items.a.shape[0])
     verdicts = allocate(Verdicts, {"items": count}, geometry.device)
     tables = (geometry.colliders, places, geometry.hulls, geometry.surfaces)
+    ridges = record_ridges(program, geometry, items, places, found)
     program.launch(mend, count, items, *tables, gap, found, verdicts)
-    program.launch(settle, count, items, geometry.colliders, gap, found, verdicts)
-    program.launch(refuse, count, items, found, verdicts)
+    program.launch(settle, count, items, geometry.colliders, gap, found, ridges, verdicts)
+    program.launch(finish, count, items, geometry.colliders, ridges, verdicts, found)
