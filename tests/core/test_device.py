@@ -32,22 +32,22 @@ def test_a_device_is_a_name() -> None:
 class SlowModule:
     """Takes long enough for the progress line to show."""
 
-    def load(self, _device: object) -> None:
+    def load(self, _device: object, block_dim: int) -> None:
         time.sleep(2.2 * device.SECONDS_BEFORE_PROGRESS)
 
 
 class QuickModule:
-    def load(self, _device: object) -> None: ...
+    def load(self, _device: object, block_dim: int) -> None: ...
 
 
 class BrokenModule:
-    def load(self, _device: object) -> None:
+    def load(self, _device: object, block_dim: int) -> None:
         raise RuntimeError("the compiler is out of order")
 
 
 def test_a_slow_compilation_shows_how_far_it_is() -> None:
     stream = io.StringIO()
-    seconds = device.load_kernels([SlowModule(), QuickModule()], "cpu", stream)
+    seconds = device.load_kernels([SlowModule(), QuickModule()], device.find("cpu"), stream)
     assert seconds > 2 * device.SECONDS_BEFORE_PROGRESS
     first, last = stream.getvalue().strip().splitlines()
     assert first == "Compiling kernels for cpu (once per machine): 1 of 2"
@@ -56,13 +56,13 @@ def test_a_slow_compilation_shows_how_far_it_is() -> None:
 
 def test_loading_from_the_cache_says_nothing() -> None:
     stream = io.StringIO()
-    device.load_kernels([QuickModule()], "cpu", stream)
+    device.load_kernels([QuickModule()], device.find("cpu"), stream)
     assert stream.getvalue() == ""
 
 
 def test_a_failed_compilation_is_not_hidden() -> None:
     with pytest.raises(RuntimeError, match="out of order"):
-        device.load_kernels([BrokenModule()], "cpu", io.StringIO())
+        device.load_kernels([BrokenModule()], device.find("cpu"), io.StringIO())
 
 
 def test_importing_and_stepping_print_nothing() -> None:
@@ -109,3 +109,14 @@ print("done")
         check=False,
     )
     assert done.stdout == "done\n", done.stderr
+
+
+def test_a_kernel_is_compiled_once_for_the_cpu() -> None:
+    asked = []
+
+    class Module:
+        def load(self, _device: object, **options: int) -> None:
+            asked.append(options)
+
+    device.load_kernels([Module()], device.find("cpu"), io.StringIO())
+    assert asked == [{"block_dim": 1}]

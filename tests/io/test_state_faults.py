@@ -138,8 +138,9 @@ def node_of(data, place):
             ["settings", "wrolds"],
             2,
             "has 1 fault:\n  settings.wrolds: is not a field of this table. Did you mean 'worlds'? It takes "
-            "'integrator', 'joints', 'worlds', 'position_tolerance', 'orientation_tolerance', 'velocity_tolerance', "
-            "'max_iterations', 'strict'.",
+            "'integrator', 'joints', 'contacts', 'broadphase', 'narrowphase', 'contact_distance', 'bounding_volume', "
+            "'contact_points', 'contact_volumes', 'contact_time', 'worlds', 'position_tolerance', "
+            "'orientation_tolerance', 'velocity_tolerance', 'closing_speed', 'max_iterations', 'strict'.",
         ),
         (
             ["settings", "worlds"],

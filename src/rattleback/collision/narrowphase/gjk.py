@@ -20,14 +20,17 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.epa import penetration
 from rattleback.collision.narrowphase.plane import record_planes
+from rattleback.collision.narrowphase.refine import sharpened
 from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, search
 from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.solid import MESH, PLANE, Solid, load
 from rattleback.core import checks
-from rattleback.core.precision import vec3
+from rattleback.core.precision import real, vec3
 
 # Kinds of solids; the table of the pairs to look at has a row and a column for each.
 KINDS = wp.constant(9)
+# Part of the coordinates within which cores all but touch.
+CLOSE = wp.constant(real(1e-6))
 # Rounds are counted in 32 bits on the device.
 MOST_ROUNDS = 2**31 - 1
 
@@ -52,6 +55,8 @@ def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds)
         answer.normal = core.normal
         answer.point_a = core.point_a
         answer.point_b = core.point_b
+        if core.distance <= CLOSE * core.scale:
+            answer = sharpened(a, b, hulls, answer, core.scale)
     return with_shells(answer, a.round, b.round)
 
 

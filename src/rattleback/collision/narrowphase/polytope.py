@@ -18,6 +18,8 @@ from rattleback.core.precision import real, vec3, vec4
 # One row of bits has 64 bits; a closed surface of n corners has 2 n − 4 triangles.
 MOST_CORNERS = wp.constant(64)
 MOST_FACES = wp.constant(128)
+# A hole's rim has at most as many edges as there are corners.
+MOST_RIM = wp.constant(64)
 
 
 @wp.func
@@ -101,6 +103,41 @@ def nearest_face(planes: wp.array[vec4], count: int) -> int:
 
 
 @wp.func
+def most_seeing(planes: wp.array[vec4], count: int, x: vec3) -> int:
+    """The face that a point lies highest above."""
+    best = int(0)
+    high = -LARGE
+    for f in range(count):
+        along = wp.dot(normal_of(planes[f]), x) - planes[f][3]
+        if along > high:
+            high = along
+            best = f
+    return best
+
+
+@wp.func
+def swap_faces(planes: wp.array[vec4], faces: wp.array[wp.int32], f: int, g: int) -> None:
+    """Exchange the places of two faces."""
+    plane = planes[f]
+    face = faces[f]
+    planes[f] = planes[g]
+    faces[f] = faces[g]
+    planes[g] = plane
+    faces[g] = face
+
+
+@wp.func
+def note_face(edges: wp.array[wp.uint64], face: int) -> None:
+    """Note the edges of a face."""
+    i = face_corner(face, 0)
+    j = face_corner(face, 1)
+    k = face_corner(face, 2)
+    note_edge(edges, i, j)
+    note_edge(edges, j, k)
+    note_edge(edges, k, i)
+
+
+@wp.func
 def open_hole(
     planes: wp.array[vec4],
     faces: wp.array[wp.int32],
@@ -109,7 +146,7 @@ def open_hole(
     nearest: int,
     apex: vec4,
 ) -> int:
-    """Note the edges of the faces that see the new corner and drop them; returns the number of faces left.
+    """Note the edges of the faces that see the new corner and move them to the end; returns the number of the others.
 
     Args:
         planes: Planes of the faces.
@@ -120,29 +157,29 @@ def open_hole(
         apex: The new corner, and how far below a plane it may lie to be seen.
     """
     w = vec3(apex[0], apex[1], apex[2])
-    kept = int(count)
-    f = int(nearest)
-    # Faces looked at since the hole last grew.
-    idle = int(0)
-    while idle < kept or kept == count:
+    # At the end the faces of the hole, before them those that see the corner but may not hang together with it.
+    kept = int(count - 1)
+    swap_faces(planes, faces, nearest, kept)
+    note_face(edges, faces[kept])
+    first = int(kept)
+    for up in range(1, kept + 1):
+        f = kept - up
+        if wp.dot(normal_of(planes[f]), w) - planes[f][3] > -apex[3]:
+            first -= 1
+            swap_faces(planes, faces, f, first)
+    f = int(kept - 1)
+    while f >= first:
         face = faces[f]
         i = face_corner(face, 0)
         j = face_corner(face, 1)
         k = face_corner(face, 2)
-        joined = kept == count or has_edge(edges, j, i) or has_edge(edges, k, j) or has_edge(edges, i, k)
-        if joined and (kept == count or wp.dot(normal_of(planes[f]), w) - planes[f][3] > -apex[3]):
-            note_edge(edges, i, j)
-            note_edge(edges, j, k)
-            note_edge(edges, k, i)
+        if has_edge(edges, j, i) or has_edge(edges, k, j) or has_edge(edges, i, k):
+            note_face(edges, face)
             kept -= 1
-            planes[f] = planes[kept]
-            faces[f] = faces[kept]
-            idle = 0
+            swap_faces(planes, faces, f, kept)
+            f = kept - 1
         else:
-            f += 1
-            idle += 1
-        if f >= kept:
-            f = 0
+            f -= 1
     return kept
 
 
@@ -152,20 +189,37 @@ def close_hole(
     planes: wp.array[vec4],
     faces: wp.array[wp.int32],
     edges: wp.array[wp.uint64],
-    kept: int,
+    hole: wp.vec2i,
     apex: int,
 ) -> int:
-    """Join the rim of the hole to the new corner; returns the number of faces, too large where they do not fit."""
-    count = int(kept)
+    """Join the rim of the hole to the new corner; returns the number of faces, too large where they do not fit.
+
+    Args:
+        w: The corners.
+        planes: Planes of the faces.
+        faces: Corners of the faces.
+        edges: Those of the hole; none are noted afterwards.
+        hole: The first face of the hole, and the number of faces.
+        apex: The new corner.
+    """
     inner = middle_of(w)
-    for i in range(apex):
-        if edges[i] != wp.uint64(0):
-            for j in range(apex):
-                if has_edge(edges, i, j) and not has_edge(edges, j, i):
-                    if count < MOST_FACES:
-                        faces[count] = face_of(i, j, apex)
-                        planes[count] = plane_of(w, faces[count], inner)
-                    count += 1
-    for i in range(apex):
-        edges[i] = wp.uint64(0)
-    return count
+    count = int(hole[1])
+    for f in range(hole[0], hole[1]):
+        face = faces[f]
+        for k in range(3):
+            i = face_corner(face, k)
+            j = face_corner(face, (k + 1) % 3)
+            if not has_edge(edges, j, i):
+                if count < MOST_FACES + MOST_RIM:
+                    faces[count] = face_of(i, j, apex)
+                count += 1
+    for f in range(hole[0], hole[1]):
+        face = faces[f]
+        for k in range(3):
+            edges[face_corner(face, k)] = wp.uint64(0)
+    # The new faces move into the hole.
+    holes = hole[1] - hole[0]
+    for f in range(hole[0], wp.min(count - holes, MOST_FACES)):
+        faces[f] = faces[f + holes]
+        planes[f] = plane_of(w, faces[f], inner)
+    return count - holes

@@ -14,11 +14,15 @@ goes first and is followed as long as it gains: with w the nearest corner along 
 
     w(n) ∥ n      (∂w/∂n + σ) Δ = −w across n
 
-for a turn Δ of n, with ∂w/∂n, minus the radii of curvature, from differences. Where A − B has edges it gains nothing,
-and the rounds are speeded up by going where two of them, taken as linear, point to.
+for a turn Δ of n, with ∂w/∂n, minus the radii of curvature, from differences to both sides. Where A − B has edges, w is
+no single corner but the point between two that the distance was measured at, and the differences jump across the edge:
+Newton's method then stays on it. Where that gains nothing either, the rounds are speeded up by going where two of them,
+taken as linear, point to.
 
 Reference for the extrapolation: Anderson (1965), with one vector of history.
 """
+
+import math
 
 import warp as wp
 
@@ -26,19 +30,29 @@ from rattleback.collision.closest import Closest
 from rattleback.collision.colliders import Hulls
 from rattleback.collision.narrowphase.separation import gjk
 from rattleback.collision.narrowphase.tetrahedron import perpendicular
+from rattleback.collision.narrowphase.witness import witness
 from rattleback.collision.solid import Solid, support
 from rattleback.core.precision import epsilon, real, vec3
 
 # The gap m as a part of the depth, and at least of the coordinates.
 FREE = wp.constant(real(0.25))
-LEAST_FREE = wp.constant(real(1e-3))
+LEAST_FREE = wp.constant(real(1e-2))
 # What a round must gain, as a part of the coordinates, for another one.
 GAIN = wp.constant(real(16.0 * epsilon))
 MOST = wp.constant(40)
+# Parts of the coordinates within which the points agree with depth and normal: for no more rounds, and in the end.
+MET = wp.constant(real(max(1e-7, 64.0 * epsilon)))
+AGREED = wp.constant(real(max(2e-9, 64.0 * epsilon)))
 # Most Newton steps in a row, the angle of the differences [rad], and the most a step may turn [rad].
 STEPS = wp.constant(12)
 ANGLE = wp.constant(real(epsilon**0.375))
 MOST_TURN = wp.constant(real(0.5))
+# The widest angle at which points are looked for around a normal [rad], and the cosine of an eighth of a turn.
+WIDEST = wp.constant(real(1e-3))
+HALF_ROOT = wp.constant(real(math.sqrt(0.5)))
+# What turns as far as may be differ by at least, and how often one is shortened to a quarter.
+FAR = wp.constant(real(0.45))
+SHORTER = wp.constant(6)
 # Square of the part of a turn below which its change says nothing.
 NEARLY_CONSTANT = wp.constant(real(epsilon))
 
@@ -59,18 +73,27 @@ def turned(n: vec3, step: vec3) -> vec3:
 
 
 @wp.func
-def turn(a: Solid, b: Solid, hulls: Hulls, n: vec3) -> vec3:
-    """A unit direction near n where σ may be larger: by Newton's method, downhill from a saddle."""
+def turn(a: Solid, b: Solid, hulls: Hulls, n: vec3, w: vec3) -> vec3:
+    """A unit direction near n where σ may be larger: by Newton's method, downhill from a saddle.
+
+    Args:
+        a: A solid.
+        b: Another one.
+        hulls: Their corners.
+        n: A unit direction.
+        w: A corner of A − B that lies least far along n, or a point between such corners.
+    """
     u = perpendicular(n)
     v = wp.cross(n, u)
-    w = nearest_corner(a, b, hulls, n)
-    along_u = nearest_corner(a, b, hulls, n + ANGLE * u) - w
-    along_v = nearest_corner(a, b, hulls, n + ANGLE * v) - w
+    # Taken to both sides, so that an edge of A − B across n is as stiff as it is, and n stays on it.
+    along_u = nearest_corner(a, b, hulls, n + ANGLE * u) - nearest_corner(a, b, hulls, n - ANGLE * u)
+    along_v = nearest_corner(a, b, hulls, n + ANGLE * v) - nearest_corner(a, b, hulls, n - ANGLE * v)
     low = wp.dot(n, w)
     # The matrix, its sign turned so that it is positive where σ has a maximum; symmetric but for rounding.
-    x = -wp.dot(u, along_u) / ANGLE + low
-    y = -wp.dot(v, along_v) / ANGLE + low
-    z = -real(0.5) * (wp.dot(u, along_v) + wp.dot(v, along_u)) / ANGLE
+    half_angle = real(0.5) / ANGLE
+    x = -wp.dot(u, along_u) * half_angle + low
+    y = -wp.dot(v, along_v) * half_angle + low
+    z = -real(0.5) * (wp.dot(u, along_v) + wp.dot(v, along_u)) * half_angle
     p = wp.dot(u, w)
     q = wp.dot(v, w)
     determinant = x * y - z * z
@@ -81,7 +104,9 @@ def turn(a: Solid, b: Solid, hulls: Hulls, n: vec3) -> vec3:
         e = wp.where(x < y, z * v - (y - least) * u, z * u - (x - least) * v)
         length = wp.length(e)
         if length == real(0.0):
-            return n
+            # It is negative all around.
+            e = wp.where(p == real(0.0) and q == real(0.0), u, p * u + q * v)
+            length = wp.length(e)
         way = wp.where(p * wp.dot(u, e) + q * wp.dot(v, e) < real(0.0), -MOST_TURN, MOST_TURN)
         return turned(n, (way / length) * e)
     return turned(n, ((y * p - z * q) * u + (x * q - z * p) * v) / determinant)
@@ -91,9 +116,18 @@ def turn(a: Solid, b: Solid, hulls: Hulls, n: vec3) -> vec3:
 def followed(a: Solid, b: Solid, hulls: Hulls, guess: Closest, least: real) -> Closest:
     """The guess after Newton steps, as long as each gains more than ``least``; only separation and normal are right."""
     out = guess
+    w = nearest_corner(a, b, hulls, guess.normal)
     for _ in range(STEPS):
-        n = turn(a, b, hulls, out.normal)
-        high = wp.dot(n, nearest_corner(a, b, hulls, n))
+        n = turn(a, b, hulls, out.normal, w)
+        w = nearest_corner(a, b, hulls, n)
+        high = wp.dot(n, w)
+        # A turn as far as may be follows no maximum; an edge of A − B may be much nearer.
+        if wp.length_sq(n - out.normal) > FAR * FAR:
+            for _k in range(SHORTER):
+                if high <= out.separation + least:
+                    n = wp.normalize(real(0.75) * out.normal + real(0.25) * n)
+                    w = nearest_corner(a, b, hulls, n)
+                    high = wp.dot(n, w)
         if high <= out.separation + least:
             break
         out.normal = n
@@ -114,11 +148,41 @@ def measured(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> C
     if core.overlap == 0 and high > guess.separation:
         out.normal = core.normal
         out.separation = high
-    # The points are right to rounding, the normal to its root; so B's moves that much along it to agree.
     out.point_a = core.point_a - t * guess.normal
-    miss = wp.dot(out.normal, out.point_a - core.point_b) - out.separation
-    out.point_b = core.point_b + miss * out.normal
+    out.point_b = core.point_b
     return out
+
+
+@wp.func
+def miss_of(answer: Closest) -> real:
+    """How far the points of an answer are from being as far apart, along the normal, as it says."""
+    return wp.length(answer.point_a - answer.point_b - answer.separation * answer.normal)
+
+
+@wp.func
+def agreed(a: Solid, b: Solid, hulls: Hulls, answer: Closest, scale: real) -> Closest:
+    """The answer with points that agree with depth and normal: between corners that lie farthest near the normal."""
+    n = answer.normal
+    x = answer.separation * n
+    if miss_of(answer) <= AGREED * scale:
+        answer.point_b = answer.point_a - x
+        return answer
+    w = wp.zeros(shape=(40,), dtype=vec3)
+    origin = wp.zeros(shape=(40,), dtype=vec3)
+    # Eight directions around the normal, at each of five angles from it.
+    step = WIDEST * perpendicular(n)
+    for k in range(40):
+        d = n + step
+        origin[k] = support(a, hulls, -d)
+        w[k] = origin[k] - support(b, hulls, d)
+        step = HALF_ROOT * (step + wp.cross(n, step))
+        if k % 8 == 7:
+            step = real(0.1) * step
+    found = witness(w, origin, 40, x, scale)
+    if found.miss < miss_of(answer):
+        answer.point_a = found.point_a
+    answer.point_b = answer.point_a - x
+    return answer
 
 
 @wp.func
@@ -143,9 +207,9 @@ def ahead_of(r: vec3, change: vec3, way: vec3, reach: real) -> vec3:
     return r * (wp.max(reach, length) / length)
 
 
-@wp.func
+@wp.func(inline=False)
 def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Closest:
-    """The answer for two cores that overlap, near a guess whose separation is σ of its normal.
+    """The answer for two cores that overlap, near a guess whose separation is σ of its normal; see ``agreed``.
 
     Args:
         a: A solid.
@@ -157,15 +221,28 @@ def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Cl
     least = GAIN * scale
     from_here = followed(a, b, hulls, guess, least)
     best = measured(a, b, hulls, from_here, scale)
+    best_miss = miss_of(best)
+    for _ in range(STEPS):
+        if best_miss <= MET * scale:
+            break
+        on_edge = best
+        on_edge.normal = turn(a, b, hulls, best.normal, best.point_a - best.point_b)
+        on_edge.separation = wp.dot(on_edge.normal, nearest_corner(a, b, hulls, on_edge.normal))
+        now = measured(a, b, hulls, on_edge, scale)
+        miss = miss_of(now)
+        gain = now.separation - best.separation
+        if gain <= least and (gain <= -least or miss >= real(0.5) * best_miss):
+            break
+        from_here = on_edge
+        best = now
+        best_miss = miss
     x = from_here.normal
     r = best.normal - x
-    gain = best.separation - from_here.separation
     from_here = best
     ahead = bool(False)
     reach = MOST_TURN
-    done = bool(False)
     for _ in range(MOST):
-        if done or wp.abs(gain) <= real(4.0) * least:
+        if best_miss <= MET * scale:
             break
         now = measured(a, b, hulls, from_here, scale)
         change = now.normal - from_here.normal - r
@@ -173,11 +250,15 @@ def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Cl
         x = from_here.normal
         r = now.normal - x
         gain = now.separation - best.separation
-        if gain > real(0.0):
+        miss = miss_of(now)
+        nearer = gain > -least and miss < real(0.9) * best_miss
+        if gain > least or nearer:
             best = now
+            best_miss = miss
         from_here = best
         # A round that loses was too far ahead of the last one; a plain one cannot lose but for rounding.
-        done = gain <= real(0.0) and not ahead
+        if gain <= real(0.0) and not ahead and not nearer:
+            break
         if ahead:
             reach = wp.where(gain > real(0.0), wp.min(real(2.0) * reach, MOST_TURN), real(0.25) * reach)
         ahead = gain > real(0.0)
@@ -185,3 +266,21 @@ def refined(a: Solid, b: Solid, hulls: Hulls, guess: Closest, scale: real) -> Cl
             from_here.normal = turned(x, ahead_of(r, change, way, reach))
             from_here.separation = wp.dot(from_here.normal, nearest_corner(a, b, hulls, from_here.normal))
     return best
+
+
+@wp.func
+def sharpened(a: Solid, b: Solid, hulls: Hulls, apart: Closest, scale: real) -> Closest:
+    """The answer for two cores that all but touch, so close that rounding may have turned the normal of the distance.
+
+    Args:
+        a: A solid.
+        b: Another one.
+        hulls: Their corners.
+        apart: The answer as the distance gives it.
+        scale: How large the coordinates are [m].
+    """
+    guess = apart
+    guess.separation = wp.dot(apart.normal, nearest_corner(a, b, hulls, apart.normal))
+    if apart.separation - guess.separation <= AGREED * scale:
+        return apart
+    return agreed(a, b, hulls, refined(a, b, hulls, guess, scale), scale)

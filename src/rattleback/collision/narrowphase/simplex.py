@@ -90,24 +90,61 @@ def with_corner(s: Simplex, w: vec3, a: vec3) -> Simplex:
 
 @wp.func
 def reduced(s: Simplex, weights: vec4) -> Simplex:
-    """The corners that carry weight."""
-    out = Simplex()
-    for k in range(4):
-        if weights[k] > real(0.0):
-            out = with_corner(out, corner(s, k), corner_a(s, k))
-    return out
+    """The corners that carry weight, in their order."""
+    count = int(0)
+    if weights[3] > real(0.0):
+        count = 1
+    if weights[2] > real(0.0):
+        count += 1
+    else:
+        s.w2 = s.w3
+        s.a2 = s.a3
+    if weights[1] > real(0.0):
+        count += 1
+    else:
+        s.w1 = s.w2
+        s.a1 = s.a2
+        s.w2 = s.w3
+        s.a2 = s.a3
+    if weights[0] > real(0.0):
+        count += 1
+    else:
+        s.w0 = s.w1
+        s.a0 = s.a1
+        s.w1 = s.w2
+        s.a1 = s.a2
+        s.w2 = s.w3
+        s.a2 = s.a3
+    s.count = count
+    return s
 
 
 @wp.func
 def reduced_weights(weights: vec4) -> vec4:
     """The weights of the corners that ``reduced`` keeps."""
-    out = vec4()
-    n = int(0)
-    for k in range(4):
-        if weights[k] > real(0.0):
-            out[n] = weights[k]
-            n += 1
-    return out
+    x = weights[0]
+    y = weights[1]
+    z = weights[2]
+    w = weights[3]
+    if z <= real(0.0):
+        z = w
+        w = real(0.0)
+    if y <= real(0.0):
+        y = z
+        z = w
+        w = real(0.0)
+    if x <= real(0.0):
+        x = y
+        y = z
+        z = w
+        w = real(0.0)
+    return vec4(x, y, z, w)
+
+
+@wp.func
+def weighted(s: Simplex, weights: vec4) -> vec3:
+    """The point of the simplex that weights stand for."""
+    return weights[0] * s.w0 + weights[1] * s.w1 + weights[2] * s.w2 + weights[3] * s.w3
 
 
 @wp.func
@@ -117,50 +154,106 @@ def weighted_a(s: Simplex, weights: vec4) -> vec3:
 
 
 @wp.func
-def nearer_on_edge(s: Simplex, i: int, j: int, best: NearestOnSimplex) -> NearestOnSimplex:
-    """The better of an answer and the nearest point of the edge from corner i to corner j."""
-    p = corner(s, i)
-    e = corner(s, j) - p
+def along_edge(p: vec3, q: vec3) -> real:
+    """How far along the edge from p to q the point nearest to the origin lies; from 0 to 1."""
+    e = q - p
+    t = -wp.dot(p, e)
     square = wp.dot(e, e)
-    t = real(0.0)
-    if square > real(0.0):
-        t = wp.clamp(-wp.dot(p, e) / square, real(0.0), real(1.0))
-    v = p + t * e
-    if t == real(1.0):
-        v = corner(s, j)
-    if wp.dot(v, v) < best.square:
-        best.point = v
-        best.square = wp.dot(v, v)
-        best.weights = vec4()
-        best.weights[i] = real(1.0) - t
-        best.weights[j] = t
-    return best
+    if t <= real(0.0):
+        return real(0.0)
+    if t >= square:
+        return real(1.0)
+    return t / square
 
 
 @wp.func
-def nearer_in_face(s: Simplex, i: int, j: int, k: int, best: NearestOnSimplex) -> NearestOnSimplex:
-    """The better of an answer and the foot of the origin on a face, where that lies between its corners."""
-    p = corner(s, i)
-    e = corner(s, j) - p
-    f = corner(s, k) - p
+def on_edge(p: vec3, q: vec3, t: real) -> vec3:
+    """The point a part t of the way along an edge; exactly q at its end."""
+    if t == real(1.0):
+        return q
+    return p + t * (q - p)
+
+
+@wp.func
+def across_face(p: vec3, q: vec3, r: vec3) -> vec3:
+    """The normal of a face, not of unit length; zero where the origin's foot does not lie between its corners."""
+    e = q - p
+    f = r - p
     n = wp.cross(e, f)
     square = wp.dot(n, n)
     if square <= FLAT * FLAT * wp.dot(e, e) * wp.dot(f, f):
-        return best
+        return vec3()
     y = wp.dot(n, wp.cross(f, p))
     z = wp.dot(n, wp.cross(p, e))
-    x = square - y - z
-    if x <= real(0.0) or y <= real(0.0) or z <= real(0.0):
-        return best
-    # The foot lies along n from the origin.
-    v = (wp.dot(n, p) / square) * n
-    if wp.dot(v, v) < best.square:
-        best.point = v
-        best.square = wp.dot(v, v)
-        best.weights = vec4()
-        best.weights[i] = x / square
-        best.weights[j] = y / square
-        best.weights[k] = z / square
+    if y <= real(0.0) or z <= real(0.0) or square - y - z <= real(0.0):
+        return vec3()
+    return n
+
+
+@wp.func
+def face_weights(p: vec3, q: vec3, r: vec3, n: vec3) -> vec3:
+    """The weights of the corners of a face at the origin's foot, which lies between them; n its normal."""
+    square = wp.dot(n, n)
+    y = wp.dot(n, wp.cross(r - p, p)) / square
+    z = wp.dot(n, wp.cross(p, q - p)) / square
+    return vec3(real(1.0) - y - z, y, z)
+
+
+@wp.func
+def nearest_on_two(p: vec3, q: vec3) -> NearestOnSimplex:
+    """The point of an edge nearest to the origin."""
+    out = NearestOnSimplex()
+    t = along_edge(p, q)
+    out.point = on_edge(p, q, t)
+    out.square = wp.dot(out.point, out.point)
+    out.weights = vec4(real(1.0) - t, t, real(0.0), real(0.0))
+    return out
+
+
+@wp.func
+def nearest_on_three(p: vec3, q: vec3, r: vec3) -> NearestOnSimplex:
+    """The point of a triangle nearest to the origin, but for the inside of its edge from p to q."""
+    out = NearestOnSimplex()
+    n = across_face(p, q, r)
+    square = wp.dot(n, n)
+    if square > real(0.0):
+        # The foot lies along n from the origin.
+        out.point = (wp.dot(n, p) / square) * n
+        out.square = wp.dot(out.point, out.point)
+        x = face_weights(p, q, r, n)
+        out.weights = vec4(x[0], x[1], x[2], real(0.0))
+        return out
+    s = along_edge(p, r)
+    t = along_edge(q, r)
+    u = on_edge(p, r, s)
+    v = on_edge(q, r, t)
+    first = wp.dot(u, u) <= wp.dot(v, v)
+    if first:
+        out.point = u
+        out.weights = vec4(real(1.0) - s, real(0.0), s, real(0.0))
+    else:
+        out.point = v
+        out.weights = vec4(real(0.0), real(1.0) - t, t, real(0.0))
+    out.square = wp.dot(out.point, out.point)
+    return out
+
+
+@wp.func
+def nearest_on_four(s: Simplex) -> NearestOnSimplex:
+    """The point of the three faces at the last corner of a tetrahedron that is nearest to the origin."""
+    best = nearest_on_three(s.w0, s.w1, s.w3)
+    x = best.weights
+    best.weights = vec4(x[0], x[1], real(0.0), x[2])
+    next = nearest_on_three(s.w1, s.w2, s.w3)
+    if next.square < best.square:
+        best = next
+        x = next.weights
+        best.weights = vec4(real(0.0), x[0], x[1], x[2])
+    next = nearest_on_three(s.w2, s.w0, s.w3)
+    if next.square < best.square:
+        best = next
+        x = next.weights
+        best.weights = vec4(x[1], real(0.0), x[0], x[2])
     return best
 
 
@@ -182,20 +275,19 @@ def holds_origin(s: Simplex) -> vec4:
 @wp.func
 def nearest_to_origin(s: Simplex) -> NearestOnSimplex:
     """The point of a simplex nearest to the origin, on a feature that its last corner belongs to."""
-    best = NearestOnSimplex()
-    last = s.count - 1
-    if last == 3:
-        weights = holds_origin(s)
-        if wp.min(weights) > real(0.0):
-            best.weights = weights
-            best.inside = 1
-            return best
-    best.point = corner(s, last)
-    best.square = wp.dot(best.point, best.point)
-    best.weights[last] = real(1.0)
-    for i in range(last):
-        best = nearer_on_edge(s, i, last, best)
-    for i in range(last):
-        for j in range(i + 1, last):
-            best = nearer_in_face(s, i, j, last, best)
-    return best
+    if s.count == 2:
+        return nearest_on_two(s.w0, s.w1)
+    if s.count == 3:
+        return nearest_on_three(s.w0, s.w1, s.w2)
+    out = NearestOnSimplex()
+    if s.count == 1:
+        out.point = s.w0
+        out.square = wp.dot(s.w0, s.w0)
+        out.weights = vec4(real(1.0), real(0.0), real(0.0), real(0.0))
+        return out
+    weights = holds_origin(s)
+    if wp.min(weights) > real(0.0):
+        out.weights = weights
+        out.inside = 1
+        return out
+    return nearest_on_four(s)

@@ -26,7 +26,7 @@ from rattleback.core.precision import real
 HALVINGS = wp.constant(32)
 
 
-@wp.func
+@wp.func(inline=False)
 def over_edge(t: Triangle, hulls: Hulls, surfaces: Surfaces, other: Solid, h: int) -> Closest:
     """The cores' answer on an edge of the triangle, the other solid as A; the largest separation if there is none."""
     out = Closest()

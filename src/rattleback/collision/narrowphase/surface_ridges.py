@@ -38,7 +38,7 @@ WORK = wp.constant(65536)
 # Directions that are remembered, so that the triangles of a flat face are looked at once.
 SEEN = 16
 # Most directions from which the way out is sought, and the angle by which they differ at least [rad].
-STARTS = 6
+STARTS = 10
 ANOTHER = wp.constant(real(0.4))
 
 
@@ -121,7 +121,7 @@ def is_behind(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, fo
     return touching
 
 
-@wp.func
+@wp.func(inline=False)
 def along(patch: Patch, corners: Hulls, n: vec3) -> Closest:
     """The answer for the cores along a normal of the surface, the other solid as A."""
     out = Closest()
@@ -141,7 +141,7 @@ def triangle_of(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, 
     return triangle_at(patch.surface, items.part[i], body, corners, surfaces)
 
 
-@wp.func
+@wp.func(inline=False)
 def best_start(
     items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, found: Found, former: wp.array[vec3], count: int
 ) -> Closest:
@@ -187,7 +187,7 @@ def holder(patch: Patch, corners: Hulls, x: vec3, near: real) -> int:
     return -1
 
 
-@wp.func
+@wp.func(inline=False)
 def carrier_of(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, answer: Closest, near: real) -> int:
     """The item whose triangle has the point of an answer; −1 where the surface does not have it or its normal."""
     i = holder(patch, corners, answer.point_b, near)

@@ -108,7 +108,10 @@ def tetrahedron(a: Solid, b: Solid, hulls: Hulls, core: Core) -> Start:
             u = perpendicular(n)
             v = wp.cross(n, u)
         elif dimension == 1:
-            n = wp.normalize(wp.cross(s.w1 - s.w0, s.w2 - s.w0))
+            # Taken from the part across the line, n is as square to it as numbers allow, however thin the triangle is.
+            side = s.w2 - s.w0
+            side = wp.normalize(side - wp.dot(side, n) * n)
+            n = wp.normalize(wp.cross(n, side - wp.dot(side, n) * n))
     out.simplex = s
     out.across = across_what_is_flat(core, n, out.dimensions)
     return out
