@@ -49,7 +49,7 @@ SAME = wp.constant(real(4096.0 * epsilon))
 
 
 @group(axis="bodies")
-class Stops:
+class Halts:
     """How far every body went, and what stopped it."""
 
     fraction: real = field("1", "part of the predicted motion it makes; 1 where nothing stops it")
@@ -68,7 +68,7 @@ class Passes:
 
 
 @wp.kernel(enable_backward=False)
-def open_passes(hits: Stops, passes: Passes) -> None:
+def open_passes(hits: Halts, passes: Passes) -> None:
     """Every body goes all the way until something stops it."""
     b = wp.tid()
     hits.fraction[b] = real(1.0)
@@ -117,7 +117,7 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
 
 
 @wp.kernel(enable_backward=False)
-def meet(ways: Ways, items: Items, hits: Stops, passes: Passes) -> None:
+def meet(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
     """Find the first contact of every item whose bodies may have one they did not have in the last pass."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -146,7 +146,7 @@ def close_pass(passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def shorten(hits: Stops, passes: Passes) -> None:
+def shorten(hits: Halts, passes: Passes) -> None:
     """Every body goes as far as the pass has found; another pass is wanted where one goes less far than before."""
     b = wp.tid()
     least = passes.least[b]
@@ -158,7 +158,7 @@ def shorten(hits: Stops, passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def name_others(ways: Ways, items: Items, hits: Stops, passes: Passes) -> None:
+def name_others(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
     """Say which collider stopped every body."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -177,7 +177,7 @@ def name_others(ways: Ways, items: Items, hits: Stops, passes: Passes) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def stop_bodies(ways: Ways, hits: Stops) -> None:
+def stop_bodies(ways: Ways, hits: Halts) -> None:
     """Put every body that was stopped where it stops."""
     b = wp.tid()
     f = hits.fraction[b]
@@ -190,7 +190,7 @@ def stop_bodies(ways: Ways, hits: Stops) -> None:
 
 
 class Continuous:
-    """Stops the continuous bodies of a model at their first contact within a step.
+    """Halts the continuous bodies of a model at their first contact within a step.
 
     Args:
         model: The model.
@@ -211,7 +211,7 @@ class Continuous:
         self.each_body, self.count = len(model.names), int(model.count)
         self.geometry, self.method = _continuous_only(model, geometry), method
         self.active = bool(self.geometry.colliders.movable.numpy().any())
-        self.hits = arrays.allocate(Stops, {"bodies": self.count}, geometry.device)
+        self.hits = arrays.allocate(Halts, {"bodies": self.count}, geometry.device)
         self.hits.fraction.fill_(1.0)
         self.hits.other.fill_(-1)
         self.room = dict.fromkeys(("pairs", "items"), PAIRS_EACH * geometry.count + 16)

@@ -239,6 +239,7 @@ class Listing:
     def __init__(self, kernels: Drivers, crowd: Crowd, state: Any, pairs: Pairs) -> None:
         self.kernels, self.crowd, self.state, self.pairs = kernels, crowd, state, pairs
         self.slots = Slots()
+        self.sum: Sum | None = None
 
     def record(self, program: Any) -> None:
         """Record the launches."""
@@ -247,13 +248,17 @@ class Listing:
         if program.device.is_cpu:
             program.launch(self.kernels.serial, 1, self.crowd, self.state, self.pairs)
             return
-        inputs = (self.crowd, self.state, self._slots(), self.pairs)
+        # What is recorded twice, before the steps and in them, must work on the same arrays.
+        if self.sum is None:
+            self._make_slots()
+            self.sum = Sum(self.slots.start, len(self.slots.row), program.device)
+        inputs = (self.crowd, self.state, self.slots, self.pairs)
         many = len(self.slots.row)
         program.launch(self.kernels.count, many, *inputs)
-        Sum(self.slots.start, many, program.device).record(program)
+        self.sum.record(program)
         program.launch(self.kernels.fill, many, *inputs)
 
-    def _slots(self) -> Slots:
+    def _make_slots(self) -> None:
         """The slots of all rows, in order: a row by itself, behind it the possible pairs of a big collider."""
         each, flags, device = self.crowd.each, self.crowd.is_big.numpy(), self.pairs.first.device
         others = [np.arange(a + 1, each) if flags[a] else np.zeros(0, dtype=int) for a in range(each)]
@@ -264,4 +269,3 @@ class Listing:
         shifted = np.where(other < 0, other, other + starts[:, None])
         self.slots.other = wp.array(shifted.ravel(), dtype=wp.int32, device=device)
         self.slots.start = wp.zeros(len(self.slots.row) + 1, dtype=wp.int32, device=device)
-        return self.slots
