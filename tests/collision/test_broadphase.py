@@ -185,6 +185,24 @@ def test_the_list_is_what_a_plain_search_finds_whatever_moves(method, seed, each
 
 @each_method
 @pytest.mark.parametrize("parallel", [False, True])
+def test_a_list_recorded_before_the_steps_and_in_them_is_right_both_times(method, parallel):
+    crowd = Crowd(11, each=30, worlds=2)
+    pairs = crowd.pairs(2000)
+    bound = method.bind(crowd.geometry, crowd.places, pairs, crowd.bodies)
+    program = Program(crowd.device, wp.zeros(1, dtype=wp.int32, device=crowd.device))
+    for part in (program.prologue(), program.stage("broad phase")):
+        with part:
+            bound.record(InParallel(program) if parallel else program)
+    program.compile()
+    for steps in (0, 1, 0, 2):
+        program.run(steps)
+        check(crowd, pairs)
+        crowd.center = crowd.center + crowd.rng.normal(0.0, 0.1, crowd.center.shape)
+        crowd.place()
+
+
+@each_method
+@pytest.mark.parametrize("parallel", [False, True])
 def test_sizes_over_six_decades_are_found(method, parallel):
     crowd = Crowd(3, each=80, worlds=1, decades=6.0)
     pairs = crowd.pairs(80 * 80)

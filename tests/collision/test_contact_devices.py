@@ -1,11 +1,19 @@
 """Contacts on every device: the same bodies touch at the same points, in steps that are cut short as well."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import warp as wp
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
 from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.compile import compile_colliders
+from rattleback.collision.contact_view import ContactView
+from rattleback.collision.detection import Detection
+from rattleback.collision.finder import Finder
+from rattleback.core.stages import Program
 
 
 def crowd(floor):
@@ -67,3 +75,34 @@ def test_steps_are_cut_short_alike_on_every_device(device):
     sim.step(12)
     assert sim["bullet"].position[2] > 1.0
     assert sim.time == pytest.approx(0.05 * 11 + np.sqrt(2 * 0.9 / 9.81) - 0.4, abs=1e-3)
+
+
+class InParallel:
+    """Records what CUDA would run, to be run on a CPU."""
+
+    device = SimpleNamespace(is_cpu=False)
+
+    def __init__(self, program):
+        self.launch, self.when, self.loop = program.launch, program.when, program.loop
+
+
+@pytest.mark.parametrize("floor", [rb.Plane(), waves()], ids=["plane", "waves"])
+@pytest.mark.parametrize("method", broadphase.MENU)
+def test_what_cuda_would_run_finds_the_same_contacts_on_a_cpu(method, floor):
+    sim = rb.Simulation(crowd(floor), contacts="detect", worlds=2, time_step=2e-3)
+    finder = Finder(compile_colliders(sim.model), len(sim.model.names), sim.state.motion, Detection(broadphase=method))
+    finder.find()
+    program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device=sim.device))
+    with program.prologue():
+        finder.record(InParallel(program), program.stop)
+    with program.stage("contacts"):
+        finder.record(InParallel(program), program.stop)
+    program.compile()
+    for steps in (0, 1, 2):
+        program.run(steps)
+        assert program.stop.numpy()[0] == 0
+        here, there = sim.contacts, ContactView(finder, sim.model)
+        assert there.bodies == here.bodies
+        np.testing.assert_array_equal(there.point, here.point)
+        np.testing.assert_array_equal(there.separation, here.separation)
+        sim.step(3)
