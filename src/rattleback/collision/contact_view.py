@@ -89,14 +89,14 @@ class ContactView:
         found = {name: array.numpy()[:count] for name, array in arrays.each(finder.volumes)}
         a, b = (array.numpy()[:count] for array in (finder.items.a, finder.items.b))
         body, origin = finder.geometry.colliders.body.numpy(), finder.places.position.numpy()
+        normals = finder.found.normal.numpy()
         solids = []
         for row in np.flatnonzero(found.pop("status") == OVERLAPPING):
             own = {name: column[row] for name, column in found.items()}
             for name in ("centroid", "region_centroid"):
                 own[name] = own[name] + origin[a[row]]
             world, one = divmod(int(body[a[row]]), len(names))
-            normal = finder.found.normal.numpy()[row]
-            solid = OverlapSolid(normal=normal, **own)
+            solid = OverlapSolid(normal=normals[row], **own)
             solids.append(Overlap(names[one], names[int(body[b[row]]) % len(names)], world, solid))
         return solids
 

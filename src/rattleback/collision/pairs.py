@@ -6,7 +6,7 @@ rows first[a] … first[a + 1] − 1, sorted by b: the list is the same whatever
 
 import warp as wp
 
-from rattleback.collision.colliders import Colliders, Exclusions, Places
+from rattleback.collision.colliders import Colliders, Exclusions
 from rattleback.core.arrays import field, group
 
 
@@ -42,13 +42,3 @@ def may_meet(colliders: Colliders, exclusions: Exclusions, each_body: int, i: in
         if exclusions.body[k] == other:
             return False
     return True
-
-
-@wp.func
-def boxes_overlap(places: Places, i: int, j: int) -> bool:
-    """Whether the boxes of two colliders share a point."""
-    p = places.lower[i]
-    q = places.upper[j]
-    r = places.lower[j]
-    s = places.upper[i]
-    return p[0] <= q[0] and r[0] <= s[0] and p[1] <= q[1] and r[1] <= s[1] and p[2] <= q[2] and r[2] <= s[2]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Colliders, Exclusions, Places
-from rattleback.collision.pairs import Pairs, boxes_overlap, may_meet
+from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.precision import vec3
 
 # A collider is big where its reach is this many times the median; at most so many that have an end are.
@@ -76,7 +76,8 @@ def big_ones(reach: NDArray[Any]) -> NDArray[np.bool_]:
 @wp.func
 def meets(crowd: Crowd, i: int, j: int) -> bool:
     """Whether the boxes of two colliders overlap and they may meet."""
-    if not boxes_overlap(crowd.places, i, j):
+    places = crowd.places
+    if not overlap(places.lower[i], places.upper[i], places.lower[j], places.upper[j]):
         return False
     return may_meet(crowd.colliders, crowd.exclusions, crowd.each_body, i, j)
 

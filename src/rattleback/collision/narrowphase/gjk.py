@@ -22,7 +22,6 @@ from rattleback.collision.narrowphase.epa import penetration
 from rattleback.collision.narrowphase.plane import record_planes
 from rattleback.collision.narrowphase.refine import sharpened
 from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, search
-from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.solid import MESH, PLANE, Solid, load
 from rattleback.core import checks
 from rattleback.core.precision import real, vec3
@@ -58,15 +57,6 @@ def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds)
         if core.distance <= CLOSE * core.scale:
             answer = sharpened(a, b, hulls, answer, core.scale)
     return with_shells(answer, a.round, b.round)
-
-
-@wp.func
-def closest_by_gjk(a: Solid, b: Solid, hulls: Hulls, axis: vec3) -> Closest:
-    """The answer for two solids, however far apart they are; see ``closest_within``."""
-    bounds = Bounds()
-    bounds.far = LARGE
-    bounds.most = ROUNDS
-    return closest_within(a, b, hulls, axis, bounds)
 
 
 @wp.kernel(enable_backward=False)
