@@ -82,7 +82,7 @@ def test_a_file_that_is_no_scene_is_a_sentence(path, content, message):
         (
             {"boddies": []},
             "boddies: is not a field of this table. Did you mean 'bodies'? It takes 'format', 'version', 'name', "
-            "'gravity', 'bodies', 'joints', 'forces', 'exclusions', 'allowed'.",
+            "'gravity', 'bodies', 'joints', 'forces', 'exclusions', 'allowed', 'combine', 'pairs'.",
         ),
     ],
 )

@@ -50,10 +50,13 @@ fixed = st.one_of(
     st.builds(rb.HeightField, st.lists(point, min_size=2, max_size=4), st.tuples(size, size)),
 )
 material = st.builds(
-    lambda f, e, d: rb.Material(friction=f, restitution=e, static_friction=f + d, dynamic_friction=f),
+    lambda f, e, d, v: rb.Material(
+        friction=f, restitution=e, static_friction=f + d, dynamic_friction=f, rolling_friction=d, surface_velocity=v
+    ),
     st.floats(0, 2),
     st.floats(0, 1),
     st.floats(0, 1),
+    point,
 )
 motion = {"position": point, "orientation": turn, "velocity": point, "angular_velocity": point, "material": material}
 weight = st.one_of(

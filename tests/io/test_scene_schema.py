@@ -63,6 +63,10 @@ def full_scene():
     scene.exclude("solid")
     scene.exclude("fast", "solid")
     scene.allow("fast", "box_2")
+    belt = rb.Material(rolling_friction=0.01, spinning_friction=0.02, surface_velocity=(1, 0, 0))
+    scene.add_static(rb.Box(1, 1, 1), material=belt)
+    scene.combine(friction="mean")
+    scene.pair(belt, rb.Material(), friction=1, restitution=0.5, rolling_friction=0.1)
     coupled = {
         "screw": {"pitch": -0.1},
         "gear": {"axis_b": None, "ratio": 1.5, "internal": True},
@@ -198,7 +202,7 @@ def test_the_menus_of_shapes_joints_and_forces_are_covered():
 
 
 def test_no_kind_is_called_what_a_table_or_another_kind_is_called():
-    assert len(ENTRIES) == 6 + len(SHAPES) + len(JOINTS) + len(FORCES)
+    assert len(ENTRIES) == 10 + len(SHAPES) + len(JOINTS) + len(FORCES)
 
 
 def test_the_schema_lists_every_joint_of_the_menu():

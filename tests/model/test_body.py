@@ -199,6 +199,10 @@ def test_a_plane_cannot_be_given_a_density() -> None:
         ({"restitution": -0.1}, "The restitution of Material is -0.1; it must be zero or more."),
         ({"static_friction": 0.2, "dynamic_friction": 0.3}, "a sliding contact cannot grip more than a sticking one"),
         ({"static_friction": "much"}, "The static_friction of Material is 'much'; it must be a number."),
+        ({"rolling_friction": -1}, "The rolling_friction of Material is -1; it must be zero or more."),
+        ({"spinning_friction": math.inf}, "The spinning_friction of Material is inf; it must be finite."),
+        ({"surface_velocity": (1, 2)}, "The surface_velocity of Material has shape (2,); it must be 3 numbers."),
+        ({"surface_velocity": "fast"}, "The surface_velocity of Material is 'fast'; it must be 3 numbers."),
     ],
 )
 def test_an_impossible_material_is_refused(options: dict[str, object], words: str) -> None:
@@ -211,6 +215,15 @@ def test_friction_stands_for_both_coefficients_unless_they_differ() -> None:
     assert (rb.Material(friction=0.4).static_friction, rb.Material(friction=0.4).dynamic_friction) == (0.4, 0.4)
     both = rb.Material(static_friction=0.2, dynamic_friction=0.1)
     assert (both.static_friction, both.dynamic_friction) == (0.2, 0.1)
+
+
+def test_materials_of_equal_numbers_are_one_material() -> None:
+    first = rb.Material(0.5, rolling_friction=1, surface_velocity=np.array([1, 0, 0]))
+    second = rb.Material(static_friction=0.5, rolling_friction=1.0, surface_velocity=[1.0, 0.0, 0.0])
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first.surface_velocity == (1.0, 0.0, 0.0)
+    assert len({first, second, rb.Material(0.4)}) == 2
 
 
 def test_a_body_stays_as_it_was_checked() -> None:

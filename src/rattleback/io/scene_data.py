@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,24 @@ from rattleback.core.errors import InputError, did_you_mean, listing
 from rattleback.io.faults import Faults
 from rattleback.io.force_schema import FORCE
 from rattleback.io.joint_schema import JOINT
-from rattleback.io.scene_schema import APART, ENTRIES, FORMAT, PAIR, VERSION, BodyEntry, SceneEntry
+from rattleback.io.scene_schema import (
+    APART,
+    ENTRIES,
+    FORMAT,
+    PAIR,
+    VERSION,
+    BodyEntry,
+    MaterialPairEntry,
+    SceneEntry,
+)
 from rattleback.model import Body, Material, Scene
 from rattleback.model.filter import predicate_name
+from rattleback.model.pairing import Rules
 
 UNMOVED = repr(((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
-LISTS = ("bodies", "joints", "forces", "exclusions", "allowed")
+LISTS = ("bodies", "joints", "forces", "exclusions", "allowed", "pairs")
+# Fields of a material that files from before rolling friction lack; left out where they are zero.
+LATER_FIELDS = ("rolling_friction", "spinning_friction", "surface_velocity")
 
 
 def to_data(scene: Scene) -> dict[str, Any]:
@@ -43,6 +56,7 @@ def to_data(scene: Scene) -> dict[str, Any]:
             "joints": [_joint_data(name, joint) for name, joint in scene.joints.items()],
             "forces": [_force_data(name, force) for name, force in scene.forces.items()],
             **_meetings_data(scene),
+            **_pairing_data(scene),
         }
     except RecursionError:
         raise InputError(f"The scene {scene.name!r} has a shape that is nested too deeply to be written.") from None
@@ -67,6 +81,7 @@ def from_data(data: Any, faults: Faults) -> Scene:
         empty: dict[str, list[Any]] = {name: [] for name in LISTS if isinstance(data.get(name), list)}
         top = SceneEntry.model_validate({**data, **empty})
         scene = Scene(top.gravity, top.name)
+        scene.combine(**_given(top.combine))
     lists = {name: data[name] if isinstance(data.get(name), list) else [] for name in LISTS}
     for index, entry in enumerate(lists["bodies"]):
         before, named = len(scene), _with_own_name(scene, entry, index, faults)
@@ -77,7 +92,7 @@ def from_data(data: Any, faults: Faults) -> Scene:
     for index, entry in enumerate(lists["joints"]):
         with faults.at("joints", index):
             _add_joint(scene, entry, index, faults)
-    for name, add in (("forces", _add_force), ("exclusions", _exclude), ("allowed", _allow)):
+    for name, add in ADD.items():
         for index, entry in enumerate(lists[name]):
             with faults.at(name, index):
                 add(scene, entry)
@@ -110,7 +125,7 @@ def _body_data(body: Body) -> dict[str, Any]:
     own = () if body.static else ("mass", "center_of_mass", "inertia")
     for name in (*own, "position", "orientation", "velocity", "angular_velocity"):
         data[name] = _plain(getattr(body, name))
-    data["material"] = {field.name: getattr(body.material, field.name) for field in fields(body.material)}
+    data["material"] = _material_data(body.material)
     if body.group:
         data["group"] = body.group
     return {**data, **_collision_data(body)}
@@ -158,6 +173,29 @@ def _meetings_data(scene: Scene) -> dict[str, Any]:
     lists = {"exclusions": False, "allowed": True}
     told = {key: [list(names) for names, meet in scene.meetings.items() if meet is kind] for key, kind in lists.items()}
     return {key: pairs for key, pairs in told.items() if pairs}
+
+
+def _pairing_data(scene: Scene) -> dict[str, Any]:
+    """How materials combine; left out where nothing was said."""
+    data: dict[str, Any] = {}
+    if scene.rules != Rules():
+        data["combine"] = asdict(scene.rules)
+    if scene.pairs:
+        data["pairs"] = [
+            {"first": _material_data(first), "second": _material_data(second), **_without_none(asdict(values))}
+            for (first, second), values in scene.pairs.items()
+        ]
+    return data
+
+
+def _material_data(material: Material) -> dict[str, Any]:
+    values = {field.name: (getattr(material, field.name), field.default) for field in fields(material)}
+    # Compared as text, which tells −0.0 from 0.0.
+    return {
+        name: _plain(value)
+        for name, (value, default) in values.items()
+        if name not in LATER_FIELDS or repr(value) != repr(default)
+    }
 
 
 def _joint_data(name: str, joint: Any) -> dict[str, Any]:
@@ -276,6 +314,25 @@ def _allow(scene: Scene, entry: Any) -> None:
     scene.allow(*PAIR.validate_python(entry, strict=True))
 
 
+def _add_pair(scene: Scene, entry: Any) -> None:
+    values = _given(MaterialPairEntry.model_validate(entry))
+    first, second = (Material(**values.pop(place)) for place in ("first", "second"))
+    scene.pair(first, second, **values)
+
+
+# The lists that are read entry by entry when the bodies and joints are there.
+ADD: dict[str, Callable[[Scene, Any], None]] = {
+    "forces": _add_force,
+    "exclusions": _exclude,
+    "allowed": _allow,
+    "pairs": _add_pair,
+}
+
+
 def _given(entry: Any) -> dict[str, Any]:
     """What the file gives; null counts as left out."""
-    return {name: value for name, value in entry.model_dump(exclude_unset=True).items() if value is not None}
+    return {} if entry is None else _without_none(entry.model_dump(exclude_unset=True))
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -36,6 +36,7 @@ Inertia = Annotated[Moments | Matrix, Discriminator(_moments_or_matrix)]
 Pair = Annotated[list[Name], Field(min_length=2, max_length=2)]
 Apart = Annotated[list[Name], Field(min_length=1, max_length=2)]
 PAIR, APART = TypeAdapter[list[str]](Pair), TypeAdapter[list[str]](Apart)
+Rule = Literal["product", "sum", "min", "max", "mean"]
 
 
 class MaterialEntry(Entry):
@@ -47,6 +48,35 @@ class MaterialEntry(Entry):
     dynamic_friction: NotNegative | None = Field(
         None, description="Coefficient of a contact that slides; at most the static one."
     )
+    rolling_friction: NotNegative = Field(0.0, description="Arm of the rolling resistance [m].")
+    spinning_friction: NotNegative = Field(0.0, description="Arm of the resistance to spinning about the normal [m].")
+    surface_velocity: Vector = Field(
+        [0.0, 0.0, 0.0], description="Velocity of the surface against the body, in the body's frame (3,) [m/s]."
+    )
+
+
+class CombineEntry(Entry):
+    """How the coefficients of two materials that touch become one: a rule for each."""
+
+    friction: Rule = Field("sum", description="For static and dynamic friction, each by itself.")
+    restitution: Rule = Field("product", description="For the coefficient of restitution.")
+    rolling: Rule = Field("sum", description="For rolling friction.")
+    spinning: Rule = Field("sum", description="For spinning friction.")
+
+
+class MaterialPairEntry(Entry):
+    """What holds where two materials touch, whatever the rules; what is left out follows them."""
+
+    first: MaterialEntry = Field(description="One of the two materials.")
+    second: MaterialEntry = Field(description="The other, or the same again.")
+    friction: NotNegative | None = Field(None, description="Coefficient of friction, static and dynamic alike.")
+    static_friction: NotNegative | None = Field(None, description="Coefficient of a contact that sticks.")
+    dynamic_friction: NotNegative | None = Field(None, description="Coefficient of a contact that slides.")
+    restitution: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
+        None, description="Coefficient of restitution, 0 plastic to 1 elastic."
+    )
+    rolling_friction: NotNegative | None = Field(None, description="Arm of the rolling resistance [m].")
+    spinning_friction: NotNegative | None = Field(None, description="Arm of the resistance to spinning [m].")
 
 
 class ColliderEntry(Entry):
@@ -112,6 +142,8 @@ class SceneEntry(Entry):
         [], description="Who never collides: two bodies or groups, or one group whose members do not, by name."
     )
     allowed: list[Pair] = Field([], description="Two bodies that collide although a joint or a group excludes them.")
+    combine: CombineEntry | None = Field(None, description="How two materials that touch combine.")
+    pairs: list[MaterialPairEntry] = Field([], description="What holds between two materials, whatever the rules.")
 
 
 # Where a table is found, and what it may hold: by field for those of one sort, by kind for the others.
@@ -119,6 +151,10 @@ ENTRIES: dict[str, type[Entry]] = {
     "": SceneEntry,
     "bodies": BodyEntry,
     "material": MaterialEntry,
+    "combine": CombineEntry,
+    "pairs": MaterialPairEntry,
+    "first": MaterialEntry,
+    "second": MaterialEntry,
     "parts": PlacedEntry,
     "collision": ColliderEntry,
     "schedule": ScheduleEntry,

@@ -12,8 +12,10 @@ from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.maths import rotation
 from rattleback.model.model import Bodies, Model
+from rattleback.model.pairing import material_kinds
 from rattleback.model.scene import Scene
 from rattleback.model.state import State
+from rattleback.model.surfaces import compile_surfaces
 
 # A body's rows in the model, the state, the prediction and a typical integrator's scratch arrays.
 BYTES_PER_BODY = 1024
@@ -37,7 +39,9 @@ def compile_scene(scene: Scene, worlds: int | None, device: Any) -> tuple[Model,
     arrays.write(bodies, _body_arrays(scene, copies), f"scene {scene.name!r}")
     dynamic = np.array([i for i, body in enumerate(scene.bodies) if not body.static], dtype=np.int64)
     names = tuple(body.name for body in scene.bodies)
-    model = Model(scene, names, copies, worlds is not None, dynamic, bodies, device)
+    surfaces, rules = compile_surfaces(scene, copies, device)
+    kinds = material_kinds(scene)
+    model = Model(scene, names, copies, worlds is not None, dynamic, bodies, surfaces, rules, kinds, device)
     return model, _starting_state(scene, model)
 
 

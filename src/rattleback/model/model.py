@@ -10,6 +10,8 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.model.material import Material
+from rattleback.model.surfaces import PairRules, Surfaces
 
 
 @group(axis="bodies")
@@ -38,7 +40,10 @@ class Model:
         batched: Whether the user asked for worlds and sees a leading world axis.
         dynamic: Indices of the bodies of one world that are not static.
         bodies: The arrays.
-        device: Where they live.
+        surfaces: Coefficients of the surfaces of the bodies; writing a material of a body changes them in place.
+        rules: How two surfaces that touch combine, and the table of pairs of materials.
+        kinds: Rows of materials in that table.
+        device: Where the arrays live.
     """
 
     scene: Any
@@ -47,6 +52,9 @@ class Model:
     batched: bool
     dynamic: np.ndarray
     bodies: Bodies
+    surfaces: Surfaces
+    rules: PairRules
+    kinds: dict[Material, int]
     device: Any
 
     @property

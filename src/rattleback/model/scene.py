@@ -11,12 +11,15 @@ from rattleback.core.errors import InputError, UnknownName, did_you_mean, listin
 from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 from rattleback.model.filter import check_predicate
+from rattleback.model.pairing import PairOptions, PairValues, Rules, make_values, pair_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rattleback.model.material import Material
 
 
 class World:
@@ -34,7 +37,8 @@ class Scene:
     ``bodies`` lists the bodies, ``groups`` the bodies of each group, ``joints`` and ``forces`` the joints and force
     modules by name, all in the order they were added; ``world`` is the frame nothing moves. ``meetings`` says of pairs
     of names, or of a group, whether they may collide, as ``exclude`` and ``allow`` put it; ``predicates`` lists what
-    ``exclude_if`` was given.
+    ``exclude_if`` was given. ``rules`` and ``pairs`` say what two materials have in common, as ``combine`` and ``pair``
+    put it.
 
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
@@ -51,6 +55,8 @@ class Scene:
         self.groups: dict[str, list[Body]] = {}
         self.meetings: dict[tuple[str, ...], bool] = {}
         self.predicates: list[Callable[[Body, Body], bool]] = []
+        self.rules = Rules()
+        self.pairs: dict[tuple[Material, Material], PairValues] = {}
         self._index: dict[str, int] = {}
         self._former_joints: list[tuple[Any, str]] = []
 
@@ -168,6 +174,38 @@ class Scene:
         self.predicates.append(predicate)
         return predicate
 
+    def combine(
+        self, friction: str = "sum", restitution: str = "product", rolling: str = "sum", spinning: str = "sum"
+    ) -> None:
+        """Choose how the coefficients of two materials that touch become one; each call chooses all four rules.
+
+        The rules are ``"product"``, ``"sum"``, ``"min"``, ``"max"`` and ``"mean"``. Whatever they give, restitution is
+        1 at most, and dynamic friction at most the static one.
+
+        Args:
+            friction: The rule for static and dynamic friction, each by itself.
+            restitution: The rule for restitution.
+            rolling: The rule for rolling friction.
+            spinning: The rule for spinning friction.
+        """
+        self.rules = Rules(friction, restitution, rolling, spinning)
+
+    def pair(self, first: Material, second: Material, **values: Unpack[PairOptions]) -> None:
+        """Say what holds where two materials touch, whatever the rules; which is named first does not matter.
+
+        A second call for the same two replaces the first; without any value they follow the rules again.
+
+        Args:
+            first: A material.
+            second: The other, or the same again for two bodies of one material.
+            **values: ``friction``, or ``static_friction`` and ``dynamic_friction``; ``restitution``;
+                ``rolling_friction`` and ``spinning_friction`` [m]. What is left out or None follows the rules.
+        """
+        key, told = pair_key(first, second), make_values(values)
+        self.pairs.pop(key, None)
+        if told != PairValues():
+            self.pairs[key] = told
+
     def _body_or_group(self, entry: Any, what: str) -> str:
         name = getattr(entry, "name", entry)
         if isinstance(name, str) and (name in self._index or name in self.groups):
@@ -198,10 +236,9 @@ class Scene:
     def renew(self, bodies: Mapping[int, Body], joints: Mapping[str, Any], forces: Mapping[str, Any]) -> None:
         """Put other bodies in the place of those at these indices, other joints and forces under these names."""
         for index, body in bodies.items():
-            former, self.bodies[index] = self.bodies[index], body
-            if body.group:
-                members = self.groups[body.group]
-                members[members.index(former)] = body
+            self.bodies[index] = body
+        for name in {body.group for body in bodies.values() if body.group}:
+            self.groups[name][:] = [self[member.name] for member in self.groups[name]]
         self._former_joints.extend((self.joints[name], name) for name in joints)
         self.joints.update(joints)
         self.forces.update(forces)
@@ -231,6 +268,7 @@ class Scene:
         twin.joints, twin._former_joints = dict(self.joints), list(self._former_joints)
         twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
         twin.meetings, twin.predicates = dict(self.meetings), list(self.predicates)
+        twin.rules, twin.pairs = self.rules, dict(self.pairs)
         return twin
 
     def __getitem__(self, name: str) -> Body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.maths.rotation import rotate
+from rattleback.model.material import Material
 from rattleback.model.model import Model
 from rattleback.model.state import State, Windows
+from rattleback.model.surfaces import write_material
 
 
 class BodyView(Windows):
@@ -18,7 +21,7 @@ class BodyView(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque`` read and
     write; shape (3,) or (4,), with a leading world axis when worlds were asked for. For a group, a body axis comes
-    before the last and writing goes by assignment.
+    before the last and writing goes by assignment. ``material`` reads and writes, too.
 
     Args:
         model: The model.
@@ -43,6 +46,19 @@ class BodyView(Windows):
         """Mass [kg], or masses of a group."""
         mass = self._model.mass[self._rows[1]]
         return float(mass) if np.ndim(mass) == 0 else mass
+
+    @property
+    def material(self) -> Any:
+        """Material, or list of the materials of a group; one that is written holds for all of them in all worlds."""
+        materials = [body.material for body in self._bodies()]
+        return materials if np.ndim(self._rows[1]) else materials[0]
+
+    @material.setter
+    def material(self, value: Material) -> None:
+        checks.instance(value, Material, f"The material written to {self.name!r}", "rb.Material(friction=0.4)")
+        chosen, scene = [int(i) for i in np.atleast_1d(self._rows[1])], self._model.scene
+        write_material(self._model, chosen, value)
+        scene.renew({i: replace(scene.bodies[i], material=value) for i in chosen}, {}, {})
 
     @property
     def origin(self) -> np.ndarray:

@@ -20,19 +20,41 @@
 | ``bricard`` | a spatial mechanism that moves though counting says it cannot |
 | ``slider_crank`` | a crank that drives a slider through a rod in space |
 | ``cubes_1000`` | a thousand cubes in ten layers above the ground |
+| ``funnel`` | a thousand cubes that fall through a funnel |
+| ``wall`` | a wall of bricks and a ball on an arm that swings into it |
+| ``tower`` | cubes on top of each other, each as heavy as the one below or heavier |
+| ``book_stack`` | books that hang over the edge of a table, almost as far as they can |
+| ``arch`` | a semicircular arch of stones, just thick enough to stand |
+| ``incline`` | ten cubes on an inclined plane, first without friction |
+| ``rolling`` | a ball that rolls down an inclined plane, or slides |
+| ``sliding_ball`` | a ball that slides on the ground until it rolls |
+| ``cradle`` | Newton's cradle |
+| ``bounces`` | a ball that bounces |
+| ``painleve`` | a rod whose tip slides on the ground and may jam |
+| ``double_pendulum_impact`` | two rods, the tip of which strikes the ground at an angle |
+| ``tippe_top`` | a top that rises onto its stem |
+| ``rattleback`` | a stone that reverses its spin |
+| ``ragdoll_on_stairs`` | a ragdoll that falls down stairs |
 """
 
 import math
 
+from rattleback.scenes.arch import arch
 from rattleback.scenes.chains import chain, mass_ladder, rope
 from rattleback.scenes.entry import Entry
+from rattleback.scenes.funnel import funnel
+from rattleback.scenes.impacts import bounces, cradle, double_pendulum_impact, painleve
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
 from rattleback.scenes.pendulums import heavy_top, pendulum
 from rattleback.scenes.piles import cubes_1000
+from rattleback.scenes.ragdolls import ragdoll_on_stairs
 from rattleback.scenes.slider_crank import slider_crank
+from rattleback.scenes.slopes import incline, rolling, sliding_ball
+from rattleback.scenes.stacks import book_stack, tower, wall
 from rattleback.scenes.swarm import swarm
 from rattleback.scenes.thrown import thrown
+from rattleback.scenes.tops import rattleback, tippe_top
 from rattleback.scenes.trees import TREE_STEP, tree
 from rattleback.scenes.tumbling import torque_free, tumbling
 
@@ -55,27 +77,57 @@ MENU: dict[str, Entry] = {
     "bricard": Entry(bricard, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "slider_crank": Entry(slider_crank, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
     "cubes_1000": Entry(cubes_1000, duration=7.0, time_step=0.005, integrator="lie_midpoint"),
+    "funnel": Entry(funnel, duration=8.0, time_step=0.001, integrator="lie_midpoint"),
+    "wall": Entry(wall, duration=5.0, time_step=0.005, integrator="lie_midpoint"),
+    "tower": Entry(tower, duration=60.0, time_step=0.005, integrator="lie_midpoint"),
+    "book_stack": Entry(book_stack, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
+    "arch": Entry(arch, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
+    "incline": Entry(incline, duration=11.0, time_step=0.001, integrator="lie_midpoint"),
+    "rolling": Entry(rolling, duration=2.0, time_step=0.001, integrator="lie_midpoint"),
+    "sliding_ball": Entry(sliding_ball, duration=2.0, time_step=0.001, integrator="lie_midpoint"),
+    "cradle": Entry(cradle, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
+    "bounces": Entry(bounces, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
+    "painleve": Entry(painleve, duration=1.0, time_step=0.001, integrator="lie_midpoint"),
+    "double_pendulum_impact": Entry(double_pendulum_impact, duration=1.0, time_step=0.001, integrator="lie_midpoint"),
+    "tippe_top": Entry(tippe_top, duration=8.0, time_step=0.001, integrator="lie_midpoint"),
+    "rattleback": Entry(rattleback, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
+    "ragdoll_on_stairs": Entry(ragdoll_on_stairs, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
 }
 
 __all__ = [
     "MENU",
     "Entry",
+    "arch",
+    "book_stack",
+    "bounces",
     "bricard",
     "chain",
+    "cradle",
     "cubes_1000",
+    "double_pendulum_impact",
     "four_bar",
+    "funnel",
     "heavy_top",
+    "incline",
     "kepler",
     "loops",
     "mass_ladder",
     "orbits",
+    "painleve",
     "pendulum",
+    "ragdoll_on_stairs",
+    "rattleback",
+    "rolling",
     "rope",
     "six_bar",
     "slider_crank",
+    "sliding_ball",
     "swarm",
     "thrown",
+    "tippe_top",
     "torque_free",
+    "tower",
     "tree",
     "tumbling",
+    "wall",
 ]
