@@ -12,6 +12,7 @@ import rattleback as rb
 from rattleback.collision import broadphase, narrowphase
 from rattleback.core.errors import InputError, RattlebackError, UnknownName
 from rattleback.io import state_archive
+from rattleback.solvers import contacts
 
 
 def stack():
@@ -334,7 +335,7 @@ def test_a_saved_simulation_finds_the_same_contacts(tmp_path, settings):
     simulation.step(25)
     simulation.save(tmp_path / "now")
     again = rb.load(next(tmp_path.iterdir()))
-    assert again.methods.contacts == "detect"
+    assert again.methods.contacts == contacts.MENU["detect"]()
     assert again.methods.detection == simulation.methods.detection
     assert np.array_equal(again.contacts.point, simulation.contacts.point)
     for each in (simulation, again):
@@ -345,7 +346,7 @@ def test_a_saved_simulation_finds_the_same_contacts(tmp_path, settings):
 
 def test_a_saved_simulation_without_contacts_has_none(tmp_path):
     rb.Simulation(stack()).save(tmp_path / "now")
-    assert rb.load(next(tmp_path.iterdir())).methods.contacts == "none"
+    assert rb.load(next(tmp_path.iterdir())).methods.contacts == contacts.MENU["none"]()
 
 
 def opened(path):
@@ -380,7 +381,7 @@ def test_a_file_from_before_there_were_contacts_still_loads(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("contacts", "bounce", "contacts"),
+        ("contacts", "bounce", "contact method"),
         ("contact_points", 0, "contact_points"),
         ("contact_distance", -1.0, "contact_distance"),
         ("narrowphase", {"name": "fast", "parameters": {}}, "narrow phase"),

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         Sphere,
     )
     from rattleback.simulation import Simulation
+    from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
 
 # Where each public name lives; it is imported when it is first asked for.
@@ -149,6 +150,7 @@ _HOME = {
         "Sphere",
     ),
     "rattleback.simulation": ("Simulation",),
+    "rattleback.solvers": ("contacts",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
 }
 
@@ -158,7 +160,7 @@ def __getattr__(name: str) -> Any:
     home = next((module for module, names in _HOME.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module 'rattleback' has no attribute {name!r}")
-    inner = home in ("rattleback", "rattleback.maths")
+    inner = home in ("rattleback", "rattleback.maths", "rattleback.solvers")
     value = import_module(f"{home}.{name}") if inner else getattr(import_module(home), name)
     globals()[name] = value
     return value
@@ -229,6 +231,7 @@ __all__ = [
     "Wrench",
     "__version__",
     "collision",
+    "contacts",
     "forces",
     "integrators",
     "joints_by_chain",

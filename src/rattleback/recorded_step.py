@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
@@ -15,6 +17,7 @@ from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.preview import Preview, make_preview
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.steps import ImpulseStep
+from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
     from rattleback.collision.stages import ContactStages
@@ -30,6 +33,8 @@ class RecordedStep:
         bench: What they work on.
         preview: How joints are held; None without joints.
         contacts: How contacts are found; None where nobody wants them.
+        impulses: How they are resolved; None where they are not.
+        sleep: How bodies fall asleep and wake; None where they do not.
 
     Args:
         forces: The forces of the scene, with its model.
@@ -41,34 +46,75 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.bench = self._make_bench(held, old)
+        self.bench = self._make_bench(held or (methods.resolves and self._can_meet), old)
         self.program = self.bench.program
         self.preview = self._make_preview() if held else None
-        self.contacts = self._make_contacts(old)
-        self._version = 0 if self.contacts is None else self.contacts.version
+        met = self._can_meet or not methods.resolves
+        self.contacts = self._make_contacts(old) if met else None
+        if self.contacts is not None:
+            self.contacts.skip_still(self._still())
+        self.impulses = self._make_impulses()
+        self.sleep = self._make_sleep() if methods.sleep else None
+        self._version = 0
+        self._idle: ContactStages | None = None
+        if self.contacts is not None:
+            self._version = self.contacts.version
+            self.contacts.stale.fill_(1)
         with forces.around_step(self.program, self.bench.stop):
-            ImpulseStep(methods.integrator, self.preview, self.contacts).record(self.bench)
+            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep)
+            step.record(self.bench)
+        if self.sleep is not None:
+            with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
+                step.record_clock(self.bench)
         self.program.compile()
+        state.waker = None if self.sleep is None else self.sleep.waker
 
     @property
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since."""
-        return self.contacts is not None and self.contacts.version != self._version
+        if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
+            return True
+        if self.contacts is None:
+            return False
+        exchanged = self.contacts.keeps and self.contacts.memory is not self.state.contacts
+        return exchanged or self.contacts.version != self._version
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether a step of the call may have left something outside its tolerance."""
+        flags = [self.bench.worst.trouble]
+        if self.preview is not None:
+            flags.append(self.preview.effort.failed)
+        if self.impulses is not None:
+            flags.append(self.impulses.errors.failed)
+        return any(flag.numpy().any() for flag in flags)
 
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
-        if self.contacts is not None and not self.outdated:
+        if self.contacts is not None and self.contacts.version == self._version:
+            if self.sleep is not None:
+                self.contacts.finder.reserve(self.sleep.room_wanted())
             self.contacts.grow()
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
-        if self.preview is not None and new.preview is not None:
-            new.preview.take_over(self.preview)
+        for before, after in ((self.preview, new.preview), (self.impulses, new.impulses)):
+            if before is not None and after is not None:
+                after.take_over(before)
         return new
+
+    def looking(self) -> ContactStages | None:
+        """What finds contacts for those who look at them, also where nothing can touch; None if nobody wants them."""
+        if self.contacts is None and self._idle is None:
+            self._idle = self._make_contacts(None)
+        if self.sleep is not None:
+            self.sleep.align()
+        return self.contacts or self._idle
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        if self.preview is not None:
-            self.preview.forget()
+        for part in (self.preview, self.impulses):
+            if part is not None:
+                part.forget()
         for _, array in arrays.each(self.bench.worst):
             array.zero_()
 
@@ -100,15 +146,50 @@ class RecordedStep:
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
         return make_preview(self.bench, compile_joints(self.model), methods.joints, limits)
 
+    @property
+    def _can_meet(self) -> bool:
+        """Whether there are two bodies that may touch, one of which moves."""
+        solid = [body for body in self.model.scene.bodies if body.colliders]
+        return len(solid) > 1 and not all(body.static for body in solid)
+
+    def _still(self) -> Any:
+        """Which colliders are still, on the device; None where bodies do not sleep."""
+        if self.contacts is None or not self.methods.sleep:
+            return None
+        finder = self.contacts.finder
+        if finder.still is not None:
+            return finder.still
+        return wp.zeros(finder.geometry.count, dtype=wp.int32, device=self.model.device)
+
+    def _make_sleep(self) -> Sleeping:
+        taken = None if self.impulses is None else self.impulses.taken
+        return Sleeping(self.bench, self.forces, self.contacts, self.preview, taken)
+
+    def _make_impulses(self) -> Any:
+        methods = self.methods
+        if self.contacts is None or not methods.resolves:
+            return None
+        finder = self.contacts.finder
+        depth = 0.1 * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
+        speed = methods.contact_velocity_tolerance
+        if speed is None:
+            gravity = float(np.linalg.norm(self.model.scene.gravity)) or 1.0
+            speed = 0.01 * math.sqrt(2.0 * gravity * finder.distance)
+        return methods.contacts.bind(self.bench, finder.contacts, (depth, speed), finder.distance)
+
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
         methods = self.methods
-        if methods.contacts == "none" or methods.detection is None:
+        if not methods.finds:
             return None
         from rattleback.collision.contact_time import ContactTime
+        from rattleback.collision.detection import Detection
         from rattleback.collision.stages import ContactStages
+
+        how = methods.detection or Detection()
 
         time = None if methods.contact_time == "off" else ContactTime(methods.contact_time)
         before = None if old is None else old.contacts
-        if before is not None and before.how == methods.detection and before.time == time:
+        same = before is not None and before.how == how and before.time == time
+        if same and before is not None and before.keeps == methods.resolves:
             return before
-        return ContactStages(self.bench, methods.detection, time)
+        return ContactStages(self.bench, how, time, methods.resolves)

@@ -9,6 +9,7 @@ from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.precision import epsilon
 from rattleback.integrators import DEFAULT, MENU, NEEDS
+from rattleback.solvers import contacts as contact_methods
 from rattleback.solvers import joints as joint_methods
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from rattleback.core.protocols import Integrator
 
 TOLERANCES = ("position_tolerance", "orientation_tolerance", "velocity_tolerance")
+CONTACT_TOLERANCES = ("penetration_tolerance", "contact_velocity_tolerance")
 # In single precision velocities of some metres per second are not known to a micrometre per second.
 DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
 MOST_ITERATIONS = 1_000_000
 JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
-# What is done about contacts.
-CONTACTS = ("none", "detect")
+CONTACT_MENU = (contact_methods.MENU, contact_methods.NEEDS)
 CONTACT_TIMES = ("off", "bisect", "interpolate")
 # Settings that are parts of how contacts are found.
 DETECTION = {
@@ -44,7 +45,7 @@ class Settings(TypedDict, total=False):
     worlds: int | None
     integrator: str | Integrator
     joints: Any
-    contacts: str
+    contacts: Any
     broadphase: Any
     narrowphase: Any
     bounding_volume: Any
@@ -52,11 +53,14 @@ class Settings(TypedDict, total=False):
     contact_points: int
     contact_volumes: bool
     contact_time: str
+    penetration_tolerance: float | None
+    contact_velocity_tolerance: float | None
     position_tolerance: float
     orientation_tolerance: float
     velocity_tolerance: float
     closing_speed: float
     max_iterations: int
+    sleep: bool
     strict: bool
 
 
@@ -67,22 +71,39 @@ class Methods:
     Attributes:
         integrator: How free bodies move.
         joints: How joints are held.
-        contacts: What is done about contacts, a name of CONTACTS.
-        detection: How contacts are found; None before anything was said about it.
+        contacts: What is done about contacts.
+        detection: How contacts are found; None before anything was said about it, for the defaults.
         contact_time: How the time of contact within a step is found, a name of CONTACT_TIMES.
+        penetration_tolerance: How deep contacts may overlap [m]; None for a tenth of the contact distance.
+        contact_velocity_tolerance: How fast contacts may be that are to be stopped [m/s]; None for a hundredth of the
+            speed from which they rebound.
         tolerances: What joints may be off, by the names of TOLERANCES.
         closing_speed: How fast joints that are apart are pulled together [m/s, rad/s].
         max_iterations: Most corrections of a step.
+        sleep: Whether bodies at rest fall asleep.
     """
 
     integrator: Any
     joints: Any
-    contacts: str
+    contacts: Any
     detection: Detection | None
     contact_time: str
+    penetration_tolerance: float | None
+    contact_velocity_tolerance: float | None
     tolerances: dict[str, float]
     closing_speed: float
     max_iterations: int
+    sleep: bool
+
+    @property
+    def finds(self) -> bool:
+        """Whether contacts are found."""
+        return bool(getattr(self.contacts, "finds", True))
+
+    @property
+    def resolves(self) -> bool:
+        """Whether something is done about them."""
+        return bool(getattr(self.contacts, "resolves", True))
 
 
 def default_methods() -> Methods:
@@ -90,31 +111,37 @@ def default_methods() -> Methods:
     return Methods(
         integrator=MENU[DEFAULT](),
         joints=joint_methods.MENU[joint_methods.DEFAULT](),
-        contacts="none",
+        contacts=contact_methods.MENU[contact_methods.DEFAULT](),
         detection=None,
         contact_time="off",
+        penetration_tolerance=None,
+        contact_velocity_tolerance=None,
         tolerances=dict.fromkeys(TOLERANCES, DEFAULT_TOLERANCE),
         closing_speed=10.0,
         max_iterations=50,
+        sleep=False,
     )
 
 
 def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
     """The methods that settings ask for; what they leave out stays as it was."""
     given = {DETECTION[name]: value for name, value in settings.items() if name in DETECTION}
-    plain = ("closing_speed", "max_iterations", "contacts", "contact_time")
+    plain = ("closing_speed", "max_iterations", "contact_time", "sleep", *CONTACT_TOLERANCES)
     was = {name: settings.get(name, getattr(before, name)) for name in plain}
+    contacts = choose("contact method", settings.get("contacts", before.contacts), *CONTACT_MENU)
     return Methods(
         integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
         joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
-        contacts=checks.one_of(was["contacts"], CONTACTS, "contacts"),
-        detection=before.detection if was["contacts"] == "none" and not given else _detection(before.detection, given),
+        contacts=contacts,
+        detection=_detection(before.detection, given) if given else before.detection,
         contact_time=checks.one_of(was["contact_time"], CONTACT_TIMES, "contact_time"),
+        **{name: None if was[name] is None else checks.positive(was[name], name) for name in CONTACT_TOLERANCES},
         tolerances={
             name: checks.positive(settings.get(name, value), name) for name, value in before.tolerances.items()
         },
         closing_speed=checks.positive(was["closing_speed"], "closing_speed"),
         max_iterations=checks.count(was["max_iterations"], "max_iterations", most=MOST_ITERATIONS),
+        sleep=checks.flag(was["sleep"], "sleep"),
     )
 
 

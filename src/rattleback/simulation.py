@@ -19,6 +19,8 @@ from rattleback.forces.servo_view import ServoView
 from rattleback.integrators import MENU
 from rattleback.model import measure
 from rattleback.model.compile import compile_scene
+from rattleback.model.contact_memory import WRITTEN
+from rattleback.model.sleep import sleeping_columns
 from rattleback.model.view import BodyView
 from rattleback.problem.joint_view import JointView
 from rattleback.recorded_step import RecordedStep
@@ -44,17 +46,17 @@ class Simulation:
     Args:
         scene: What to simulate; later changes to the scene do not reach it.
         **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
-            number of copies side by side; ``integrator`` and ``joints``, names from their menus or objects;
-            ``contacts``, ``"detect"`` to find contacts after every step (default ``"none"``), by ``broadphase``,
-            ``bounding_volume`` and ``narrowphase``, names from their menus or objects, where surfaces are no farther
+            number of copies side by side; ``integrator``, ``joints`` and ``contacts``, names from their menus or
+            objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``, the same, which find contacts no farther
             apart than ``contact_distance`` [m] (default a thousandth of the median size of what moves), at most
-            ``contact_points`` for each pair of solids (default 4), with ``contact_volumes`` to measure overlaps as
-            solids; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end a step when bodies that meet in it just
-            touch (default ``"off"``);
+            ``contact_points`` a pair of solids (default 4), with ``contact_volumes`` to measure overlaps;
+            ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default ``"off"``);
+            ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of contacts;
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
             apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
-            tolerances (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise.
+            tolerances (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise;
+            ``sleep``, to let bodies at rest sleep until something happens to them (default False).
     """
 
     def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
@@ -71,7 +73,7 @@ class Simulation:
         self._steps_per_replay = 16
         self._budget: float | None = None
         self._called = 0.0
-        self._found = (-1, -1)
+        self._found = self._solved = (-1, -1)
         self._step = RecordedStep(self.forces, self._state, self.methods)
 
     @property
@@ -129,15 +131,16 @@ class Simulation:
     @property
     def contacts(self) -> ContactView:
         """The contacts at this moment."""
-        if (stages := self._step.contacts) is None:
+        self._state.send()
+        if (stages := self._step.looking()) is None:
             raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
         from rattleback.collision.contact_view import ContactView
 
-        self._state.send()
         if self._found != (self._state.version, self._state.steps):
             stages.finder.find()
             self._found = (self._state.version, self._state.steps)
-        return ContactView(stages.finder, self.model)
+        static = np.tile(self.model.mass == 0.0, self.model.worlds)
+        return ContactView(stages.finder, self.model, sleeping_columns(self._state, static))
 
     def servo(self, name: str) -> ServoView:
         """A servo of the scene by the name of its force: its target can be set between steps."""
@@ -157,8 +160,11 @@ class Simulation:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
         if methods == self.methods:
             return
-        self._step = RecordedStep(self.forces, self._state, methods, self._step)
+        old, self._step = self._step, RecordedStep(self.forces, self._state, methods, self._step)
+        if old.sleep is not None:
+            old.sleep.end()
         self.methods, self._found = methods, (-1, -1)
+        self._state.contacts.pending.fill_(int(WRITTEN))
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -253,6 +259,7 @@ class Simulation:
         """What the last call to ``step`` or ``run`` says about itself."""
         errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._step.bench.worst))
         held = {} if self._step.preview is None else self._step.preview.summary(self.methods.tolerances)
+        pressed = {} if self._step.impulses is None else self._step.impulses.summary()
         worst = int(np.argmax(errors))
         name, world = self.model.locate(worst)
         reason = ""
@@ -271,7 +278,7 @@ class Simulation:
             "worst_body": name if errors[worst] > 0.0 else "",
             "reason": reason,
         }
-        report = Report(**{**said, **self.methods.tolerances, **held})
+        report = Report(**{**said, **self.methods.tolerances, **pressed, **held})
         return replace(report, converged=not report.reason)
 
     def profile(self, steps: int = 100) -> Profile:
@@ -309,10 +316,7 @@ class Simulation:
 
     def _end(self) -> None:
         """Say so when a step of the call did not meet its tolerance."""
-        flags = [self._step.bench.worst.trouble]
-        if self._step.preview is not None:
-            flags.append(self._step.preview.effort.failed)
-        if not any(flag.numpy().any() for flag in flags) or (report := self.report).converged:
+        if not self._step.fell_short or (report := self.report).converged:
             return
         if self.strict:
             raise NotConverged(report.reason)
@@ -325,26 +329,44 @@ class Simulation:
             begun = time.perf_counter()
             # Only where contacts are found can a replay end early and go on; else the clock need not be read.
             first = 0 if self._step.contacts is None else self._state.steps
-            self._state.freeze()
-            if self._budget is None:
-                self._step.program.run(bite)
-            else:
-                self._step.program.run_until(self._called + self._budget - AROUND_A_STEP)
-                self._called = time.perf_counter()
+            self._replay(bite, first)
             if fault := int(self._step.program.stop.numpy()[0]):
                 self._step.program.stop.zero_()
                 if fault > 0:
                     self._raise_divergence(self.model.count - fault)
                 steps -= self._state.steps - first
                 self._step = self._step.grown()
+                if steps == 0:
+                    self._finish()
                 continue
             if self._step.contacts is not None:
                 self._step.contacts.refresh()
-                self._found = (self._state.version, self._state.steps)
+                self._found = self._solved = (self._state.version, self._state.steps)
             seconds = max(time.perf_counter() - begun, 1e-7)
             if bite == self._steps_per_replay:
                 self._steps_per_replay = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
             steps -= bite
+
+    def _replay(self, steps: int, first: int) -> None:
+        """Replay steps from the one with this number, or one within the budget."""
+        self._state.freeze()
+        if self._step.contacts is not None and self._solved != (self._state.version, first):
+            self._step.contacts.stale.fill_(1)
+        if self._budget is None:
+            self._step.program.run(steps)
+        else:
+            self._step.program.run_until(self._called + self._budget - AROUND_A_STEP)
+            self._called = time.perf_counter()
+
+    def _finish(self) -> None:
+        """Do what was left of the last step when a buffer was too small for its contacts."""
+        while True:
+            self._step.program.run(0)
+            if not self._step.program.stop.numpy()[0]:
+                break
+            self._step.program.stop.zero_()
+            self._step = self._step.grown()
+        self._found = self._solved = (self._state.version, self._state.steps)
 
     def _steps_to_observation(self) -> int:
         done = self._state.steps

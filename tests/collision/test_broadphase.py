@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from rattleback.collision import broadphase
 from rattleback.collision.broadphase import AllPairs, BoxTree, Cached, Grid, Sweep, cached, sweep
 from rattleback.collision.broadphase.listing import MOST_BIG, big_ones
-from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.colliders import Colliders, Exclusions, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays, device
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.core.stages import Program
+from rattleback.core.sums import Sum
 
 FAR = float(np.sqrt(np.finfo(numpy_real).max))
 METHODS = {

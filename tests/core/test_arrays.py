@@ -80,7 +80,7 @@ def test_arrays_that_do_not_fit_are_refused_and_nothing_is_written(change: objec
 
 def test_the_hash_is_that_of_names_and_bytes_in_declared_order() -> None:
     found, digest, expected = sample(), hashlib.sha256(), hashlib.sha256()
-    arrays.feed_hash(found, digest)
+    arrays.feed_hash(arrays.read(found), digest)
     for name in ("point", "turn", "weight"):
         expected.update(name.encode() + getattr(found, name).numpy().tobytes())
     assert digest.hexdigest() == expected.hexdigest()

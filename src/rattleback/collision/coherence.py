@@ -3,8 +3,8 @@
     s = n · (s_A(−n) − s_B(n)) − r_A − r_B
 
 n axis along which they were apart, s_A, s_B farthest points of the cores, r shells. Where s exceeds the contact
-distance the solids are apart, and the narrow phase need not look. Else it looks as if nothing were known, so that
-contacts are a function of where the bodies are and of nothing else: a state that is copied goes on bit for bit.
+distance and what ``items.ahead`` adds to it, the solids are apart, and the narrow phase need not look. Else it looks as
+if nothing were known, so that contacts are a function of the state alone: one that is copied goes on bit for bit.
 
 Cost: two farthest points a pair, where GJK takes 4 to 30 times as many. Only methods that are dearer are spared.
 Reference: Bender, dissertation, §2.2.3; van den Bergen (2003), §4.3.
@@ -76,7 +76,7 @@ def ask_first(items: Items, solids: Solids, axes: Axes, found: Found) -> None:
     a = load(solids.colliders, solids.places, i, items.part[m], origin)
     b = load(solids.colliders, solids.places, j, items.part[m], origin)
     s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
-    if s > solids.gap:
+    if s > solids.gap + items.ahead[m]:
         found.settled[m] = 1
         found.separation[m] = s
         found.normal[m] = n

@@ -77,3 +77,14 @@ class Places:
     rotation: mat33 = field("1", "from its frame to the world")
     lower: vec3 = field("m", "lower corner of a box around it along the axes, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
+    stride: real = field("m", "how far its points go in the coming step at most; zero for nothing ahead")
+
+
+@group(axis="colliders")
+class Prospects:
+    """How colliders go on in the coming step, and their boxes where they are now."""
+
+    lower: vec3 = field("m", "lower corner of the box around it now, half the contact distance wider")
+    upper: vec3 = field("m", "upper corner of that box")
+    way: vec3 = field("m", "way of its body")
+    turn: real = field("m", "way of its points by turning, at most; of a half-space, minus the angle [rad]")

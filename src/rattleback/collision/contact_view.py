@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.collision.measure_overlap import OVERLAPPING
+from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.volume import OverlapSolid
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
@@ -45,23 +46,27 @@ class ContactView:
         separation: Signed distance of the surfaces along it (contacts,) [m]; negative where they overlap.
         world: World each is in (contacts,).
         feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
-        previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one.
+        previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one and for those of
+            sleeping bodies, which do not count in these rows.
 
     Args:
         finder: What found them.
         model: The model.
+        sleeping: Contacts of sleeping bodies, column by column, which were found before.
     """
 
-    def __init__(self, finder: Finder, model: Model) -> None:
+    def __init__(self, finder: Finder, model: Model, sleeping: dict[str, NDArray[Any]] | None = None) -> None:
         self._model = model
         count = int(finder.contacts.needed.numpy()[0])
         found = {name: array.numpy()[:count].copy() for name, array in arrays.each(finder.contacts)}
+        if sleeping is not None:
+            found = _together(found, sleeping)
         self._a, self._b = (found[name] % len(model.names) for name in ("body_a", "body_b"))
         self.world: NDArray[Any] = found["body_a"] // len(model.names)
         self.point: NDArray[Any] = found["point"]
         self.normal: NDArray[Any] = found["normal"]
         self.separation: NDArray[Any] = found["separation"]
-        self.feature: NDArray[Any] = found["feature"]
+        self.feature: NDArray[Any] = found["feature"] % int(NAMES)
         self.previous: NDArray[Any] = found["previous"]
         self._finder = finder
 
@@ -116,3 +121,11 @@ class ContactView:
 
     def __repr__(self) -> str:
         return f"<{len(self)} contacts of {len(self.pairs)} pairs of bodies>"
+
+
+def _together(found: dict[str, NDArray[Any]], sleeping: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Contacts of bodies that are awake and of those that sleep, sorted by their colliders."""
+    both = {name: np.concatenate([found[name], column]) for name, column in sleeping.items() if name in found}
+    both["previous"] = np.concatenate([found["previous"], np.full(len(sleeping["part"]), -1, dtype=np.int32)])
+    order = np.lexsort((both["collider_b"], both["collider_a"]))
+    return {name: column[order] for name, column in both.items()}

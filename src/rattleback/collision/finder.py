@@ -1,9 +1,9 @@
 """The contact finder: from the poses of bodies to the points where they touch.
 
-    place       colliders where their bodies are, boxes around them
+    place       colliders where their bodies are, boxes around them, stretched along their ways to look ahead
     broad       pairs of colliders whose boxes overlap
     split       meshes into the triangles that matter
-    narrow      distance or depth, normal and nearest points of every pair of solids
+    narrow      distance or depth, normal and nearest points of every pair of solids, and which will touch
     regions     the corners of the region where they touch
     gather      the list of contacts, each with its former self
 
@@ -13,6 +13,7 @@ host enlarges it and the contacts are found again.
 Reference: Bender, dissertation, §4.3.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
 from rattleback.collision.gather import Gathering
 from rattleback.collision.items import Items
+from rattleback.collision.look_ahead import LookAhead
 from rattleback.collision.measure_overlap import Volumes, record_volumes
 from rattleback.collision.narrowphase.region import Into, record_regions
 from rattleback.collision.narrowphase.surface_normals import record_surface_normals
@@ -34,10 +36,12 @@ from rattleback.collision.pairs import Pairs
 from rattleback.collision.place import place
 from rattleback.collision.regions import Regions
 from rattleback.collision.split import record_split
+from rattleback.collision.still import Sieve
 from rattleback.core import arrays
 from rattleback.core.stages import Program
+from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
 from rattleback.model.contacts import Contacts
-from rattleback.model.state import Motion
+from rattleback.model.state import Clock, Motion
 
 # Boxes may overlap without contact; this many pairs and contacts are expected of a collider before any were counted.
 PAIRS_EACH, CONTACTS_EACH = 4, 4
@@ -60,18 +64,35 @@ class Finder:
         each_body: Number of bodies of one world.
         motion: Where the bodies are.
         how: How contacts are found.
+        holder: Whose ``contacts`` hold the memory of the last ones, as those of a state do; None for one of its own.
+        ahead: How long the coming step is, to find also what will touch in it; None to find only what touches.
     """
 
-    def __init__(self, geometry: Geometry, each_body: int, motion: Motion, how: Detection) -> None:
+    def __init__(
+        self,
+        geometry: Geometry,
+        each_body: int,
+        motion: Motion,
+        how: Detection,
+        holder: Any = None,
+        ahead: "Clock | None" = None,
+    ) -> None:
         self.geometry, self.each_body, self.motion, self.how = geometry, each_body, motion, how
-        self.distance = 1e-3 * _median_size(geometry) if how.distance is None else float(how.distance)
+        rows = geometry.count + 1
+        self.holder = SimpleNamespace(contacts=make_memory(0, rows, geometry.device)) if holder is None else holder
+        if holder is None:
+            self.holder.contacts.pending.fill_(int(WRITTEN))
+        usual = 1e-3 * _median_size(geometry)
+        self.distance = usual if how.distance is None else float(how.distance)
         self.room = {
             "pairs": PAIRS_EACH * geometry.count + 16,
             "items": PAIRS_EACH * geometry.count + 16,
             "contacts": CONTACTS_EACH * geometry.count + 16,
         }
         self.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
+        self.look = None if ahead is None else LookAhead(geometry, self.places, motion, ahead, self.distance, usual)
         self.version = 0
+        self.still: Any = None
         self._alone: Program | None = None
         self._place()
         self._allocate()
@@ -90,15 +111,36 @@ class Finder:
         self.gathering.record(program)
         program.launch(raise_when_full, 1, self.contacts.needed, self.room["contacts"], stop)
 
+    def skip_still(self, still: Any) -> None:
+        """Find no contacts between still colliders from now on; then record again.
+
+        Args:
+            still: 1 for every collider that is still, on the device; None to look at all.
+        """
+        if still is not self.still:
+            self.still = still
+            self._allocate()
+
+    def record_memory(self, program: Program, stop: Any) -> None:
+        """Record what makes the contacts found the last ones, unless a buffer was too small."""
+        self.gathering.record_memory(program, stop)
+
     def record_answers(self, program: Program, stop: Any) -> tuple[Items, Found]:
         """Record the launches that look at all pairs of solids that may touch, and where their answers are."""
-        geometry, items = self.geometry, self.items
+        geometry, items, look = self.geometry, self.items, self.look
         program.launch(place, geometry.count, *self._place_inputs())
+        if look is not None:
+            look.record_boxes(program)
         self.broad.record(program)
-        record_split(program, geometry, self.places, self.pairs, items, 0.5 * self.distance)
+        if self.sieve is not None:
+            self.sieve.record(program)
+        prospects = None if look is None else look.prospects
+        record_split(program, geometry, self.places, self.pairs, items, 0.5 * self.distance, prospects=prospects)
         for name, (needed, room) in self.buffers().items():
             if name != "contacts":
                 program.launch(raise_when_full, 1, needed, room, stop)
+        if look is not None:
+            look.record_reach(program, items)
         answers = (program, geometry, items, self.places, self.distance, self.found)
         self.coherence.record_start(program, self.places, self.distance, self.found)
         if not isinstance(self.how.bounds, BoxBounds):
@@ -106,11 +148,12 @@ class Finder:
         self.how.narrowphase.record(*answers)
         self.coherence.record_end(program, self.distance, self.found)
         record_surface_normals(*answers)
+        if look is not None:
+            look.record_touching(program, items, self.found)
         return items, self.found
 
     def find(self) -> None:
         """Find the contacts at once, outside any step; buffers grow as they must."""
-        self.gathering.former.again.fill_(1)
         while True:
             if self._alone is None:
                 self._alone = Program(self.geometry.device, wp.zeros(1, dtype=wp.int32, device=self.geometry.device))
@@ -124,7 +167,8 @@ class Finder:
 
     def buffers(self) -> dict[str, tuple[Any, int]]:
         """For every buffer, the array that counts what is needed, and what there is."""
-        own = {"pairs": self.pairs.needed, "items": self.items.needed, "contacts": self.contacts.needed}
+        pairs = self.pairs if self.sieve is None else self.sieve.all_pairs
+        own = {"pairs": pairs.needed, "items": self.items.needed, "contacts": self.contacts.needed}
         return {name: (needed, self.room[name]) for name, needed in own.items()} | self.broad.buffers()
 
     def grow(self) -> None:
@@ -135,9 +179,12 @@ class Finder:
             if name in self.room and wanted > room:
                 self.room[name] = int(GROWTH * wanted) + 16
         self.room["items"] = max(self.room["items"], self.room["pairs"])
-        old = self.gathering
         self._allocate()
-        self.gathering.take_over(old)
+
+    def reserve(self, contacts: int) -> None:
+        """See to it that there is room for so many contacts when the buffers have grown."""
+        if contacts > self.room["contacts"]:
+            self.room["contacts"] = int(GROWTH * contacts) + 16
 
     def refresh(self) -> None:
         """Between steps: let a broad phase that has become slow put itself in order."""
@@ -158,24 +205,35 @@ class Finder:
         geometry, room = self.geometry, self.room
         rows = geometry.count + 1
         counts = {**room, "one": 1, "colliders_and_one": rows, "rows": rows, "pairs_and_one": room["pairs"] + 1}
-        counts["slots"] = room["items"] * self.how.points
+        counts["slots"] = room["items"] * self.how.points * (1 if self.look is None else 2)
         device = geometry.device
         self.pairs = arrays.allocate(Pairs, counts, device)
         self.items = arrays.allocate(Items, counts, device)
         self.found = arrays.allocate(Found, counts, device)
         self.contacts = arrays.allocate(Contacts, counts, device)
         self.volumes = arrays.allocate(Volumes, counts if self.how.volumes else {"items": 0}, device)
-        into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points)
+        into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points, self.look)
         cheap: frozenset[tuple[int, int]] = getattr(self.how.narrowphase, "cheap", frozenset())
         self.coherence = Coherence(geometry, self.items, self.pairs, cheap)
+        self.sieve = None if self.still is None else Sieve(self.still, self.pairs)
+        pairs = self.pairs if self.sieve is None else self.sieve.all_pairs
         if self.version == 0:
             method = self.how.broadphase or broadphase.default(geometry)
-            self.broad = method.bind(geometry, self.places, self.pairs, self.each_body)
+            self.broad = method.bind(geometry, self.places, pairs, self.each_body)
         else:
-            self.broad.write_to(self.pairs)
-        self.gathering = Gathering(geometry.colliders, self.pairs, self.items, into, self.contacts, device)
+            self.broad.write_to(pairs)
+        self._gather_into(into)
         self.version += 1
         self._alone = None
+
+    def _gather_into(self, into: Into) -> None:
+        """Make room in the memory, and gather contacts from these regions."""
+        geometry = self.geometry
+        memory = enlarged(self.holder.contacts, self.room["contacts"], geometry.count + 1, geometry.device)
+        self.holder.contacts = memory
+        if self.look is not None:
+            self.look.remember(memory)
+        self.gathering = Gathering(geometry.colliders, self.pairs, self.items, into, self.contacts, memory)
 
 
 def _median_size(geometry: Geometry) -> float:

@@ -1,7 +1,7 @@
 """From regions to the list of contacts: add up, copy, and find each point's former self.
 
 The items are sorted by their colliders, so the contacts are. A contact is the same as one of the last time if its
-colliders, its triangle and its feature are; what a solver has learnt of it can be carried over.
+colliders, its triangle and the name of its feature are; what a solver has learnt of it can be carried over.
 
 Cost: O(contacts), a linear search among the former contacts of one collider for each.
 """
@@ -10,40 +10,15 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.colliders import Colliders
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import Into
+from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.regions import Regions
-from rattleback.core import arrays
-from rattleback.core.arrays import field, group
+from rattleback.core.sums import Sum
+from rattleback.model.contact_memory import ContactMemory, remember
 from rattleback.model.contacts import Contacts
-
-
-@group(axis="contacts")
-class Former:
-    """The contacts of the last time, as far as they tell which is which."""
-
-    collider: wp.int32 = field("1", "collider of B")
-    part: wp.int32 = field("1", "triangle")
-    feature: wp.int32 = field("1", "name of the point")
-    first: wp.int32 = field("1", "first contact of a collider as A", axis="rows")
-    again: wp.int32 = field("1", "1 where contacts are found once more for the same moment", axis="one")
-
-
-@wp.kernel(enable_backward=False)
-def remember(contacts: Contacts, former: Former) -> None:
-    """What is there now becomes what was there the last time, unless it is of the same moment."""
-    i = wp.tid()
-    if former.again[0] == 1:
-        return
-    if i < former.first.shape[0]:
-        former.first[i] = contacts.first[i]
-    if i < wp.min(contacts.needed[0], contacts.part.shape[0]):
-        former.collider[i] = contacts.collider_b[i]
-        former.part[i] = contacts.part[i]
-        former.feature[i] = contacts.feature[i]
 
 
 @wp.kernel(enable_backward=False)
@@ -74,7 +49,7 @@ def gather(
         contacts.collider_a[c] = a
         contacts.collider_b[c] = b
         contacts.part[c] = items.part[m]
-        contacts.feature[c] = regions.feature[slot]
+        contacts.feature[c] = regions.feature[slot] + NAMES * items.sight[m]
         contacts.normal[c] = regions.normal[m]
         contacts.point[c] = regions.point[slot]
         contacts.separation[c] = regions.separation[slot]
@@ -89,19 +64,17 @@ def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: C
 
 
 @wp.func
-def is_same(contacts: Contacts, c: int, former: Former, k: int) -> bool:
+def is_same(contacts: Contacts, c: int, former: ContactMemory, k: int) -> bool:
     """Whether a contact is one of the last time, with the same collider as A."""
-    if former.collider[k] != contacts.collider_b[c] or former.feature[k] != contacts.feature[c]:
+    if former.collider[k] != contacts.collider_b[c] or (former.feature[k] ^ contacts.feature[c]) % NAMES != 0:
         return False
     return former.part[k] == contacts.part[c]
 
 
 @wp.kernel(enable_backward=False)
-def match(contacts: Contacts, former: Former) -> None:
+def match(contacts: Contacts, former: ContactMemory) -> None:
     """Find the former self of every contact."""
     c = wp.tid()
-    if c == 0:
-        former.again[0] = 0
     if c >= wp.min(contacts.needed[0], contacts.part.shape[0]):
         return
     a = contacts.collider_a[c]
@@ -128,31 +101,28 @@ class Gathering:
         items: What was looked at.
         into: Where its regions are.
         contacts: Where the list goes.
-        device: Warp device.
+        memory: The contacts of the last time.
     """
 
     def __init__(
-        self, colliders: Colliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, device: Any
+        self, colliders: Colliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
     ) -> None:
-        self.colliders, self.pairs, self.items, self.into, self.contacts = colliders, pairs, items, into, contacts
-        room, rows = len(contacts.part), len(contacts.first)
-        self.former = arrays.allocate(Former, {"contacts": room, "rows": rows, "one": 1}, device)
+        self.colliders, self.pairs, self.items, self.into = colliders, pairs, items, into
+        self.contacts, self.memory, device = contacts, memory, items.a.device
         self.start = wp.zeros(len(items.a) + 1, dtype=wp.int32, device=device)
         self.sum = Sum(self.start, len(items.a), device)
 
     def record(self, program: Any) -> None:
         """Record the launches."""
         room, rows, many = len(self.contacts.part), len(self.contacts.first), len(self.items.a)
-        regions, points = self.into.regions, self.into.points
-        program.launch(remember, max(room, rows), self.contacts, self.former)
+        regions, slots = self.into.regions, self.into.slots
         program.launch(count_points, many, self.items, regions, self.start)
         self.sum.record(program)
-        program.launch(gather, many, self.items, self.colliders, regions, self.start, points, self.contacts)
+        program.launch(gather, many, self.items, self.colliders, regions, self.start, slots, self.contacts)
         program.launch(find_rows, rows, self.pairs, self.items, self.start, self.contacts)
-        program.launch(match, room, self.contacts, self.former)
+        program.launch(match, room, self.contacts, self.memory)
 
-    def take_over(self, old: "Gathering") -> None:
-        """Go on from the memory of a smaller one, for the same moment."""
-        for name, array in arrays.each(old.former):
-            wp.copy(getattr(self.former, name), array, count=len(array))
-        self.former.again.fill_(1)
+    def record_memory(self, program: Any, stop: Any) -> None:
+        """Record what makes these contacts the last ones."""
+        rows = max(len(self.contacts.part), len(self.contacts.first))
+        program.launch(remember, rows, self.contacts, self.memory, stop)

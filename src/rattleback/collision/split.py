@@ -4,8 +4,9 @@
 
 c, h centre and half edges of the other collider's box, p, R place of the mesh, w half the contact distance (that box
 already holds the other half), r the shell of the mesh; c', h' the box that the walk through the mesh's tree looks for.
-The triangles of a pair come in ascending order, on every device. In order on a CPU, items are written one behind the
-other; in parallel on CUDA they are counted, the counts added up, and the items filled in.
+The triangles of a pair come in ascending order, on every device; where contacts that lie ahead are looked for, first
+those that are near now, then those that are near the way of the other collider. In order on a CPU, items are written
+one behind the other; in parallel on CUDA they are counted, the counts added up, and the items filled in.
 
 Cost: O(log n) boxes for each triangle found; without a mesh, one copy.
 """
@@ -15,14 +16,14 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.broadphase.listing import sort_row
-from rattleback.collision.broadphase.sums import Sum
-from rattleback.collision.bvh import Tree, next_leaf
-from rattleback.collision.colliders import Colliders, Places
+from rattleback.collision.bvh import Tree, next_leaf, overlap
+from rattleback.collision.colliders import Colliders, Places, Prospects
 from rattleback.collision.items import Items
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH
 from rattleback.collision.surface import Surfaces, tree_of
 from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.sums import Sum
 
 # Parts of the coordinates by which the box is widened against rounding.
 ROUNDING = wp.constant(real(16.0 * epsilon))
@@ -30,13 +31,17 @@ ROUNDING = wp.constant(real(16.0 * epsilon))
 
 @wp.struct
 class Ground:
-    """What the kernels read: colliders and their places, surfaces and their trees, half the contact distance."""
+    """What the kernels read: colliders and their places, surfaces and their trees, half the contact distance.
+
+    Where boxes hold the ways of the colliders too, ``prospects`` has those that do not; else it is empty.
+    """
 
     colliders: Colliders
     places: Places
     surfaces: Surfaces
     tree: Tree
     wider: real
+    prospects: Prospects
 
 
 @wp.struct
@@ -48,10 +53,8 @@ class Window:
 
 
 @wp.func
-def window(ground: Ground, mesh: int, other: int) -> Window:
-    """The box in a mesh's frame in which the other collider can meet its triangles."""
-    lower = ground.places.lower[other]
-    upper = ground.places.upper[other]
+def window(ground: Ground, mesh: int, other: int, lower: vec3, upper: vec3) -> Window:
+    """The box in a mesh's frame in which the other collider, whose box is given, can meet its triangles."""
     half = real(0.5) * (upper - lower) + vec3(ground.wider, ground.wider, ground.wider)
     offset = real(0.5) * (upper + lower) - ground.places.position[mesh]
     R = ground.places.rotation[mesh]
@@ -68,7 +71,11 @@ def window(ground: Ground, mesh: int, other: int) -> Window:
 
 @wp.func
 def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: int) -> int:
-    """Write the parts of the items of pair k, in any order, below ``room``; returns the place after the last."""
+    """Write the parts of the items of pair k, below ``room``; returns the place after the last.
+
+    They are in any order, but those that are near now come first.
+    """
+    items.later[k] = 0
     mesh = pairs.a[k]
     other = pairs.b[k]
     if ground.colliders.kind[mesh] != MESH:
@@ -78,17 +85,34 @@ def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: 
         if at < room:
             items.part[at] = -1
         return at + 1
-    box = window(ground, mesh, other)
     surface = ground.colliders.hull[mesh]
     root = ground.surfaces.root[surface]
     leaves = ground.surfaces.leaves[surface]
+    lower = ground.places.lower[other]
+    upper = ground.places.upper[other]
+    box = window(ground, mesh, other, lower, upper)
+    wide = box
+    turns = int(1)
+    if ground.prospects.lower.shape[0] > 0:
+        # What meets a mesh that moves itself is looked for from where the mesh is now.
+        more = wp.length(ground.prospects.way[mesh]) + ground.prospects.turn[mesh]
+        drift = vec3(more, more, more)
+        wide = window(ground, mesh, other, lower - drift, upper + drift)
+        box = window(ground, mesh, other, ground.prospects.lower[other], ground.prospects.upper[other])
+        turns = 2
+    near = box
     to = at
-    leaf = next_leaf(ground.tree, root, leaves, 0, box.lower, box.upper)
-    while leaf > 0:
-        if to < room:
-            items.part[to] = ground.tree.item[root + leaf]
-        to = to + 1
-        leaf = next_leaf(ground.tree, root, leaves, leaf, box.lower, box.upper)
+    for turn in range(turns):
+        leaf = next_leaf(ground.tree, root, leaves, 0, box.lower, box.upper)
+        while leaf > 0:
+            node = root + leaf
+            if turn == 0 or not overlap(ground.tree.lower[node], ground.tree.upper[node], near.lower, near.upper):
+                if to < room:
+                    items.part[to] = ground.tree.item[node]
+                to = to + 1
+                items.later[k] = items.later[k] + turn
+            leaf = next_leaf(ground.tree, root, leaves, leaf, box.lower, box.upper)
+        box = wide
     return to
 
 
@@ -99,7 +123,9 @@ def finish_pair(pairs: Pairs, k: int, items: Items, at: int, to: int) -> None:
     first = wp.min(at, room)
     end = wp.min(to, room)
     items.first[k] = first
-    sort_row(items.part, first, end)
+    later = wp.max(first, wp.min(to - items.later[k], room))
+    sort_row(items.part, first, later)
+    sort_row(items.part, later, end)
     for m in range(first, end):
         items.a[m] = pairs.a[k]
         items.b[m] = pairs.b[k]
@@ -165,7 +191,16 @@ def fill_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.in
         items.first[k] = wp.min(start[k], room)
 
 
-def record_split(program: Any, geometry: Any, places: Places, pairs: Pairs, items: Items, wider: float = 0.0) -> None:
+def record_split(
+    program: Any,
+    geometry: Any,
+    places: Places,
+    pairs: Pairs,
+    items: Items,
+    wider: float = 0.0,
+    *,
+    prospects: "Prospects | None" = None,
+) -> None:
     """Record the launches that turn pairs into items.
 
     Args:
@@ -175,6 +210,7 @@ def record_split(program: Any, geometry: Any, places: Places, pairs: Pairs, item
         pairs: The pairs.
         items: Where the items go.
         wider: Half the contact distance, by which the boxes of the colliders were widened [m].
+        prospects: Where contacts that lie ahead are looked for, how the colliders go on from where they are.
     """
     count = int(pairs.a.shape[0])
     if int(MESH) not in geometry.kinds:
@@ -183,6 +219,8 @@ def record_split(program: Any, geometry: Any, places: Places, pairs: Pairs, item
     ground = Ground()
     ground.colliders, ground.places, ground.surfaces = geometry.colliders, places, geometry.surfaces
     ground.tree, ground.wider = tree_of(geometry.surfaces), wider
+    if prospects is not None:
+        ground.prospects = prospects
     if program.device.is_cpu:
         program.launch(split_serially, 1, ground, pairs, items)
         return

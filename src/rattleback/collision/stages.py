@@ -1,8 +1,8 @@
 """What a step does about contacts: find them at its end, stop fast bodies within it, end it when bodies touch."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
+
+import warp as wp
 
 from rattleback.collision.compile import compile_colliders
 from rattleback.collision.continuous import Continuous
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from rattleback.model.bench import Bench
 
 
+@wp.kernel(enable_backward=False)
+def note_fresh(stale: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
+    """The contacts are those of the state, unless a buffer was too small."""
+    if stop[0] == 0:
+        stale[0] = 0
+
+
 class ContactStages:
     """The parts of a step that have to do with contacts.
 
@@ -24,17 +31,22 @@ class ContactStages:
         bench: What the step works on; its motions must stay the same arrays.
         how: How contacts are found.
         time: How the time of contact is found; None to let steps be as long as they are.
+        keeps: Whether the state remembers the contacts, as those who resolve them need.
 
     Attributes:
         finder: Finds the contacts at the end of a step.
         continuous: Stops continuous bodies at their first contact.
     """
 
-    def __init__(self, bench: Bench, how: Detection, time: ContactTime | None) -> None:
+    def __init__(self, bench: "Bench", how: "Detection", time: "ContactTime | None", keeps: bool) -> None:
         model, motion, predicted = bench.model, bench.state.motion, bench.predicted
         geometry, each = compile_colliders(model), len(model.names)
-        self.how, self.time = how, time
-        self.finder = Finder(geometry, each, motion, how)
+        self.how, self.time, self.keeps = how, time, keeps
+        # Who resolves contacts wants them before bodies overlap, unless the step is to end when they touch.
+        ahead = bench.state.clock if keeps and time is None else None
+        self.finder = Finder(geometry, each, motion, how, bench.state if keeps else None, ahead)
+        # 1 where contacts are not those of the state any more.
+        self.stale = wp.full(1, 1, dtype=wp.int32, device=model.device)
         distance = self.finder.distance
         self.continuous = Continuous(model, geometry, motion, predicted, distance, how.broadphase)
         # Where bodies would overlap at the end of the step is looked for on its own.
@@ -46,16 +58,35 @@ class ContactStages:
         """Changes when the buffers of the finder were exchanged outside a step."""
         return self.finder.version
 
-    def record_contacts(self, program: Program, stop: Any) -> None:
+    @property
+    def memory(self) -> Any:
+        """What the finder remembers of the last contacts."""
+        return self.finder.gathering.memory
+
+    def skip_still(self, still: Any) -> None:
+        """Find no contacts between still colliders from now on, or between all for None; then record again."""
+        for part in (self.finder, self._trial):
+            if part is not None:
+                part.skip_still(still)
+
+    def record_contacts(self, program: "Program", stop: Any) -> None:
         """Record what finds the contacts where the bodies are now."""
         self.finder.record(program, stop)
+
+    def record_memory(self, program: "Program", stop: Any) -> None:
+        """Record what makes them the last ones."""
+        self.finder.record_memory(program, stop)
+
+    def record_fresh(self, program: "Program", stop: Any) -> None:
+        """Record that the contacts are those of the state."""
+        program.launch(note_fresh, 1, self.stale, stop)
 
     @property
     def shortens(self) -> bool:
         """Whether steps end when bodies touch."""
         return self._search is not None
 
-    def record_search(self, program: Program, stop: Any, predict: Callable[[], None]) -> None:
+    def record_search(self, program: "Program", stop: Any, predict: "Callable[[], None]") -> None:
         """Record predictions with shorter and shorter steps, until bodies that meet just touch.
 
         Args:
@@ -72,18 +103,19 @@ class ContactStages:
             items, found = self._trial.record_answers(program, stop)
             self._search.judge(program, self.finder.contacts, items, found, stop)
 
-    def record_stops(self, program: Program, stop: Any) -> None:
+    def record_stops(self, program: "Program", stop: Any) -> None:
         """Record what stops continuous bodies of the prediction at their first contact, unless a search has done so."""
         if self._search is None:
             self.continuous.record(program, stop)
 
-    def record_end(self, program: Program) -> None:
+    def record_end(self, program: "Program") -> None:
         """Record what follows when the step is taken: the next one is as long as this was to be."""
         if self._search is not None:
             self._search.restore(program)
 
     def grow(self) -> None:
         """Enlarge the buffers that were too small; everything must be recorded again."""
+        self.stale.fill_(1)
         for part in (self.finder, self._trial, self.continuous):
             if part is not None:
                 part.grow()

@@ -120,11 +120,11 @@ def write(thing: Any, values: Mapping[str, NDArray[Any]], what: str) -> None:
         array.assign(np.ascontiguousarray(values[name]))
 
 
-def feed_hash(thing: Any, digest: Any) -> None:
-    """Feed names and bytes of every array to a hashlib digest, in declared order."""
-    for name, array in each(thing):
+def feed_hash(values: Mapping[str, NDArray[Any]], digest: Any) -> None:
+    """Feed names and bytes of arrays to a hashlib digest, in their order."""
+    for name, array in values.items():
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(array.numpy()).tobytes())
+        digest.update(np.ascontiguousarray(array).tobytes())
 
 
 def describe(kind: Any) -> list[tuple[str, str, str]]:

@@ -24,6 +24,13 @@ class Report:
         worst_joint: Joint that is farthest from its tolerance; empty without joints.
         redundant_rows: Conditions of the joints that others imply, left out by the direct method.
         redundant_joints: Names of the joints that have such conditions, in the order of the scene.
+        penetration: Deepest overlap of two bodies after a step [m].
+        normal_velocity_error: Largest velocity along a contact normal that should be none [m/s].
+        tangential_velocity_error: The same across the normals.
+        penetration_tolerance: What the user asked for [m].
+        contact_velocity_tolerance: What the user asked for [m/s].
+        worst_contact: The two bodies that overlap most; empty where none do.
+        contact_sweeps: Most sweeps over the contacts at the end of a step.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error
             estimate of an adaptive method, the residual of an implicit one, zero for an explicit one.
         integration_tolerance: What that is compared with.
@@ -45,6 +52,13 @@ class Report:
     worst_joint: str = ""
     redundant_rows: int = 0
     redundant_joints: tuple[str, ...] = ()
+    penetration: float = 0.0
+    normal_velocity_error: float = 0.0
+    tangential_velocity_error: float = 0.0
+    penetration_tolerance: float = 0.0
+    contact_velocity_tolerance: float = 0.0
+    worst_contact: tuple[str, ...] = ()
+    contact_sweeps: int = 0
     integration_error: float = 0.0
     integration_tolerance: float = 0.0
     iterations: int = 0

@@ -46,13 +46,17 @@ class Loop:
 
 @dataclass
 class Branch:
-    """Launches done only where ``flag[0]`` is not zero; the flag lives on the device."""
+    """Launches done only where ``flag[0]`` is not zero, and others where it is; the flag lives on the device."""
 
     flag: Any
     nodes: "list[Node]" = field(default_factory=list)
+    otherwise: "list[Node]" = field(default_factory=list)
 
 
 Node = Launch | HostCall | Loop | Branch
+
+# The stage that is done in every step, also where all others may be left out.
+SLEEP = "sleep"
 
 
 @wp.kernel(enable_backward=False)
@@ -82,8 +86,10 @@ class Program:
         self._prologue: list[Node] = []
         self._opening: list[Callable[[], None]] = []
         self._open: list[Node] = []
+        self._awake: Any = None
+        self._idle: list[Node] = []
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
-        self._pieces: list[Callable[[], None]] = []
+        self._pieces: dict[str, list[Callable[[], None]]] = {}
         self._whole: Any = None
         self._timed: list[tuple[Callable[[], None], Any]] = []
         self._fixed = 0.0
@@ -98,6 +104,12 @@ class Program:
     def prologue(self) -> Iterator[None]:
         """Everything recorded inside runs once before the steps of a call: what each step leaves for the next."""
         self._open = self._prologue
+        yield
+
+    @contextmanager
+    def idle(self, awake: Any) -> Iterator[None]:
+        """Everything recorded inside is all a step does that finds ``awake[0]`` zero after its stage ``"sleep"``."""
+        self._awake, self._open = awake, self._idle
         yield
 
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
@@ -136,22 +148,34 @@ class Program:
 
     def compile(self) -> None:
         """Compile the kernels and capture the step. Call once, after recording."""
-        nodes = self._nodes
         guards = [Launch(kernel, 1, (self._steps_left, self.stop)) for kernel in (heed_stop, count_down)]
-        launches = [*_launches(self._prologue), *_launches(nodes), *guards]
+        launches = [*_launches([*self._prologue, *self._nodes, *self._idle]), *guards]
         load_kernels((launch.kernel.module for launch in launches), self.device)
         for launch in launches:
             launch.command = wp.launch(
                 launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
             )
-        self._opening, self._pieces = self._captured(self._prologue), self._captured(nodes)
-        if len(self._pieces) == 1 and all(map(self._capturable, nodes)) and self._can_loop():
+        first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
+        self._opening = self._captured(self._prologue)
+        parts = {"first": first, "then": then, "idle": self._idle}
+        self._pieces = {name: self._captured(part) for name, part in parts.items()}
+        nodes = [*first, *then] if self._awake is None else [*first, Branch(self._awake, then, self._idle)]
+        if nodes and all(map(self._capturable, nodes)) and self._can_loop():
             self._whole = self._capture([guards[0], Loop(self._steps_left, nodes=[*nodes, guards[1]])])
 
     @property
     def _nodes(self) -> list[Node]:
-        """All nodes of a step."""
-        return [node for stage in self.stages.values() for node in stage]
+        """All nodes of a step in which something is awake."""
+        return [*self.stages.get(SLEEP, []), *self._nodes_after_sleep]
+
+    @property
+    def _nodes_after_sleep(self) -> list[Node]:
+        return [node for name, stage in self.stages.items() if name != SLEEP for node in stage]
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing was awake when somebody looked last."""
+        return self._awake is not None and not self._awake.numpy()[0]
 
     def run(self, steps: int) -> None:
         """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
@@ -164,8 +188,8 @@ class Program:
         for _ in range(steps):
             if self.stop.numpy()[0]:
                 return
-            for piece in self._pieces:
-                piece()
+            _all(self._pieces["first"])()
+            _all(self._pieces["idle" if self._is_idle else "then"])()
 
     def run_until(self, deadline: float) -> None:
         """Replay the prologue and one step; its loops end so that all that has to follow ends at a deadline.
@@ -177,6 +201,9 @@ class Program:
         Args:
             deadline: As ``time.perf_counter`` counts [s].
         """
+        if self._is_idle:
+            self.run(1)
+            return
         if not self._timed:
             prologue = [node for node in self._prologue if not _may_stop(node)]
             self._timed = list(self._in_rounds([*prologue, *self._nodes]))
@@ -212,15 +239,19 @@ class Program:
 
     def time_stages(self, steps: int) -> dict[str, float]:
         """Run ``steps`` steps stage by stage and return the seconds spent in each [s]."""
-        pieces = {name: self._captured(nodes) for name, nodes in self.stages.items() if nodes}
+        stages = {SLEEP: self.stages.get(SLEEP, []), **self.stages}
+        pieces = {name: self._captured(nodes) for name, nodes in stages.items() if nodes}
         seconds = dict.fromkeys(pieces, 0.0)
         for piece in self._opening:
             piece()
         for _ in range(steps):
             for name, calls in pieces.items():
                 begun = time.perf_counter()
-                for call in calls:
-                    call()
+                if name != SLEEP and self._is_idle:
+                    break
+                _all(calls)()
+                if name == SLEEP and self._is_idle:
+                    _all(self._pieces["idle"])()
                 wp.synchronize_device(self.device)
                 seconds[name] += time.perf_counter() - begun
         return seconds
@@ -230,7 +261,7 @@ class Program:
 
     def _capturable(self, node: Node) -> bool:
         if isinstance(node, Loop | Branch):
-            return self._can_loop() and all(map(self._capturable, node.nodes))
+            return self._can_loop() and all(map(self._capturable, _inner(node)))
         return isinstance(node, Launch)
 
     def _captured(self, nodes: list[Node]) -> list[Callable[[], None]]:
@@ -261,8 +292,12 @@ def _launches(nodes: list[Node]) -> list[Launch]:
         if isinstance(node, Launch):
             found.append(node)
         elif isinstance(node, Loop | Branch):
-            found.extend(_launches(node.nodes))
+            found.extend(_launches(_inner(node)))
     return found
+
+
+def _inner(node: Loop | Branch) -> list[Node]:
+    return [*node.nodes, *node.otherwise] if isinstance(node, Branch) else node.nodes
 
 
 def _may_stop(node: Node) -> bool:
@@ -288,6 +323,8 @@ def _direct(node: Node) -> Callable[[], None]:
         return run
     if isinstance(node, HostCall):
         return node.function
-    body = [_direct(inner) for inner in node.nodes]
-    repeat = wp.capture_while if isinstance(node, Loop) else wp.capture_if
-    return lambda: repeat(node.flag, lambda: [call() for call in body])
+    body = _all([_direct(inner) for inner in node.nodes])
+    if isinstance(node, Loop):
+        return lambda: wp.capture_while(node.flag, body)
+    other = _all([_direct(inner) for inner in node.otherwise]) if node.otherwise else None
+    return lambda: wp.capture_if(node.flag, body, other)

@@ -41,6 +41,8 @@ class ForceField:
         self.model, self.applied = model, state.applied
         self.velocity_dependent = any(force.depends_on_velocity for force in modules.values())
         self.motion_dependent = self.velocity_dependent or any(force.depends_on_pose for force in modules.values())
+        # Whether loads never change by themselves.
+        self.steady = all(isinstance(force, Gravity) for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
         bound = [(name, force) for name, force in zip(modules, self.compiled, strict=True) if hasattr(force, "bind")]
         rows = compile_joints(model) if bound else None
@@ -51,14 +53,29 @@ class ForceField:
     def around_step(self, program: Program, stop: Any) -> Iterator[None]:
         """Record what forces do once a step: before what is recorded inside, and, unless ``stop`` is raised, after."""
         with program.stage("forces"):
-            for force in self.compiled:
-                if hasattr(force, "record_start"):
-                    force.record_start(program)
+            self.record_starts(program)
         yield
         with program.stage("advance"):
-            for force in self.compiled:
-                if hasattr(force, "record_end"):
-                    force.record_end(program, stop)
+            self._record_ends(program, stop)
+
+    @contextmanager
+    def around_idle_step(self, program: Program, awake: Any, stop: Any) -> Iterator[None]:
+        """Record the same for steps in which ``awake[0]`` is zero, with all else that they do inside."""
+        with program.idle(awake):
+            self.record_starts(program)
+            yield
+            self._record_ends(program, stop)
+
+    def record_starts(self, program: Program) -> None:
+        """Record what forces find out at the start of a step; doing it twice changes nothing."""
+        for force in self.compiled:
+            if hasattr(force, "record_start"):
+                force.record_start(program)
+
+    def _record_ends(self, program: Program, stop: Any) -> None:
+        for force in self.compiled:
+            if hasattr(force, "record_end"):
+                force.record_end(program, stop)
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Record the launches that write the loads of a moment."""

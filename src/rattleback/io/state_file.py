@@ -21,7 +21,9 @@ from rattleback.io.faults import Faults
 from rattleback.io.state_archive import pack, unpack
 from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, make_settings, settings_data
 from rattleback.model import Scene
-from rattleback.model.state import servo_places
+from rattleback.model.contact_memory import enlarged
+from rattleback.model.sleep import with_room
+from rattleback.model.state import State, servo_places
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KIND = "state file"
+# Groups of arrays that older files lack.
+LATER = ("contacts", "sleep", "sleeping_contacts")
 
 
 def save(simulation: Simulation, path: str | PathLike[str]) -> None:
@@ -43,9 +47,7 @@ def save(simulation: Simulation, path: str | PathLike[str]) -> None:
     checks.instance(simulation, Simulation, "What is saved", "rb.Simulation(scene)")
     simulation.state.send()
     values = {
-        f"{part}.{name}": array
-        for part, group in simulation.state.groups.items()
-        for name, array in arrays.read(group).items()
+        f"{part}.{name}": array for part, group in simulation.state.read().items() for name, array in group.items()
     }
     whole_file.write(path, pack(_header(simulation), values), KIND)
 
@@ -196,9 +198,30 @@ def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Fa
             raise faults.error(f"has an array {name!r} that holds no numbers.")
         if not np.isfinite(array).all():
             raise faults.error(f"has an array {name!r} that is not finite.")
+    _make_room(simulation.state, values)
     for part, group in simulation.state.groups.items():
         own = {name.removeprefix(f"{part}."): array for name, array in values.items() if name.startswith(f"{part}.")}
-        if not own and not any(array.size for _, array in arrays.each(group)):
-            continue  # a file from before there were joints
+        if not own and (part in LATER or not any(array.size for _, array in arrays.each(group))):
+            continue  # a file from before there were such things
         with _told_of_the_file(faults):
-            arrays.write(group, own, f"group {part!r}")
+            arrays.write(group, _filled(own, group), f"group {part!r}")
+
+
+def _make_room(state: State, values: dict[str, NDArray[Any]]) -> None:
+    """Let the state remember as many contacts as the file does, those of sleeping bodies included."""
+    kept = len(values.get("sleeping_contacts.part", ()))
+    state.sleeping_contacts = with_room(state.sleeping_contacts, kept)
+    found = [len(values[name]) for name in ("contacts.collider", "contacts.first") if name in values]
+    if len(found) == 2 and found[1]:
+        state.contacts = enlarged(state.contacts, found[0] + kept, found[1], state.clock.time.device)
+
+
+def _filled(values: dict[str, NDArray[Any]], group: Any) -> dict[str, NDArray[Any]]:
+    """The arrays with rows of zeros up to the room there is for contacts."""
+    axes = {name: declared.axis for name, declared in arrays.fields(group).items()}
+    return {
+        name: np.pad(array, [(0, len(getattr(group, name)) - len(array))] + [(0, 0)] * (array.ndim - 1))
+        if axes.get(name) == "contacts" and array.ndim > 0 and len(array) < len(getattr(group, name))
+        else array
+        for name, array in values.items()
+    }

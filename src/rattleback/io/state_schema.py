@@ -15,8 +15,8 @@ from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
 from rattleback.io.shape_schema import Entry, Name, Positive
-from rattleback.settings import DETECTION
-from rattleback.solvers import joints
+from rattleback.settings import CONTACT_TOLERANCES, DETECTION
+from rattleback.solvers import contacts, joints
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,6 +30,7 @@ INFINITY = "infinity"  # JSON has no number for it
 SLOTS: dict[str, tuple[str, ModuleType]] = {
     "integrator": ("integrator", integrators),
     "joints": ("joint method", joints),
+    "contacts": ("contact method", contacts),
     "broadphase": ("broad phase", broadphase),
     "narrowphase": ("narrow phase", narrowphase),
     "bounding_volume": ("bounding volume", bounds),
@@ -51,7 +52,9 @@ class SettingsEntry(Entry):
 
     integrator: MethodEntry
     joints: MethodEntry | None = None
-    contacts: str | None = None
+    contacts: str | MethodEntry | None = None
+    penetration_tolerance: Positive | None = None
+    contact_velocity_tolerance: Positive | None = None
     broadphase: MethodEntry | None = None
     narrowphase: MethodEntry | None = None
     contact_distance: float | None = Field(None, ge=0.0, allow_inf_nan=False)
@@ -65,6 +68,7 @@ class SettingsEntry(Entry):
     velocity_tolerance: Positive
     closing_speed: Positive | None = None
     max_iterations: int | None = Field(None, ge=1, le=checks.MOST)
+    sleep: bool | None = None
     strict: bool
 
 
@@ -95,8 +99,8 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
     """
     methods = simulation.methods
     detection = {name: getattr(methods.detection, inner, None) for name, inner in DETECTION.items()}
-    chosen = {"integrator": methods.integrator, "joints": methods.joints, **detection}
-    plain = ("contacts", "contact_time", "closing_speed", "max_iterations")
+    chosen = {"integrator": methods.integrator, "joints": methods.joints, "contacts": methods.contacts, **detection}
+    plain = ("contact_time", "closing_speed", "max_iterations", "sleep", *CONTACT_TOLERANCES)
     return {
         **{name: value for name, value in chosen.items() if name not in SLOTS},
         **{slot: None if chosen[slot] is None else _method_data(slot, chosen[slot]) for slot in SLOTS},
@@ -126,8 +130,10 @@ def _method_data(slot: str, method: Any) -> dict[str, Any]:
     return {"name": name, "parameters": parameters}
 
 
-def _make_method(slot: str, entry: MethodEntry) -> Any:
+def _make_method(slot: str, entry: MethodEntry | str) -> Any:
     what, room = SLOTS[slot]
+    if isinstance(entry, str):
+        return choose(what, entry, _kinds(room), room.NEEDS)
     kind = type(choose(what, entry.name, _kinds(room), room.NEEDS))
     checks.options(entry.parameters, [field.name for field in fields(kind)], f"The {what} {entry.name!r}")
     given = {key: _given(slot, value) for key, value in entry.parameters.items()}

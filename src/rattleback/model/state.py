@@ -14,6 +14,8 @@ from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import quat, real, vec3
+from rattleback.model.contact_memory import WRITTEN, ContactMemory, adopted, trimmed
+from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
 
 
 @group(axis="bodies")
@@ -85,6 +87,9 @@ GROUPS: dict[str, type[Any]] = {
     "joints": JointState,
     "servos": ServoState,
     "clock": Clock,
+    "contacts": ContactMemory,
+    "sleep": Sleep,
+    "sleeping_contacts": SleepingContacts,
 }
 
 
@@ -132,8 +137,9 @@ class State(Windows):
         self.shape = shape
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
-        self.servos, self.clock = groups["servos"], groups["clock"]
+        self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
         self.version = 0  # counts how often it was written from outside
+        self.waker: Waker | None = None  # where bodies may fall asleep
         self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._views: list[np.ndarray] = []
 
@@ -143,8 +149,31 @@ class State(Windows):
         places = servo_places(model.scene).values()
         each = {"joints": len(model.scene.joints), "servos": len(places), "stretches": sum(n for _, _, n in places)}
         counts = {"bodies": model.count, "worlds": model.worlds, **{axis: n * model.worlds for axis, n in each.items()}}
+        counts |= {"contacts": 0, "rows": 0, "one": 1}
         shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
-        return cls(shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
+        state = cls(shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
+        state.contacts.pending.fill_(int(WRITTEN))
+        return state
+
+    @property
+    def contacts(self) -> ContactMemory:
+        """What is remembered of the contacts; its arrays grow with their number."""
+        memory: ContactMemory = self.groups["contacts"]
+        return memory
+
+    @contacts.setter
+    def contacts(self, memory: ContactMemory) -> None:
+        self.groups["contacts"] = memory
+
+    @property
+    def sleeping_contacts(self) -> SleepingContacts:
+        """The contacts of sleeping bodies; its arrays grow with their number."""
+        kept: SleepingContacts = self.groups["sleeping_contacts"]
+        return kept
+
+    @sleeping_contacts.setter
+    def sleeping_contacts(self, kept: SleepingContacts) -> None:
+        self.groups["sleeping_contacts"] = kept
 
     @property
     def time(self) -> float:
@@ -159,7 +188,9 @@ class State(Windows):
     def copy(self) -> "State":
         """A state of its own; a simulation set to it continues bit for bit."""
         self.send()
-        return State(self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
+        twin = State(self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
+        twin.waker = self.waker
+        return twin
 
     def assign(self, other: "State") -> None:
         """Take over everything from another state of the same model."""
@@ -169,17 +200,27 @@ class State(Windows):
             raise InputError(f"The state given is of {other.shape} bodies; this simulation has {self.shape}.")
         other.send()
         self.freeze()
+        self.contacts = adopted(self.contacts, other.contacts, self.clock.time.device)
+        self.sleeping_contacts = with_room(self.sleeping_contacts, len(other.groups["sleeping_contacts"].part))
         for name, part in self.groups.items():
-            arrays.copy_into(part, other.groups[name])
+            if name != "contacts":
+                arrays.copy_into(part, other.groups[name])
+        if self.waker is None:
+            forget_sleep(self)
         self.version += 1
 
     def hash(self) -> str:
         """SHA-256 of every array, in declared order: equal hashes are equal bits."""
         self.send()
         digest = hashlib.sha256()
-        for part in self.groups.values():
-            arrays.feed_hash(part, digest)
+        for part, values in self.read().items():
+            if _counts(part, values):
+                arrays.feed_hash(values, digest)
         return digest.hexdigest()
+
+    def read(self) -> dict[str, dict[str, np.ndarray]]:
+        """Every array of every group, without rows of contacts that are not used."""
+        return {name: _used(name, part) for name, part in self.groups.items()}
 
     def look(self, name: str) -> np.ndarray:
         """What a window shows: the array of all bodies."""
@@ -219,8 +260,19 @@ class State(Windows):
             if np.array_equal(flat, before):
                 continue
             self._array(name).assign(self._checked(name, flat))
-            self.version += 1
+            self.wake(np.flatnonzero((flat != before).any(axis=-1)))
+            self.contacts.pending.fill_(int(WRITTEN))
             before[...] = flat
+
+    def wake(self, rows: Any = None) -> None:
+        """Bodies are touched from outside: those that sleep wake up, with all they are connected with.
+
+        Args:
+            rows: Their rows; None for all.
+        """
+        if self.waker is not None and self.waker.wake(self, rows):
+            self.contacts.pending.fill_(int(WRITTEN))
+        self.version += 1
 
     def freeze(self) -> None:
         """Send what was written and turn every picture handed out into a read-only record of the moment."""
@@ -244,6 +296,18 @@ class State(Windows):
                 raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
             flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)
         return flat
+
+
+def _used(name: str, part: Any) -> dict[str, np.ndarray]:
+    values = arrays.read(part)
+    return trimmed(values, GROUPS[name]) if name in ("contacts", "sleeping_contacts") else values
+
+
+def _counts(name: str, values: dict[str, np.ndarray]) -> bool:
+    """Whether a group of a state says anything: contacts where there are some, sleep where somebody looks at it."""
+    if name == "contacts":
+        return bool(values["count"][0])
+    return name not in ("sleep", "sleeping_contacts") or any(array.any() for array in values.values())
 
 
 def _first_bad(flat: np.ndarray) -> int:

@@ -21,7 +21,8 @@ class BodyView(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque`` read and
     write; shape (3,) or (4,), with a leading world axis when worlds were asked for. For a group, a body axis comes
-    before the last and writing goes by assignment. ``material`` reads and writes, too.
+    before the last and writing goes by assignment. ``material`` reads and writes, too; ``asleep`` says whether it
+    sleeps.
 
     Args:
         model: The model.
@@ -59,6 +60,22 @@ class BodyView(Windows):
         chosen, scene = [int(i) for i in np.atleast_1d(self._rows[1])], self._model.scene
         write_material(self._model, chosen, value)
         scene.renew({i: replace(scene.bodies[i], material=value) for i in chosen}, {}, {})
+        self._state.wake(self._model.rows(np.array(chosen)).ravel())
+
+    @property
+    def asleep(self) -> Any:
+        """Whether it sleeps; an array for worlds or a group. Writing False wakes it and all it is connected with."""
+        self._state.send()
+        flags = self._state.sleep.asleep.numpy().reshape(self._state.shape) > 0
+        found = flags[self._rows[:-1]]
+        return bool(found) if np.ndim(found) == 0 else found
+
+    @asleep.setter
+    def asleep(self, value: bool) -> None:
+        if checks.flag(value, f"The asleep written to {self.name!r}"):
+            raise InputError(f"{self.name!r} falls asleep by itself, where it rests; only False can be written.")
+        self._state.send()
+        self._state.wake(self._model.rows(np.atleast_1d(self._rows[1])).ravel())
 
     @property
     def origin(self) -> np.ndarray:

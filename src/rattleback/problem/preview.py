@@ -108,7 +108,7 @@ class Preview:
         self.bench.for_bodies(stiffness.weigh, self.bench.state.motion, self.inertias, self.everywhere)
         self.bench.for_worlds(corrections.start, self.bench.state.clock, self.effort)
         self._evaluate(self.bench.state.motion, self.everywhere)
-        self._correct_velocities()
+        self.correct_velocities()
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -162,8 +162,12 @@ class Preview:
         self.stops.measure_positions(may_look=False)
         bench.program.launch(corrections.undone, 1, effort)
 
-    def record_velocities(self) -> None:
-        """Correct the velocities of the state until they agree with the joints; leave its rows for the next step."""
+    def record_velocities(self, exchange: Callable[[Callable[[], None]], None] | None = None) -> None:
+        """Correct the velocities of the state until they agree with the joints; leave its rows for the next step.
+
+        Args:
+            exchange: Records what else has to agree, with what corrects the joints again after it; None for nothing.
+        """
         bench, effort, motion, problem = self.bench, self.effort, self.bench.state.motion, self.problem
         bench.for_bodies(stiffness.weigh, motion, self.inertias, self.everywhere)
         with bench.program.when(effort.any_stiff):
@@ -172,7 +176,9 @@ class Preview:
             bench.for_bodies(stiffness.settle, self.inertias, effort)
         self._evaluate(motion, self.everywhere)
         self.stops.begin_velocities()
-        self._correct_velocities()
+        self.correct_velocities()
+        if exchange is not None:
+            exchange(self.correct_velocities)
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, effort)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
@@ -183,7 +189,8 @@ class Preview:
             self._evaluate(motion, which)
             self.stops.made_anew()
 
-    def _correct_velocities(self) -> None:
+    def correct_velocities(self) -> None:
+        """Record impulses that make the velocities of the state agree with the rows of the joints."""
         bench, motion = self.bench, self.bench.state.motion
         bench.for_worlds(corrections.begin, self.effort)
         self._measure_velocities()

@@ -52,6 +52,7 @@ def chain(count: int = 10, speed: float = 2.0) -> Scene:
             position=(0.0, 0.0, -i - 0.5),
             velocity=(*along, 0.0),
             angular_velocity=(-turn[1], turn[0], 0.0),
+            collision=None,
         )
         scene.add_joint(Ball(above, bar, at=(0.0, 0.0, -float(i))), name=f"joint_{i + 1}")
         above = bar.name
@@ -97,7 +98,7 @@ def mass_ladder(ratio: float = 1000.0, count: int = 20, angle: float = 0.5) -> S
     last, end = _hang_links(scene, count, angle, mass=1.0)
     radius = 0.2
     away = np.array([math.sin(angle), 0.0, -math.cos(angle)])
-    load = scene.add_body(Sphere(radius), mass=ratio, name="load", position=end + radius * away)
+    load = scene.add_body(Sphere(radius), mass=ratio, name="load", position=end + radius * away, collision=None)
     scene.add_joint(Ball(last, load, at=end), name="hook")
     return scene
 
@@ -114,6 +115,7 @@ def _hang_links(scene: Scene, count: int, angle: float, mass: float) -> tuple[st
             name=f"link_{i + 1}",
             position=(i + 0.5) * ROPE_LINK * away,
             orientation=tilt,
+            collision=None,
         )
         scene.add_joint(Ball(above, link, at=i * ROPE_LINK * away), name=f"joint_{i + 1}")
         above = link.name

@@ -116,7 +116,9 @@ def six_bar(width: float = 1.0, depth: float = 0.8, height: float = 0.6) -> Scen
     edges = {"width": width, "depth": depth, "height": height}
     sizes = np.array([checks.positive(value, f"The {name} of six_bar") for name, value in edges.items()])
     scene, corners = Scene(name="six_bar"), CORNERS * sizes
-    base = scene.add_static(_edge(corners[5], corners[0]), name="base", position=0.5 * (corners[5] + corners[0]))
+    base = scene.add_static(
+        _edge(corners[5], corners[0]), name="base", position=0.5 * (corners[5] + corners[0]), collision=None
+    )
     _close_box(scene, corners, base.name)
     return scene
 
@@ -126,7 +128,9 @@ def _close_box(scene: Scene, corners: NDArray[np.float64], base: str = "world") 
     before = base
     for k in range(5):
         start, end = corners[k], corners[k + 1]
-        bar = scene.add_body(_edge(start, end), mass=1.0, name=f"bar_{k + 1}", position=0.5 * (start + end))
+        bar = scene.add_body(
+            _edge(start, end), mass=1.0, name=f"bar_{k + 1}", position=0.5 * (start + end), collision=None
+        )
         scene.add_joint(Revolute(before, bar, at=start, axis=AXES[k]), name=f"joint_{k + 1}")
         before = bar.name
     scene.add_joint(Revolute(before, base, at=corners[5], axis=AXES[5]), name="joint_6")
@@ -145,6 +149,7 @@ def _add_bar(scene: Scene, name: str, start: ArrayLike, end: ArrayLike, options:
         "mass": length,
         "name": name,
         "position": (middle[0], 0.0, middle[1]),
+        "collision": None,
         "orientation": quaternion_from_axis_angle(OUT_OF_PLANE, -math.atan2(way[1], way[0])),
     }
     return scene.add_body(Box(length, 0.5 * THICKNESS, 0.5 * THICKNESS), **(placed | (options or {})))

@@ -35,9 +35,9 @@ def orbits(offset: float = 0.0, radius: float = 0.06) -> Scene:
     x, y, _ = EIGHT_POSITION
     half = tuple(-0.5 * v for v in EIGHT_VELOCITY)
     scene = Scene(gravity=(0, 0, 0), name="orbits")
-    scene.add_body(ball, mass=1.0, name="first", position=(x, y, height), velocity=half)
-    scene.add_body(ball, mass=1.0, name="second", position=(-x, -y, 0.0), velocity=half)
-    scene.add_body(ball, mass=1.0, name="third", velocity=EIGHT_VELOCITY)
+    scene.add_body(ball, mass=1.0, name="first", position=(x, y, height), velocity=half, collision=None)
+    scene.add_body(ball, mass=1.0, name="second", position=(-x, -y, 0.0), velocity=half, collision=None)
+    scene.add_body(ball, mass=1.0, name="third", velocity=EIGHT_VELOCITY, collision=None)
     scene.add_force(Attraction(constant=1.0), name="attraction")
     return scene
 
@@ -63,7 +63,12 @@ def kepler(eccentricity: float = 0.6, mass_ratio: float = 0.25, radius: float = 
     for name, mass, side in (("star", 1.0 - share, -share), ("planet", share, 1.0 - share)):
         size = star * (mass / (1.0 - share)) ** (1.0 / 3.0)
         scene.add_body(
-            Sphere(size), mass=mass, name=name, position=(side * distance, 0, 0), velocity=(0, side * speed, 0)
+            Sphere(size),
+            mass=mass,
+            name=name,
+            position=(side * distance, 0, 0),
+            velocity=(0, side * speed, 0),
+            collision=None,
         )
     scene.add_force(Attraction(constant=1.0), name="attraction")
     return scene

@@ -35,7 +35,7 @@ def pendulum(length: float = 1.0, angle: float = 0.5 * math.pi) -> Scene:
         raise InputError(f"The angle of pendulum is {angle!r}; it must be less than π, where it would stand still.")
     scene = Scene(name="pendulum")
     place = (length * math.sin(angle), 0.0, -length * math.cos(angle))
-    ball = scene.add_body(Sphere(0.1 * length), mass=1.0, name="ball", position=place)
+    ball = scene.add_body(Sphere(0.1 * length), mass=1.0, name="ball", position=place, collision=None)
     scene.add_joint(Distance(scene.world, ball, at=(0.0, 0.0, 0.0), at_b=place), name="rod")
     return scene
 
@@ -55,6 +55,7 @@ def heavy_top(spin: float = 150.0) -> Scene:
         position=(0.0, 1.0, 0.0),
         velocity=(-TOP_PRECESSION, 0.0, 0.0),
         angular_velocity=(0.0, spin, TOP_PRECESSION),
+        collision=None,
     )
     scene.add_joint(Ball(scene.world, top, at=(0.0, 0.0, 0.0)), name="tip")
     return scene

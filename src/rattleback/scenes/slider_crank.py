@@ -51,13 +51,14 @@ def slider_crank(spin: float = 6.0) -> Scene:
         name="crank",
         position=CENTRE,
         angular_velocity=spin * ALONG,
+        collision=None,
     )
     rod, across = _add_rod(scene, tip, end, spin)
     # The tip does not move along x at the start, so the middle of the rod moves half as fast as its end.
     speed = 2.0 * rod.velocity[0] * ALONG
     block = Box(0.06, 0.04, 0.04)
     slider = scene.add_body(
-        block, mass=SLIDER_MASS, inertia=SLIDER_MOMENTS, name="slider", position=end, velocity=speed
+        block, mass=SLIDER_MASS, inertia=SLIDER_MOMENTS, name="slider", position=end, velocity=speed, collision=None
     )
     scene.add_joint(Revolute(scene.world, crank, at=CENTRE, axis=ALONG), name="bearing")
     scene.add_joint(Ball(crank, rod, at=tip), name="pin")
@@ -85,5 +86,6 @@ def _add_rod(scene: Scene, tip: np.ndarray, end: np.ndarray, spin: float) -> tup
         orientation=quaternion_from_matrix(np.stack([unit, across, np.cross(unit, across)], axis=1)),
         velocity=0.5 * (tip_velocity + end_velocity),
         angular_velocity=np.cross(unit, rate) + roll * unit,
+        collision=None,
     )
     return rod, across

@@ -53,6 +53,7 @@ def swarm(count: int = 1000, seed: int = 0, speed: float = 5.0, spin: float = 10
             orientation=orientation[i],
             velocity=velocity[i],
             angular_velocity=angular_velocity[i],
+            collision=None,
         )
     return scene
 

@@ -33,6 +33,7 @@ def thrown(count: int = 8, speed: float = 12.0, spin: float = 10.0, drag: float 
             name=f"{'ball' if ball else 'box'}_{index + 1}",
             velocity=(speed * math.cos(angle), 0.0, speed * math.sin(angle)),
             angular_velocity=(0.0, -spin, 0.0),
+            collision=None,
         )
     if checks.not_negative(drag, "The drag of thrown") > 0.0:
         scene.add_force(Drag(quadratic=drag), name="air")

@@ -7,11 +7,12 @@ hollow, which is a ball as well, a little higher up. Of a ball of radius r aroun
 
 from s − r to c, per density and about the middle; the hollow is taken from the outer ball, and the stem, a capsule, is
 added. The top turns over where  1 − α < J₃/J₁ < 1 + α:  J₃ moment about its axis, J₁ across it through the centre of
-mass, α distance of the centre of mass below the middle of the ball, over its radius. Here: 33.9 g, α = 0.240,
-J₃/J₁ = 1.014. It touches the ground with the whole ball and the stem, which is so long that it gets there before the
-rim would. It is spun about the vertical, not about its axis, which is tilted by θ: its centre of mass then stays and
-its ball circles around it; to stop that takes an acceleration ω² α r sin θ. Where that is more than friction gives,
-μ g, the ball slides until the top is over, in a time that goes with 1/μ; spun about its axis, it might come to roll.
+mass, α distance of the centre of mass below the middle of the ball, over its radius. Here: 29.4 g, α = 0.194,
+J₃/J₁ = 1.013. It touches the ground with the whole ball and the stem, which gets there before the rim would, at 141°,
+and is no longer than that takes: a top stays on a long stem only if it is very fast. It is spun about the vertical, not
+about its axis, which is tilted by θ: its centre of mass then stays and its ball circles around it; to stop that takes
+an acceleration ω² α r sin θ. Where that is more than friction gives, μ g, the ball slides until the top is over, in a
+time that goes with 1/μ; spun about its axis, it might come to roll.
 
 The rattleback is the lower half of an ellipsoid with radii a, b, c, of the moments  m/5 (b² + c²), …  about its middle
 and its centre of mass at −3/8 c, with two balls on its flat side, one diagonally across from the other. They turn its
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 
 # The tippe top: radii of ball and hollow, heights of the middle of the hollow and of the cut, radius of the stem and
 # height of its tip [m], all above the middle of the ball; density of wood [kg/m³].
-BALL, HOLLOW, HOLLOW_MIDDLE, CUT = 0.03, 0.026, 0.005, 0.015
-STEM, TIP, WOOD = 0.004, 0.06, 800.0
+BALL, HOLLOW, HOLLOW_MIDDLE, CUT = 0.03, 0.027, 0.003, 0.024
+STEM, TIP, WOOD = 0.006, 0.037, 800.0
 # The rattleback: radii of the ellipsoid [m] and mass of its half [kg]; radius of the balls, where on its flat side they
 # are, one there and one across [m], and their mass [kg].
 RADII, STONE_MASS = (0.1, 0.02, 0.02), 0.1
@@ -51,7 +52,7 @@ LOAD_RADIUS, LOAD_PLACE, LOAD_MASS = 0.006, (0.06, -0.01), 0.01
 GROUND = Material(friction=0.0)
 
 
-def tippe_top(friction: float = 0.3, spin: float = 150.0, tilt: float = 0.1) -> Scene:
+def tippe_top(friction: float = 0.3, spin: float = 180.0, tilt: float = 0.1) -> Scene:
     """A tippe top, spun fast on its round side; friction raises it onto its stem.
 
     Args:

@@ -62,6 +62,7 @@ def _add_bar(scene: Scene, parent: str, at: NDArray[np.float64], where: tuple[in
         name=f"bar_{number}",
         position=at - [0.0, 0.0, 0.5 * THICKNESS],
         orientation=turn,
+        collision=None,
     )
     scene.add_joint(Ball(parent, bar, at=at), name=f"joint_{number}")
     if level < deepest:

@@ -48,6 +48,7 @@ def tumbling(
             position=(0.0, spacing * (index - 0.5 * (count - 1)), 0.0),
             velocity=velocity,
             angular_velocity=(spin * math.cos(tilt), spin * math.sin(tilt), 0.0),
+            collision=None,
         )
     return scene
 
@@ -84,5 +85,5 @@ def torque_free(tilt: float = 0.01, spin: float = 1.0) -> Scene:
     """
     rates = [checks.number(tilt, "The tilt of torque_free"), checks.number(spin, "The spin of torque_free"), 0.0]
     scene = Scene(gravity=(0, 0, 0), name="torque_free")
-    scene.add_body(mass=1.0, inertia=np.array([1.0, 2.0, 3.0]), angular_velocity=rates, name="body")
+    scene.add_body(mass=1.0, inertia=np.array([1.0, 2.0, 3.0]), angular_velocity=rates, name="body", collision=None)
     return scene

@@ -3,10 +3,12 @@
     forces      the loads, where the integrator wants them
     predict     where every body would be at the end of the step
     joints      impulses at the start that make the joints hold at the end, predicting again each time
+    press       the same for contacts, which only push, in exchange with the joints
     advance     stop fast bodies at what they hit, check that all is finite, take the prediction over, move the clock
-    velocities  impulses at the end that make the velocities agree with the joints
     contacts    where the bodies touch now
+    velocities  impulses at the end that make the velocities agree with the joints and the contacts
 
+Where bodies may sleep, a stage before all that says who does; where nothing is awake only the clock moves.
 With a contact time, prediction and joints are repeated with shorter steps until bodies that meet just touch.
 The rows of the joints and their factor, and the contacts, at the end of one step serve the next, which starts from the
 same poses; the first step of a call finds them made by the prologue.
@@ -25,6 +27,7 @@ from rattleback.model.bench import Bench, Diagnostics, move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
+from rattleback.steps.sleeping import Sleeping
 
 
 @wp.kernel(enable_backward=False)
@@ -81,21 +84,21 @@ class ImpulseStep:
     Attributes:
         integrator: How free bodies move.
         joints: How joints are held; None without joints.
-        contacts: What is done about contacts, a ``collision.stages.ContactStages``; None for nothing.
+        contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
+        impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
+        sleep: How bodies fall asleep and wake; None where they do not.
     """
 
     integrator: Integrator
     joints: Preview | None = None
     contacts: Any = None
+    impulses: Any = None
+    sleep: Sleeping | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
-        program, joints, contacts = bench.program, self.joints, self.contacts
-        with program.prologue():
-            if joints is not None:
-                joints.record_prologue()
-            if contacts is not None:
-                contacts.record_contacts(program, bench.stop)
+        program, contacts = bench.program, self.contacts
+        self._record_before(bench)
         with program.stage("forces"):
             self._start()
             self.integrator.record_forces(bench)
@@ -108,16 +111,70 @@ class ImpulseStep:
             if contacts is not None:
                 contacts.record_stops(program, bench.stop)
             self._advance(bench)
-        if joints is not None:
-            with program.stage("velocities"):
-                joints.record_velocities()
         if contacts is not None:
             with program.stage("contacts"):
-                contacts.record_contacts(program, bench.stop)
+                self._find(bench)
+        with program.stage("velocities"):
+            self._record_velocities()
+
+    def _record_before(self, bench: Bench) -> None:
+        """Record the prologue, and who sleeps."""
+        with bench.program.prologue():
+            if self.sleep is not None:
+                self.sleep.record_opening()
+            if self.joints is not None:
+                self.joints.record_prologue()
+            if self.contacts is not None:
+                self._record_prologue(bench)
+        if self.sleep is not None:
+            with bench.program.stage("sleep"):
+                self.sleep.record_start(lambda: self._find(bench), lambda: self._sort(bench), self._fit)
+
+    def _record_velocities(self) -> None:
+        """Make velocities agree with joints and contacts at the end of the step."""
+        if self.joints is not None:
+            self.joints.record_velocities(None if self.impulses is None else self.impulses.record_velocities)
+        elif self.impulses is not None:
+            self.impulses.record_velocities()
+        if self.impulses is not None:
+            self.impulses.record_errors()
+
+    def _record_prologue(self, bench: Bench) -> None:
+        """Find the contacts of the state where they are not known, and make velocities fit them where they do not."""
+        with bench.program.when(self.contacts.stale):
+            self._find(bench)
+            self.contacts.record_fresh(bench.program, bench.stop)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make velocities fit the contacts where they do not."""
+        if self.impulses is not None:
+            self.impulses.record_velocities(None if self.joints is None else self.joints.correct_velocities)
+
+    def _find(self, bench: Bench) -> None:
+        """Find contacts and prepare them."""
+
+        def find() -> None:
+            self.contacts.record_contacts(bench.program, bench.stop)
+
+        if self.sleep is not None:
+            self.sleep.record_contacts(find, lambda: self._sort(bench))
+        else:
+            find()
+            self._sort(bench)
+
+    def _sort(self, bench: Bench) -> None:
+        """Prepare the contacts that are there."""
+        if self.impulses is None:
+            self.contacts.record_memory(bench.program, bench.stop)
+        else:
+            self.impulses.record_patches()
 
     def _start(self) -> None:
         if self.joints is not None:
             self.joints.record_start()
+        if self.impulses is not None:
+            self.impulses.record_start()
 
     def _predict_and_hold(self, bench: Bench) -> None:
         with bench.program.stage("predict"):
@@ -125,6 +182,16 @@ class ImpulseStep:
         if self.joints is not None:
             with bench.program.stage("joints"):
                 self.joints.record_positions(lambda: self._predict(bench))
+        if self.impulses is not None:
+            with bench.program.stage("press"):
+                self._press(bench)
+
+    def _press(self, bench: Bench) -> None:
+        """Keep contacts apart, and joints together with them."""
+        joints = self.joints
+        hold = None if joints is None else lambda: joints.record_positions(lambda: self._predict(bench))
+        self.impulses.record_positions(lambda: self._predict(bench), hold)
+        self.impulses.record_projection()
 
     def _try(self, bench: Bench) -> None:
         """A step of another length, from the same start."""
@@ -132,15 +199,27 @@ class ImpulseStep:
         self._predict(bench)
         if self.joints is not None:
             self.joints.record_positions(lambda: self._predict(bench))
+        if self.impulses is not None:
+            self._press(bench)
 
     def _predict(self, bench: Bench) -> None:
         bench.for_bodies(forget, bench.diagnostics)
         self.integrator.record_prediction(bench)
+        if self.sleep is not None:
+            self.sleep.record_stay()
+
+    def record_clock(self, bench: Bench) -> None:
+        """Record that time goes on by one step."""
+        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
 
     def _advance(self, bench: Bench) -> None:
+        if self.sleep is not None:
+            self.sleep.record_stay()
         bench.for_bodies(remember, bench.diagnostics, bench.worst)
         bench.for_bodies(find_fault, bench.predicted, bench.stop)
         bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
-        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
+        self.record_clock(bench)
         if self.contacts is not None:
             self.contacts.record_end(bench.program)
+        if self.impulses is not None:
+            self.impulses.record_taken()

@@ -49,7 +49,7 @@ def measure(colliders: Colliders, hulls: Hulls, places: Places, slabs: Slabs, wi
     solid = load(colliders, places, i, 0, vec3(real(0.0), real(0.0), real(0.0)))
     if colliders.kind[i] == MESH:
         solid.count = colliders.count[i]
-    more = (solid.round + wider) * wp.length(d)
+    more = (solid.round + wider + places.stride[i]) * wp.length(d)
     low = wp.dot(d, support(solid, hulls, -d))
     high = wp.dot(d, support(solid, hulls, d))
     rounding = ROUNDING * (wp.abs(low) + wp.abs(high) + wp.length(solid.position) + more)
@@ -81,9 +81,9 @@ def compare(
     b = pairs.b[k]
     apart = bool(False)
     if colliders.kind[a] == PLANE:
-        apart = above_plane(places, a, b, colliders.round[a] + wider)
+        apart = above_plane(places, a, b, colliders.round[a] + wider + places.stride[a])
     elif colliders.kind[b] == PLANE:
-        apart = above_plane(places, b, a, colliders.round[b] + wider)
+        apart = above_plane(places, b, a, colliders.round[b] + wider + places.stride[b])
     else:
         many = slabs.direction.shape[0]
         for n in range(many):

@@ -97,9 +97,10 @@ def compare(
     p = places.position[a]
     q = places.position[b]
     t = (p - q) + A * boxes.center[a] - B * boxes.center[b]
-    w = vec3(wider, wider, wider)
-    half_a = boxes.half[a] + w
-    half_b = boxes.half[b] + w
+    more_a = wider + places.stride[a]
+    more_b = wider + places.stride[b]
+    half_a = boxes.half[a] + vec3(more_a, more_a, more_a)
+    half_b = boxes.half[b] + vec3(more_b, more_b, more_b)
     rounding = ROUNDING * (size_of(p, q) + wp.length(t) + wp.length(half_a) + wp.length(half_b))
     apart = bool(False)
     if colliders.kind[a] == PLANE:

@@ -2,8 +2,9 @@
 
     |p_a − p_b| ≤ r_a + r_b + 2 w        against a half-space: n · (p − p_0) ≤ r + 2 w
 
-p place of a collider, r its reach, w half the contact distance, n outward normal of the half-space, p_0 a point of its
-surface. Independent of the orientation, tight for what is round, useless for needles.
+p place of a collider, r its reach, and its stride where contacts that lie ahead are wanted, w half the contact
+distance, n outward normal of the half-space, p_0 a point of its surface. Independent of the orientation, tight for what
+is round, useless for needles.
 """
 
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ def compare(colliders: Colliders, places: Places, pairs: Pairs, keep: wp.array[w
     s = colliders.reach[b]
     d = places.position[a] - places.position[b]
     most = wp.max(r, real(0.0)) + wp.max(s, real(0.0)) + real(2.0) * wider
+    most += places.stride[a] + places.stride[b]
     apart = wp.length(d)
     if r < real(0.0):
         R = places.rotation[a]

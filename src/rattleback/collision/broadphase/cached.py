@@ -18,7 +18,6 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.broadphase.grid import Grid
-from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs
@@ -26,6 +25,7 @@ from rattleback.core import arrays
 from rattleback.core.checks import positive
 from rattleback.core.errors import InputError
 from rattleback.core.precision import real, vec3
+from rattleback.core.sums import Sum
 
 # Pairs of fat boxes there is room for at first, for each collider.
 ROOM = 16

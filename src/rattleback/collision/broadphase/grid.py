@@ -22,12 +22,12 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, is_partner, put, put_all, put_big
-from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import count as checked_count
 from rattleback.core.precision import real, vec3
+from rattleback.core.sums import Sum
 
 # Sizes are counted in sixteenths of a doubling over SIZES / 16 doublings; what is smaller counts as the smallest.
 SIZES = wp.constant(256)

@@ -14,11 +14,11 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from rattleback.collision.broadphase.sums import Sum
 from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Colliders, Exclusions, Places
 from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.precision import vec3
+from rattleback.core.sums import Sum
 
 # A collider is big where its reach is this many times the median; at most so many that have an end are.
 BIG, MOST_BIG = 8.0, 32

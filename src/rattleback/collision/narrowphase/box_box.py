@@ -272,7 +272,7 @@ def find_boxes(items: Items, colliders: Colliders, places: Places, gap: real, po
     t = back * (places.position[j] - places.position[i])
     shell_a = colliders.round[i]
     shell_b = colliders.round[j]
-    far = gap + shell_a + shell_b
+    far = gap + items.ahead[m] + shell_a + shell_b
     answer = between_boxes(colliders.size[i], colliders.size[j], back * places.rotation[j], t, far, points)
     if answer.separation > far:
         found.separation[m] = answer.separation - shell_a - shell_b

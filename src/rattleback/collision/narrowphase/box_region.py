@@ -14,7 +14,7 @@ import warp as wp
 from rattleback.collision.closest import Found
 from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.items import Items
-from rattleback.collision.narrowphase.wanted import ALONE, Wanted
+from rattleback.collision.narrowphase.wanted import ALONE, Wanted, points_of
 from rattleback.collision.regions import (
     CROSSING,
     NAMED_AFTER,
@@ -176,7 +176,8 @@ def find_box_regions(
     if colliders.kind[a] != BOX or colliders.kind[b] != BOX:
         return
     separation = found.separation[m]
-    if separation > wanted.gap:
+    reach = wanted.gap + items.ahead[m]
+    if separation > reach:
         regions.points[m] = 0
         return
     Ra = places.rotation[a]
@@ -194,12 +195,12 @@ def find_box_regions(
     sheet.middle = onto(face, h, n, middle)
     shell_a = colliders.round[a]
     shell_b = colliders.round[b]
-    gap = wanted.gap + shell_a + shell_b
+    gap = reach + shell_a + shell_b
     corner = wp.zeros(shape=(16,), dtype=vec4)
     count = corners_of_a(sheet, gap, corner, 0)
     count = clip_edges(sheet, 0, gap, corner, count)
     count = clip_edges(sheet, 1, gap, corner, count)
-    count = thin_out(corner, count, wanted.most, SLACK * wanted.gap)
+    count = thin_out(corner, count, points_of(wanted, items.sight[m]), SLACK * wanted.gap)
     name_after_vertex(sheet, face, other, corner, count)
     first = m * wanted.most
     regions.normal[m] = found.normal[m]

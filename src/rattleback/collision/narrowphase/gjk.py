@@ -82,7 +82,7 @@ def find_by_gjk(
     solid_a = load(colliders, places, a, items.part[i], places.position[a])
     solid_b = load(colliders, places, b, items.part[i], places.position[a])
     own = Bounds()
-    own.far = bounds.far + solid_a.round + solid_b.round
+    own.far = bounds.far + items.ahead[i] + solid_a.round + solid_b.round
     own.most = bounds.most
     write_found(found, i, closest_within(solid_a, solid_b, hulls, vec3(), own))
 
@@ -128,7 +128,8 @@ class GJK:
             geometry: Colliders and their tables.
             items: What to look at.
             places: Where the colliders are.
-            gap: Contact distance [m]; pairs farther apart may come out with less than their distance, but more than it.
+            gap: Contact distance [m]; items farther apart than that and their ``ahead`` may come out with less than
+                their distance, but more than it.
             found: Where the answers go.
         """
         if not any(PLANE in pair for pair in self.leave_out):

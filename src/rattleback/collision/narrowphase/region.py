@@ -14,7 +14,7 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.box_region import find_box_regions
 from rattleback.collision.narrowphase.surface_points import record_thinning
-from rattleback.collision.narrowphase.wanted import ALONE, Wanted
+from rattleback.collision.narrowphase.wanted import ALONE, Wanted, points_of
 from rattleback.collision.outlines import LEVEL, across, outline
 from rattleback.collision.regions import (
     SHALLOW,
@@ -70,7 +70,8 @@ def find_regions(
         return
     regions.points[m] = 0
     separation = found.separation[m]
-    if separation > wanted.gap:
+    reach = wanted.gap + items.ahead[m]
+    if separation > reach:
         return
     origin = places.position[i]
     a = load(colliders, places, i, items.part[m], origin)
@@ -99,7 +100,7 @@ def find_regions(
         faces.of_b = of_b.count
         faces.plane_a = of_a.plane
         faces.plane_b = of_b.plane
-        faces.gap = wanted.gap + shells
+        faces.gap = reach + shells
         faces.size = wp.min(shortest(point, 0, of_a.count), shortest(point, 1, of_b.count))
         count = find_corners(faces, point, line, corner)
         if count > 0:
@@ -109,7 +110,7 @@ def find_regions(
                 shallow = wp.max(shallow, SUNK * wanted.gap)
             count = add_nearest(corner, count, nearest, shallow)
         name_corners(faces, point, corner, count)
-        count = thin_out(corner, count, wanted.most, SLACK * wanted.gap)
+        count = thin_out(corner, count, points_of(wanted, items.sight[m]), SLACK * wanted.gap)
     if count == 0:
         corner[0] = nearest
         count = 1
@@ -139,6 +140,8 @@ def record_regions(program: Any, geometry: Any, items: Items, places: Places, fo
     if geometry.kinds != (BOX,):
         program.launch(find_regions, many, *inputs, into.wanted(), into.regions)
     if MESH in geometry.kinds:
+        if into.look is not None:
+            into.look.record_points(program, items, into.slots, into.regions)
         record_thinning(program, items, into.wanted(), into.regions, geometry.device)
 
 
@@ -149,15 +152,22 @@ class Into:
     Attributes:
         regions: The regions.
         distance: Surfaces no farther apart than this are in contact [m].
-        points: Most points of a region, the slots of an item.
+        points: Most points of a region; twice as many of one that lies ahead.
+        look: What finds contacts that lie ahead; None where none are wanted.
     """
 
     regions: Regions
     distance: float
     points: int
+    look: Any = None
 
     def wanted(self) -> Wanted:
         """What is wanted, for a kernel."""
         result = Wanted()
-        result.gap, result.most = self.distance, self.points
+        result.gap, result.most, result.few = self.distance, self.slots, self.points
         return result
+
+    @property
+    def slots(self) -> int:
+        """Slots of an item."""
+        return self.points if self.look is None else 2 * self.points

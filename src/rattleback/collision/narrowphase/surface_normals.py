@@ -177,7 +177,8 @@ def mend(
     verdicts.kind[i] = NONE
     verdicts.kept[i] = 1
     part = items.part[i]
-    if part < 0 or found.separation[i] > gap:
+    reach = gap + items.ahead[i]
+    if part < 0 or found.separation[i] > reach:
         return
     a = items.a[i]
     turned = colliders.kind[a] == MESH
@@ -210,11 +211,13 @@ def mend(
         kind = FACE
         if core.separation < real(0.0):
             kind = replaced_kind(t, hulls, other, low, core, wp.dot(n, t.normal))
-            if found.separation[i] > real(0.0) and kind != NONE:
+            if found.separation[i] > gap:
+                kind = NONE
+            elif found.separation[i] > real(0.0) and kind != NONE:
                 kind = UNDER
             elif kind == SIDE and core.separation - other.round - body.round >= AS_DEEP * found.separation[i]:
                 kind = FACE
-    if kind == FACE and core.separation - other.round - body.round > gap:
+    if kind == FACE and core.separation - other.round - body.round > reach:
         kind = NONE
     if kind == NONE:
         found.separation[i] = LARGE

@@ -12,7 +12,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.items import Items
-from rattleback.collision.narrowphase.wanted import Wanted
+from rattleback.collision.narrowphase.wanted import Wanted, points_of
 from rattleback.collision.regions import Regions
 from rattleback.core.arrays import allocate, field, group
 from rattleback.core.precision import real, vec3
@@ -20,6 +20,8 @@ from rattleback.core.precision import real, vec3
 # Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
 ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
 NOTHING = wp.constant(real(1e-9))
+# The same for points that only what lies ahead may have.
+LITTLE = wp.constant(real(1e-3))
 # Part of the contact distance by which points may differ and still be as deep as each other.
 LEVEL = wp.constant(real(1e-3))
 
@@ -84,10 +86,10 @@ def beyond(regions: Regions, shares: Shares, leader: int, most: int, count: int,
 
 
 @wp.func
-def add_best(regions: Regions, shares: Shares, leader: int, end: int, most: int, count: int) -> real:
-    """Keep the point that adds most to the ring of a leader; returns what it adds, zero if none does."""
+def add_best(regions: Regions, shares: Shares, leader: int, end: int, most: int, count: int, least: real) -> real:
+    """Keep the point that adds most to the ring of a leader, and at least so much; returns what it adds, else that."""
     best = int(-1)
-    most_added = real(0.0)
+    most_added = least
     after = int(0)
     for m in range(leader, end):
         if shares.leader[m] == leader:
@@ -129,7 +131,7 @@ def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions
     if first >= items.needed[0]:
         return
     pair = items.pair[first]
-    if items.part[first] < 0 or items.first[pair] != first:
+    if items.part[first] < 0 or items.first[pair] != first or items.chosen[pair] == 1:
         return
     end = wp.min(items.first[pair + 1], items.needed[0])
     most = wanted.most
@@ -146,10 +148,12 @@ def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions
             shares.ring[leader * most] = slot
             kept = int(1)
             square = real(0.0)
-            while kept < most:
-                added = add_best(regions, shares, leader, end, most, kept)
+            while kept < points_of(wanted, items.sight[leader]):
+                # What lies ahead may have more points than a region at rest, but only for more area.
+                least = wp.where(kept < wanted.few, real(0.0), LITTLE * square)
+                added = add_best(regions, shares, leader, end, most, kept, least)
                 square = wp.max(square, added)
-                if added <= NOTHING * square:
+                if added <= wp.max(least, NOTHING * square):
                     break
                 kept = kept + 1
             for m in range(leader, end):

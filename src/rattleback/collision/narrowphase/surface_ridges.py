@@ -6,7 +6,8 @@ n unit normals that the surface has. No single triangle knows s where the solid 
 long: each is left by its nearest border. But where the triangles of a pair all lie on the border of their convex hull,
 that hull stands in for what they enclose. From the best of their normals, and of those found for single triangles that
 the surface has, s is sought uphill, from up to ``STARTS`` directions, some between these. The triangle that has the
-point of the surface carries the answer; the border of the hull that no triangle makes up does not count.
+point of the surface carries the answer; the border of the hull that no triangle makes up does not count. Triangles that
+only lie ahead are left out.
 
 Exact for shallow overlaps. Where the solid is deeper than a tenth of its size the maximum nearby need not be the
 largest: one hull in 200 came out 1 % too deep. Only surfaces that are solid are looked at, pairs of up to ``MOST``
@@ -208,7 +209,7 @@ def patch_of(items: Items, colliders: Colliders, places: Places, first: int, sta
     b = items.b[first]
     patch = Patch()
     patch.first = first
-    patch.end = items.first[items.pair[first] + 1]
+    patch.end = items.first[items.pair[first] + 1] - items.later[items.pair[first]]
     patch.turned = colliders.kind[a] == MESH
     patch.hull = load(colliders, places, wp.where(patch.turned, a, b), 0, places.position[a])
     patch.other = load(colliders, places, wp.where(patch.turned, b, a), 0, places.position[a])

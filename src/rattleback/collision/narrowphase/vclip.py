@@ -278,7 +278,7 @@ def find_by_vclip(
     found: Found,
     features: Features,
 ) -> None:
-    """Look at the items of the kinds this method handles, unless they are farther apart than ``gap`` for certain."""
+    """Look at the items of the kinds this method handles, unless they are certainly farther apart than they may be."""
     i = wp.tid()
     if i >= items.needed[0]:
         return
@@ -287,7 +287,7 @@ def find_by_vclip(
     if handles[9 * colliders.kind[a] + colliders.kind[b]] == 0 or found.settled[i] == 1:
         return
     origin = places.position[a]
-    if wp.length(places.position[b] - origin) > colliders.reach[a] + colliders.reach[b] + gap:
+    if wp.length(places.position[b] - origin) > colliders.reach[a] + colliders.reach[b] + gap + items.ahead[i]:
         found.separation[i] = FAR
         return
     x = load(colliders, places, a, items.part[i], origin)

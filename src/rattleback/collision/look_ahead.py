@@ -1,0 +1,303 @@
+"""Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
+
+    box      lower, upper of now and after the way  w = h v,  and  θ ρ  wider,  θ = h |ω|
+    reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b                     what a narrow phase has to look at
+    ahead    d < s < d + α                α = 2 ρ' h |n × (ω_a − ω_b)| − n · (w_a + h ω_a × r_a − w_b − h ω_b × r_b)
+    region   the largest of  d,  ½ d + 3/2 α  and, where they are ahead,  d + s
+
+h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, ρ' the smaller one from its
+origin, d contact distance, s separation and n normal of two solids, r their nearest points from the centres of mass. α
+is how much nearer their points may come; the turning of a ball does not count in its first term. The points of a region
+have their true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes
+faster at the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k. Where
+the reach is d + ¼ d or less nothing is looked for: what touches then was found before it came that near, and a heap at
+rest has the contacts it would have without.
+
+Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
+found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
+are of are looked at however far apart they are, regions have the class they had, which their points carry beside their
+names, and of the points on surfaces those remembered are kept. So a copied state has the contacts of the one it comes
+from, bit for bit.
+
+Limits: the normal is that of now, so a solid that passes close by an edge may be taken to touch it; how velocities
+change within the step is not known, and d has to make up for ½ g h².
+
+Reference: derived here; compare Catto (2013), Continuous collision, speculative contacts.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.collision.closest import Found
+from rattleback.collision.colliders import Colliders, Hulls, Places, Prospects
+from rattleback.collision.compile import Geometry
+from rattleback.collision.items import Items
+from rattleback.collision.narrowphase.wanted import NAMES
+from rattleback.collision.regions import Regions
+from rattleback.collision.solid import MESH, PLANE, SPHERE
+from rattleback.core import arrays
+from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.model.state import Clock, Motion
+
+# Farther than anything, yet sums of it are finite.
+FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
+# Part of the contact distance by which more is looked at than can matter, against rounding.
+SPARE = wp.constant(real(0.01))
+# Part of the contact distance that solids may come nearer without anything to look for: those farther apart stay so.
+SLOW = wp.constant(real(0.25))
+# Parts of the contact distance and of α that a region goes.
+AT_REST, IN_MOTION = wp.constant(real(0.5)), wp.constant(real(1.5))
+# Classes of regions there are.
+CLASSES = wp.constant(63)
+
+
+@wp.struct
+class Outlook:
+    """What the kernels read: the colliders, how their bodies move, for how long, and which contacts are known.
+
+    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m].
+    """
+
+    colliders: Colliders
+    places: Places
+    prospects: Prospects
+    motion: Motion
+    clock: Clock
+    memory: ContactMemory
+    gap: real
+    unit: real
+
+
+@wp.func
+def is_known(outlook: Outlook) -> bool:
+    """Whether the contacts of the state are those it remembers."""
+    return outlook.memory.pending[0] == SETTLED
+
+
+@wp.kernel(enable_backward=False)
+def widen_boxes(outlook: Outlook) -> None:
+    """Stretch the box around a collider along its way."""
+    i = wp.tid()
+    outlook.prospects.lower[i] = outlook.places.lower[i]
+    outlook.prospects.upper[i] = outlook.places.upper[i]
+    if is_known(outlook):
+        outlook.prospects.way[i] = vec3()
+        outlook.prospects.turn[i] = real(0.0)
+        outlook.places.stride[i] = FAR
+        return
+    body = outlook.colliders.body[i]
+    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
+    way = h * outlook.motion.velocity[body]
+    angle = h * wp.length(outlook.motion.angular_velocity[body])
+    outlook.prospects.way[i] = way
+    if outlook.colliders.kind[i] == PLANE:
+        outlook.prospects.turn[i] = -angle
+        outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
+        return
+    turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i]))
+    outlook.prospects.turn[i] = turn
+    outlook.places.stride[i] = wp.length(way) + turn
+    wide = vec3(turn, turn, turn)
+    lower = outlook.places.lower[i]
+    upper = outlook.places.upper[i]
+    outlook.places.lower[i] = wp.min(lower, lower + way) - wide
+    outlook.places.upper[i] = wp.max(upper, upper + way) + wide
+
+
+@wp.func
+def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
+    """Make the box around a collider hold another one."""
+    outlook.places.lower[i] = wp.min(outlook.places.lower[i], lower)
+    outlook.places.upper[i] = wp.max(outlook.places.upper[i], upper)
+
+
+@wp.kernel(enable_backward=False)
+def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
+    """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
+    if not is_known(outlook):
+        return
+    memory = outlook.memory
+    kind = outlook.colliders.kind
+    for a in range(kind.shape[0]):
+        for k in range(memory.first[a], memory.first[a + 1]):
+            b = memory.collider[k]
+            part = memory.part[k]
+            if kind[a] != PLANE and kind[b] != PLANE:
+                if part < 0:
+                    stretch_to(outlook, a, outlook.prospects.lower[b], outlook.prospects.upper[b])
+                else:
+                    mesh = wp.where(kind[a] == MESH, a, b)
+                    first = outlook.colliders.first[mesh] + 3 * part
+                    for c in range(first, first + 3):
+                        x = outlook.places.position[mesh] + outlook.places.rotation[mesh] * hulls.vertex[c]
+                        stretch_to(outlook, wp.where(mesh == a, b, a), x, x)
+
+
+@wp.func
+def remembered(memory: ContactMemory, a: int, b: int, part: int) -> int:
+    """Class of the region of two solids that is remembered; −1 where they have no contact."""
+    for k in range(memory.first[a], memory.first[a + 1]):
+        if memory.collider[k] == b and memory.part[k] == part:
+            return memory.feature[k] // NAMES
+    return -1
+
+
+@wp.func
+def turning(outlook: Outlook, i: int, other: int) -> real:
+    """How far a collider comes towards another by turning, at most."""
+    turn = outlook.prospects.turn[i]
+    if turn < real(0.0):
+        away = outlook.places.position[other] - outlook.places.position[i]
+        reach = wp.length(away) + wp.length(outlook.colliders.position[i]) + outlook.colliders.reach[other]
+        return -turn * reach
+    return turn
+
+
+@wp.kernel(enable_backward=False)
+def look_farther(items: Items, outlook: Outlook) -> None:
+    """How much farther apart than the contact distance two solids may be and still touch in the step."""
+    m = wp.tid()
+    if m >= items.needed[0]:
+        return
+    a = items.a[m]
+    b = items.b[m]
+    if is_known(outlook):
+        items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
+        return
+    nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
+    nearer += turning(outlook, a, b) + turning(outlook, b, a)
+    items.ahead[m] = wp.where(nearer > SLOW * outlook.gap, nearer + SPARE * outlook.gap, real(0.0))
+
+
+@wp.func
+def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
+    """How far the region of two solids has to go; zero where they do not touch in the step."""
+    s = found.separation[m]
+    n = found.normal[m]
+    body_a = outlook.colliders.body[a]
+    body_b = outlook.colliders.body[b]
+    origin = outlook.places.position[a]
+    spin_a = outlook.motion.angular_velocity[body_a]
+    spin_b = outlook.motion.angular_velocity[body_b]
+    u = outlook.motion.velocity[body_a] - outlook.motion.velocity[body_b]
+    u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
+    u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
+    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    if outlook.colliders.kind[a] == SPHERE:
+        spin_a = vec3()
+    if outlook.colliders.kind[b] == SPHERE:
+        spin_b = vec3()
+    size = outlook.colliders.reach[a]
+    other = outlook.colliders.reach[b]
+    if size < real(0.0) or (other >= real(0.0) and other < size):
+        size = other
+    nearer = h * (real(2.0) * size * wp.length(wp.cross(n, spin_a - spin_b)) - wp.dot(n, u))
+    if s > outlook.gap and s >= outlook.gap + nearer:
+        return real(0.0)
+    far = wp.max(outlook.gap, AT_REST * outlook.gap + IN_MOTION * nearer)
+    return wp.where(s > outlook.gap, wp.max(far, s + outlook.gap), far)
+
+
+@wp.kernel(enable_backward=False)
+def find_touching(items: Items, found: Found, outlook: Outlook) -> None:
+    """How much farther than the contact distance the regions of solids go."""
+    m = wp.tid()
+    if m >= items.needed[0]:
+        return
+    a = items.a[m]
+    b = items.b[m]
+    sight = int(0)
+    beyond = real(0.0)
+    if is_known(outlook):
+        sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
+        for _ in range(sight):
+            beyond = real(2.0) * beyond + outlook.unit
+    elif items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]:
+        more = nearness(outlook, found, m, a, b) - outlook.gap
+        while beyond < more and sight < CLASSES:
+            beyond = real(2.0) * beyond + outlook.unit
+            sight += 1
+    items.sight[m] = sight
+    items.ahead[m] = beyond
+
+
+@wp.kernel(enable_backward=False)
+def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions) -> None:
+    """Of the points on a surface, keep those that are remembered, if any are and contacts are known."""
+    m = wp.tid()
+    if m >= items.needed[0] or items.part[m] < 0:
+        return
+    memory = outlook.memory
+    first = memory.first[items.a[m]]
+    end = memory.first[items.a[m] + 1]
+    chosen = int(0)
+    if is_known(outlook):
+        for k in range(first, end):
+            if memory.collider[k] == items.b[m]:
+                chosen = 1
+    if m == items.first[items.pair[m]]:
+        items.chosen[items.pair[m]] = chosen
+    if chosen == 0:
+        return
+    kept = int(0)
+    for s in range(m * most, m * most + regions.points[m]):
+        there = bool(False)
+        for k in range(first, end):
+            same = memory.collider[k] == items.b[m] and memory.part[k] == items.part[m]
+            there = there or (same and memory.feature[k] % NAMES == regions.feature[s])
+        if there:
+            regions.point[m * most + kept] = regions.point[s]
+            regions.separation[m * most + kept] = regions.separation[s]
+            regions.feature[m * most + kept] = regions.feature[s]
+            kept = kept + 1
+    regions.points[m] = kept
+
+
+class LookAhead:
+    """What a finder does to find contacts that lie ahead.
+
+    Args:
+        geometry: The colliders.
+        places: Where they are.
+        motion: How their bodies move.
+        clock: How long the coming step is.
+        distance: Contact distance [m].
+        unit: Contact distance where none was chosen [m].
+    """
+
+    def __init__(
+        self, geometry: Geometry, places: Places, motion: Motion, clock: Clock, distance: float, unit: float
+    ) -> None:
+        self.outlook = Outlook()
+        self.outlook.colliders, self.outlook.places = geometry.colliders, places
+        self.outlook.motion, self.outlook.clock = motion, clock
+        self.outlook.gap, self.outlook.unit = distance, distance or unit
+        self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count}, geometry.device)
+        self.outlook.prospects = self.prospects
+        self.geometry, self._meshes = geometry, int(MESH) in geometry.kinds
+
+    def remember(self, memory: ContactMemory) -> None:
+        """Use this memory from now on; then record again."""
+        self.outlook.memory = memory
+
+    def record_boxes(self, program: Any) -> None:
+        """Record what widens the boxes, after the colliders were placed."""
+        program.launch(widen_boxes, self.geometry.count, self.outlook)
+        program.launch(recall_boxes, 1, self.outlook, self.geometry.hulls)
+
+    def record_reach(self, program: Any, items: Items) -> None:
+        """Record what says how far apart solids may be to be looked at."""
+        program.launch(look_farther, len(items.a), items, self.outlook)
+
+    def record_touching(self, program: Any, items: Items, found: Found) -> None:
+        """Record what says which of them will touch, and how far their regions go, from their answers."""
+        program.launch(find_touching, len(items.a), items, found, self.outlook)
+
+    def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:
+        """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""
+        if self._meshes:
+            program.launch(keep_remembered, len(items.a), items, self.outlook, most, regions)

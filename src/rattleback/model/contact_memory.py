@@ -1,0 +1,81 @@
+"""What a simulation remembers of its contacts from step to step: which points there were and what they carried."""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import vec3
+from rattleback.model.contacts import Contacts
+
+# What is still to be done about the velocities at the contacts of a state.
+SETTLED = wp.constant(0)
+WRITTEN = wp.constant(1)
+ADVANCED = wp.constant(2)
+
+
+@group(axis="contacts")
+class ContactMemory:
+    """The contacts of the last time, as far as they tell which is which, and what goes on with them."""
+
+    collider: wp.int32 = field("1", "collider of B")
+    part: wp.int32 = field("1", "triangle")
+    feature: wp.int32 = field("1", "name of the point")
+    force: vec3 = field("N", "force on A in the last step, world frame")
+    slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    first: wp.int32 = field("1", "first contact of a collider as A", axis="rows")
+    count: wp.int32 = field("1", "number of contacts", axis="one")
+    pending: wp.int32 = field("1", "0 where velocities fit the contacts, 1 after writing, 2 after a step", axis="one")
+
+
+@wp.kernel(enable_backward=False)
+def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]) -> None:
+    """What is there now becomes what was there the last time."""
+    i = wp.tid()
+    if stop[0] != 0:
+        return
+    if i == 0:
+        memory.count[0] = contacts.needed[0]
+    if i < memory.first.shape[0]:
+        memory.first[i] = contacts.first[i]
+    if i < contacts.needed[0]:
+        memory.collider[i] = contacts.collider_b[i]
+        memory.part[i] = contacts.part[i]
+        memory.feature[i] = contacts.feature[i]
+
+
+def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]:
+    """The arrays of a memory, or another group of so many contacts, without the rows that are not used."""
+    count = int(values["count"][0])
+    along = [name for name, declared in arrays.fields(kind).items() if declared.axis == "contacts"]
+    return {name: array[:count] if name in along else array for name, array in values.items()}
+
+
+def make_memory(room: int, rows: int, device: Any) -> ContactMemory:
+    """An empty memory with room for contacts and for the colliders they are listed by."""
+    return arrays.allocate(ContactMemory, {"contacts": room, "rows": rows, "one": 1}, device)
+
+
+def adopted(memory: ContactMemory, other: ContactMemory, device: Any) -> ContactMemory:
+    """A memory that remembers what another one does; nothing, if that is of other colliders."""
+    if len(memory.first) and len(memory.first) != len(other.first):
+        memory.first.zero_()
+        memory.count.zero_()
+        wp.copy(memory.pending, other.pending)
+        return memory
+    result = enlarged(memory, len(other.collider), len(other.first), device)
+    arrays.copy_into(result, other)
+    return result
+
+
+def enlarged(memory: ContactMemory, room: int, rows: int, device: Any) -> ContactMemory:
+    """A memory with at least this much room that remembers the same; one of other colliders is forgotten."""
+    if len(memory.collider) >= room and len(memory.first) == rows:
+        return memory
+    new = make_memory(max(room, len(memory.collider)), rows, device)
+    if len(memory.first) == rows:
+        for name, array in arrays.each(memory):
+            wp.copy(getattr(new, name), array, count=len(array))
+    wp.copy(new.pending, memory.pending)
+    return new

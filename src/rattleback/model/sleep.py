@@ -1,0 +1,127 @@
+"""Sleep: bodies that have come to rest and stay where they are until something happens to them.
+
+An island is what touches or is joined, over any number of bodies; static bodies do not connect. All bodies of an
+island sleep or none does. What a sleeping island looks like when it wakes is kept here: the contacts between its
+bodies, with the forces they carried, and the loads on it when it fell asleep.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real, vec3
+from rattleback.model.model import Bodies
+
+if TYPE_CHECKING:
+    from rattleback.model.state import State
+
+
+@group(axis="bodies")
+class Sleep:
+    """Who sleeps, and who will."""
+
+    asleep: wp.int32 = field("1", "0 where it is awake, else one more than the first row of the island it sleeps in")
+    since: wp.float64 = field("s", "time since when it has been slow; zero where nobody has looked")
+    force: vec3 = field("N", "force on it when it fell asleep, without contacts and joints")
+    torque: vec3 = field("N m", "torque on it when it fell asleep")
+
+
+@group(axis="contacts")
+class SleepingContacts:
+    """The contacts of sleeping bodies with each other and with what is static, as they were found last."""
+
+    body_a: wp.int32 = field("1", "row of body A")
+    body_b: wp.int32 = field("1", "row of body B")
+    collider_a: wp.int32 = field("1", "collider of A")
+    collider_b: wp.int32 = field("1", "collider of B")
+    part: wp.int32 = field("1", "triangle")
+    feature: wp.int32 = field("1", "name of the point")
+    normal: vec3 = field("1", "unit normal from B to A")
+    point: vec3 = field("m", "middle between the two surfaces, world frame")
+    separation: real = field("m", "signed distance of the surfaces along the normal")
+    force: vec3 = field("N", "force on A in the last step, world frame")
+    slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    count: wp.int32 = field("1", "number of contacts", axis="one")
+
+
+@wp.func
+def rests(bodies: Bodies, sleep: Sleep, i: int) -> bool:
+    """Whether a body is asleep or static."""
+    return bodies.mass[i] == real(0.0) or sleep.asleep[i] != 0
+
+
+@dataclass(frozen=True)
+class Waker:
+    """Wakes the islands of bodies that are touched from outside.
+
+    Attributes:
+        joined: Rows of the two bodies of every joint between bodies (joints, 2).
+    """
+
+    joined: np.ndarray
+
+    def wake(self, state: "State", rows: Any = None) -> bool:
+        """Wake bodies, all they are connected with, and what rests on them or hangs on them; says whether any slept.
+
+        Args:
+            state: The state they are in.
+            rows: Their rows; None for all.
+        """
+        sleep = arrays.read(state.sleep)
+        asleep, given = sleep["asleep"], np.zeros(len(sleep["asleep"]), dtype=np.bool_)
+        given[slice(None) if rows is None else rows] = True
+        touched = given.copy()
+        for a, b in (_sides(state.sleeping_contacts), self.joined.T):
+            beside = given[a] | given[b]
+            touched[a[beside]] = touched[b[beside]] = True
+        waking = (asleep > 0) & np.isin(asleep, asleep[touched & (asleep > 0)])
+        asleep[waking] = 0
+        time = np.repeat(state.clock.time.numpy(), state.shape[-1])
+        sleep["since"][waking | given] = time[waking | given]
+        sleep["force"][waking] = sleep["torque"][waking] = 0.0
+        arrays.write(state.sleep, sleep, "the sleep")
+        return bool(waking.any())
+
+
+def _sides(kept: SleepingContacts) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the bodies of the contacts that are kept."""
+    columns = arrays.read(kept)
+    count = int(columns["count"][0])
+    return columns["body_a"][:count], columns["body_b"][:count]
+
+
+def sleeping_columns(state: "State", static: np.ndarray) -> dict[str, np.ndarray] | None:
+    """The contacts of bodies that sleep, column by column; None where nobody does.
+
+    Args:
+        state: The state.
+        static: Whether each body is static, in all worlds (bodies,).
+    """
+    rests = (state.sleep.asleep.numpy() > 0) | static
+    if rests.sum() == static.sum():
+        return None
+    columns = arrays.read(state.sleeping_contacts)
+    count = int(columns.pop("count")[0])
+    a, b = columns["body_a"][:count], columns["body_b"][:count]
+    return {name: column[:count][rests[a] & rests[b]] for name, column in columns.items()}
+
+
+def forget_sleep(state: "State") -> None:
+    """Wake everything in a state of which nobody sleeps any more, and remember nothing of it."""
+    for part in (state.sleep, state.sleeping_contacts):
+        for _, array in arrays.each(part):
+            array.zero_()
+
+
+def with_room(kept: SleepingContacts, room: int) -> SleepingContacts:
+    """The same contacts with room for at least so many."""
+    device = kept.count.device
+    if len(kept.part) >= room:
+        return kept
+    new = arrays.allocate(SleepingContacts, {"contacts": room, "one": 1}, device)
+    arrays.copy_into(new, kept)
+    return new

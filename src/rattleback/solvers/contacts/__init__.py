@@ -1,0 +1,21 @@
+"""Contact methods by name.
+
+| name | method |
+|---|---|
+| ``impulse`` (default) | block Gauss–Seidel over patches of contacts, warm-started, with restitution and friction |
+| ``shock`` | the same with few sweeps, then from the ground up with all below standing still |
+| ``detect`` | contacts are found and nothing is done about them |
+| ``none`` | contacts are not even found |
+"""
+
+from typing import Any
+
+from rattleback.solvers.contacts.impulse import Impulse
+from rattleback.solvers.contacts.nothing import DetectOnly, NoContacts
+from rattleback.solvers.contacts.shock_propagation import ShockPropagation
+
+MENU: dict[str, type[Any]] = {"impulse": Impulse, "shock": ShockPropagation, "detect": DetectOnly, "none": NoContacts}
+DEFAULT = "impulse"
+NEEDS = ("bind",)
+
+__all__ = ["DetectOnly", "Impulse", "NoContacts", "ShockPropagation"]

@@ -1,0 +1,101 @@
+"""How far contacts are off after each step, and the worst of a call: overlap, velocities along the normal and across.
+
+The velocities are the residuals of the last sweep; where they are zero every point pushes and does not separate, or
+separates and does not push, and grips, or slides at the limit of its friction.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real
+from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies
+from rattleback.solvers.contacts.resting import ContactLimits
+from rattleback.solvers.contacts.rounds import Rounds
+
+NOWHERE = wp.constant(2**31 - 1)
+
+
+@group(axis="worlds")
+class ContactErrors:
+    """Errors of the contacts of each world."""
+
+    depth: real = field("m", "deepest overlap after this step")
+    row: wp.int32 = field("1", "contact that has it, where it is the deepest of the call so far")
+    penetration: real = field("m", "deepest overlap of the call")
+    along: real = field("m/s", "largest velocity error along a normal")
+    across: real = field("m/s", "the same across")
+    sweeps: wp.int32 = field("1", "most sweeps")
+    body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
+    body_b: wp.int32 = field("1", "row of body B")
+    failed: wp.int32 = field("1", "1 when a step ended with a contact outside its tolerances")
+
+
+@wp.kernel(enable_backward=False)
+def begin_errors(errors: ContactErrors) -> None:
+    """Nothing overlaps yet."""
+    w = wp.tid()
+    errors.depth[w] = real(0.0)
+    errors.row[w] = NOWHERE
+
+
+@wp.kernel(enable_backward=False)
+def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32]) -> None:
+    """Deepest overlap of each world."""
+    c = wp.tid()
+    if stop[0] == 0 and c < contacts.needed[0] and contacts.separation[c] < real(0.0):
+        wp.atomic_max(errors.depth, bodies.world[contacts.body_a[c]], -contacts.separation[c])
+
+
+@wp.kernel(enable_backward=False)
+def find_deepest(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32]) -> None:
+    """The first contact that overlaps so deep, where that is new."""
+    c = wp.tid()
+    if stop[0] == 0 and c < contacts.needed[0] and contacts.separation[c] < real(0.0):
+        w = bodies.world[contacts.body_a[c]]
+        depth = errors.depth[w]
+        if -contacts.separation[c] == depth and depth > errors.penetration[w]:
+            wp.atomic_min(errors.row, w, c)
+
+
+@wp.kernel(enable_backward=False)
+def account(
+    contacts: Contacts, errors: ContactErrors, rounds: Rounds, limits: ContactLimits, stop: wp.array[wp.int32]
+) -> None:
+    """The worst of the call."""
+    w = wp.tid()
+    if stop[0] != 0:
+        return
+    c = errors.row[w]
+    if c != NOWHERE:
+        errors.penetration[w] = errors.depth[w]
+        errors.body_a[w] = contacts.body_a[c]
+        errors.body_b[w] = contacts.body_b[c]
+    errors.along[w] = wp.max(errors.along[w], rounds.along[w])
+    errors.across[w] = wp.max(errors.across[w], rounds.across[w])
+    errors.sweeps[w] = wp.max(errors.sweeps[w], rounds.sweeps[w])
+    moving = wp.max(rounds.along[w], rounds.across[w])
+    if errors.depth[w] > limits.depth or moving > limits.speed:
+        errors.failed[w] = 1
+
+
+def record_errors(
+    launch: Callable[..., None], worlds: int, given: tuple[Any, ...], rounds: Rounds, limits: Any
+) -> None:
+    """Record what finds the errors after a step.
+
+    Args:
+        launch: Records a launch.
+        worlds: Number of worlds.
+        given: Bodies, contacts, errors and the stop flag.
+        rounds: How the last sweeps went.
+        limits: What contacts aim at.
+    """
+    bodies, contacts, errors, stop = given
+    launch(begin_errors, worlds, errors)
+    launch(find_depth, len(contacts.part), bodies, contacts, errors, stop)
+    launch(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
+    launch(account, worlds, contacts, errors, rounds, limits, stop)

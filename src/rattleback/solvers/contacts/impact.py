@@ -1,0 +1,153 @@
+"""Collisions with restitution: resolved at once, before resting contacts are stopped.
+
+    while anything collides:
+        list the patches that collide              (or, simultaneously, all that touch: one round)
+        newton      impulses p ≥ 0 with   u_n' ≥ −e u_n,   complementary; friction |p_t| ≤ μ p_n in the same sweeps
+        poisson     impulses p_c ≥ 0 that stop the points, then e p_c more
+        stronge     the same in slices, until e² of the work of compression has come back
+
+Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. After
+``MOST_ROUNDS`` what still collides is stopped by the resting contacts.
+
+Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
+Stronge's never does, and costs about a hundred times as much. Without friction they agree.
+
+Reference: Bender, dissertation, §5.2 and §5.4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts import collisions, expansion
+from rattleback.solvers.contacts.collisions import Collisions
+from rattleback.solvers.contacts.conjugate import begin_directions, go_on
+from rattleback.solvers.contacts.expansion import Works
+from rattleback.solvers.contacts.rounds import begin_rounds, judge, next_sweep
+
+if TYPE_CHECKING:
+    from rattleback.model.bench import Bench
+    from rattleback.solvers.contacts.resting import Footing
+    from rattleback.solvers.contacts.sweeper import Sweeper
+
+RESTITUTIONS = ("newton", "poisson", "stronge")
+ORDERS = ("sequential", "simultaneous")
+# Most rounds of collisions at one moment, and most sweeps of one of them.
+MOST_ROUNDS = 200
+MOST_SWEEPS = 1000
+
+
+@wp.kernel(enable_backward=False)
+def lower(flag: wp.array[wp.int32]) -> None:
+    """A flag goes down."""
+    flag[0] = 0
+
+
+class Impacts:
+    """The collisions in the steps of a model.
+
+    Args:
+        restitution: The law, a name of RESTITUTIONS.
+        order: What is resolved together, a name of ORDERS.
+        bench: What the step works on.
+        ground: What the patches are made from.
+        sweeper: Their sweeps.
+    """
+
+    def __init__(self, restitution: str, order: str, bench: Bench, ground: Footing, sweeper: Sweeper) -> None:
+        self.restitution, self.together = restitution, int(order == "simultaneous")
+        self.bench, self.ground, self.sweeper = bench, ground, sweeper
+        model, self.room = bench.model, len(ground.contacts.part)
+        counts = {"contacts": self.room, "worlds": model.worlds, "flags": 1}
+        self.collisions = arrays.allocate(Collisions, counts, model.device)
+        self.works = arrays.allocate(Works, counts, model.device)
+        self.kept, self.unloaded = bench.scratch(Motion), bench.scratch(Motion)
+
+    def record(self, begin: Callable[[], None], correct: Callable[[], None] | None) -> None:
+        """Record what resolves the collisions of the state, and gives resting contacts their loads.
+
+        Args:
+            begin: Records what resting contacts begin with.
+            correct: Records what makes velocities fit the joints; None without joints.
+        """
+        bench, program, found, graph = self.bench, self.bench.program, self.collisions, self.sweeper.graph
+        pressing, motion = self.sweeper.pressing, bench.state.motion
+        begin()
+        bench.for_bodies(expansion.keep_velocities, motion, self.unloaded)
+        self.sweeper.push(motion)
+        bench.for_worlds(collisions.begin_collisions, found)
+        self._for_patches(collisions.note_loads, graph, pressing, self.unloaded, motion, found)
+        self._find(self.unloaded)
+        with program.when(found.any_colliding):
+            bench.for_bodies(expansion.keep_velocities, self.unloaded, motion)
+            with program.loop(found.any_colliding):
+                self._resolve_round(correct)
+                bench.for_worlds(collisions.next_round, found, 1 if self.together else MOST_ROUNDS)
+                self._find(motion)
+            begin()
+            self.sweeper.push(motion)
+
+    def _find(self, motion: Motion) -> None:
+        sweeper = self.sweeper
+        given = (self.ground, sweeper.graph, sweeper.pressing, motion, self.bench.state.clock)
+        self._for_patches(collisions.find_collisions, *given, self.collisions, self.together)
+
+    def _resolve_round(self, correct: Callable[[], None] | None) -> None:
+        """The collisions of a round."""
+        program, found, motion = self.bench.program, self.collisions, self.bench.state.motion
+        pressing, newton = self.sweeper.pressing, int(self.restitution == "newton")
+        program.launch(collisions.list_patches, 1, self.sweeper.graph, pressing, found, self.together)
+        self._for_patches(collisions.aim, self.ground, pressing, motion, found, newton, self.together)
+        parts = (self.bench.model.bodies, pressing, motion, found)
+        if self.restitution == "stronge":
+            self._slice(parts, correct)
+            return
+        self._sweep(collisions.sweep_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+        if self.restitution == "poisson":
+            program.launch(expansion.expand, 1, *parts)
+            self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+
+    def _slice(self, parts: tuple[Any, ...], correct: Callable[[], None] | None) -> None:
+        """The impacts of a round, followed slice by slice."""
+        bench, program, works, motion = self.bench, self.bench.program, self.works, self.bench.state.motion
+        bodies, *rest = parts
+        bench.for_worlds(expansion.begin_works, self.collisions, works)
+        with program.loop(works.any_going):
+            bench.for_bodies(expansion.keep_velocities, motion, self.kept)
+            program.launch(expansion.begin_slice, 1, bodies, self.ground.limits, *rest, works)
+            self._sweep(expansion.sweep_slice, (*parts, self.sweeper.rounds, works), works.going, correct)
+            program.launch(expansion.measure_slice, 1, *rest, works)
+            program.launch(lower, 1, works.any_going)
+            bench.for_worlds(expansion.end_slice, works)
+            bench.for_bodies(expansion.take_part, works, self.kept, motion)
+
+    def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Callable[[], None] | None) -> None:
+        """Sweeps with a kernel, each followed by a correction of the joints, until both are within tolerance."""
+        program, sweeper, rounds = self.bench.program, self.sweeper, self.sweeper.rounds
+        swept = (sweeper.bodies, sweeper.graph, sweeper.pressing, self.bench.state.motion)
+        # Few patches alone need few sweeps, and conjugate directions look at all patches. What joints do in between is
+        # not what they count on.
+        conjugate = self.together and correct is None
+        program.launch(begin_rounds, sweeper.worlds, rounds, wanted)
+        if correct is not None:
+            # Sweeps answer to what points push only where joints fit at their beginning.
+            correct()
+        if conjugate:
+            program.launch(begin_directions, 1, *swept, sweeper.directions)
+        with program.loop(rounds.any_busy):
+            program.launch(next_sweep, sweeper.worlds, rounds)
+            program.launch(kernel, 1, *given)
+            if correct is not None:
+                correct()
+            program.launch(judge, sweeper.worlds, rounds, self.ground.limits.speed, MOST_SWEEPS, 1)
+            if conjugate:
+                with program.when(rounds.any_busy):
+                    program.launch(go_on, 1, *swept, rounds, sweeper.directions)
+
+    def _for_patches(self, kernel: Any, *inputs: Any) -> None:
+        self.bench.program.launch(kernel, self.room, *inputs)

@@ -1,0 +1,277 @@
+"""Contacts by impulses: rebounds at once, resting contacts as joints that push, friction, all warm-started.
+
+    at the end of a step      contacts are found; collisions rebound; resting points are stopped
+    at the start of the next  resting points get impulses that keep them apart over the whole step, as joints do
+    before it is taken        what still overlaps is moved apart a little
+
+Each is a few sweeps of block Gauss–Seidel over the patches, from the ground up, starting with the forces of the last
+step; they end when every contact is within its tolerances, or when ``max_sweeps`` are used up, and the report says so.
+
+Cost: linear in the contacts for each sweep. At rest one or two sweeps do; a tall stack that has to find its load takes
+tens to hundreds, once.
+
+Reference: Bender, dissertation, chapter 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays, checks
+from rattleback.model.bench import copy_motion
+from rattleback.model.contact_memory import remember
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts import projection, resting
+from rattleback.solvers.contacts.colours import COLOURS, Colours, Palette
+from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
+from rattleback.solvers.contacts.contact_graph import LEVELS, Graph, find_levels, gather_patches, order_patches
+from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
+from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
+from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing
+from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from rattleback.model.bench import Bench
+    from rattleback.model.contacts import Contacts
+
+# The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
+SHARE, RECOVERY = 0.2, 1.0
+# Sweeps that move bodies apart in a step.
+PROJECTIONS = 1
+
+
+@dataclass(frozen=True)
+class Impulse:
+    """How contacts are resolved.
+
+    Attributes:
+        max_sweeps: Most sweeps at either end of a step.
+        sweeps_between: Sweeps after which joints have their turn, where there are any.
+        restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
+        impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
+            ``"simultaneous"``, all that touch at once.
+    """
+
+    max_sweeps: int = 50
+    sweeps_between: int = 5
+    restitution: str = "newton"
+    impact: str = "sequential"
+
+    finds: ClassVar[bool] = True
+    resolves: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        checks.count(self.max_sweeps, "max_sweeps of Impulse")
+        checks.count(self.sweeps_between, "sweeps_between of Impulse")
+        checks.one_of(self.restitution, RESTITUTIONS, "restitution of Impulse")
+        checks.one_of(self.impact, ORDERS, "impact of Impulse")
+
+    def bind(
+        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float
+    ) -> ContactImpulses:
+        """The method on a model.
+
+        Args:
+            bench: What the step works on.
+            contacts: Where contacts are found.
+            tolerances: Depth [m] and speed [m/s] that contacts may be off.
+            distance: Contact distance [m].
+        """
+        limits = ContactLimits()
+        limits.depth, limits.speed = tolerances
+        limits.share, limits.recovery = SHARE, RECOVERY
+        limits.rebound = float(np.sqrt(2.0 * np.linalg.norm(bench.model.scene.gravity) * distance))
+        limits.slow = 0.1 * limits.rebound
+        return ContactImpulses(self, bench, contacts, limits)
+
+
+class ContactImpulses:
+    """Contacts by impulses in the steps of a model.
+
+    Args:
+        method: How.
+        bench: What the step works on.
+        contacts: Where contacts are found.
+        limits: What they aim at.
+    """
+
+    def __init__(self, method: Impulse, bench: Bench, contacts: Contacts, limits: ContactLimits) -> None:
+        self.method, self.bench, self.contacts, self.limits = method, bench, contacts, limits
+        model, room = bench.model, len(contacts.part)
+        counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": model.worlds}
+        counts |= {"levels": LEVELS, "one": 1, "flags": 1}
+        kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors)
+        made = [arrays.allocate(kind, counts, model.device) for kind in kinds]
+        # One more patch than there can be, for those who solve one with other masses.
+        made[0] = arrays.allocate(Patches, {"contacts": room + 1}, model.device)
+        patches, points, weights, graph, rounds, self.shift, self.errors = made
+        self.pressing, self.graph, self.rounds = Pressing(), graph, rounds
+        self.pressing.patches, self.pressing.points, self.pressing.weights = patches, points, weights
+        self.ground = Footing()
+        self.ground.contacts, self.ground.memory = contacts, bench.state.contacts
+        self.ground.surfaces, self.ground.rules, self.ground.limits = model.surfaces, model.rules, limits
+        self.flights = Flights()
+        self.flights.start, self.flights.end = bench.start, bench.predicted
+        self.palette = None if model.device.is_cpu else self._make_palette(counts)
+        self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
+        self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
+        self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
+        self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
+        self.any_overlapping = wp.zeros(1, dtype=wp.int32, device=model.device)
+
+    def _make_palette(self, counts: dict[str, int]) -> Palette:
+        bench, device = self.bench, self.bench.model.device
+        counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
+        colours = arrays.allocate(Colours, counts, device)
+        return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours)
+
+    def propagate(self) -> None:
+        """End sweeps that leave contacts outside their tolerance with a pass of shock propagation."""
+        self.palette = self.sweeper.palette = None
+        self.sweeper.shocks = True
+
+    def record_patches(self) -> None:
+        """Record what makes patches of the contacts found."""
+        program, bench, graph = self.bench.program, self.bench, self.graph
+        bodies, motion = bench.model.bodies, bench.state.motion
+        if self.palette is None:
+            program.launch(gather_patches, 1, self.contacts, graph, bench.stop)
+            program.launch(find_levels, 1, bodies, self.contacts, graph)
+            program.launch(order_patches, 1, bodies, self.contacts, graph, self.pressing.patches)
+        else:
+            self.palette.record_patches(self.contacts, bench.stop)
+        bench.for_bodies(weigh, motion, self.pressing.weights)
+        self._for_patches(resting.prepare_patches, bodies, self.ground, graph, self.pressing, motion)
+
+    def record_start(self) -> None:
+        """Record the half of the loads that acts at the start of the step."""
+        bench = self.bench
+        bench.for_bodies(copy_motion, bench.state.motion, bench.start)
+        given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
+        self._for_patches(resting.begin_start, *given)
+        self.sweeper.push(bench.start)
+
+    def record_positions(self, predict: Callable[[], None], hold: Callable[[], None] | None = None) -> None:
+        """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
+
+        Args:
+            predict: Records a prediction.
+            hold: Records what holds joints over the predicted step; None without joints.
+        """
+        if hold is None:
+            self._press(predict, self.method.max_sweeps)
+        else:
+            self._exchange(lambda which: self._press(predict, self.method.sweeps_between, which), hold)
+        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock)
+        self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
+
+    def _press(self, predict: Callable[[], None], most: int, which: Any = None) -> None:
+        bench = self.bench
+        given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
+        self._for_patches(resting.begin_way, *given)
+        self.sweeper.sweep(bench.start, self.limits.speed, most, which)
+        predict()
+
+    def _exchange(self, contacts: Callable[[Any], None], joints: Callable[[], None]) -> None:
+        most = -(-self.method.max_sweeps // self.method.sweeps_between)
+        self.sweeper.exchange(contacts, joints, self.limits.speed, most)
+
+    def record_projection(self) -> None:
+        """Record what moves overlapping bodies apart at the end of the step."""
+        bench, program = self.bench, self.bench.program
+        flags = (self.overlapping, self.any_overlapping)
+        program.launch(projection.begin_projection, bench.model.count, self.shift, *flags)
+        given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
+        self._for_patches(projection.measure_overlap, *given, *flags)
+        with program.when(self.any_overlapping):
+            self._for_patches(projection.clear_impulses, self.graph, self.pressing)
+            self.sweeper.sweep(self.shift, 0.1 * self.limits.depth, PROJECTIONS, self.overlapping)
+            bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+
+    def record_taken(self) -> None:
+        """Record what is kept when the step is taken."""
+        given = (self.ground, self.graph, self.pressing, self.flights, self.bench.stop)
+        self._for_patches(resting.keep_forces, *given)
+
+    def record_velocities(self, correct: Callable[[], None] | None = None) -> None:
+        """Record what makes the velocities of the state fit the contacts found, and remember them.
+
+        Args:
+            correct: Records what makes them fit the joints; None without joints.
+        """
+        bench, motion, memory = self.bench, self.bench.state.motion, self.ground.memory
+        given = (self.ground, self.graph, self.pressing, motion, bench.state.clock, self.taken)
+        with bench.program.when(memory.pending):
+            self.impacts.record(lambda: self._for_patches(resting.begin_end, *given), correct)
+            if correct is None:
+                self.sweeper.sweep(motion, self.limits.speed, self.method.max_sweeps)
+            else:
+                self._exchange(self._stop, correct)
+            rows = max(len(self.contacts.part), len(memory.first))
+            bench.program.launch(remember, rows, self.contacts, memory, bench.stop)
+            self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.taken, bench.stop)
+            bench.program.launch(resting.note_settled, 1, memory, bench.stop)
+
+    def _stop(self, which: Any) -> None:
+        self.sweeper.sweep(self.bench.state.motion, self.limits.speed, self.method.sweeps_between, which)
+
+    def record_errors(self) -> None:
+        """Record what finds out how far contacts are off after the step."""
+        bench = self.bench
+        given = (bench.model.bodies, self.contacts, self.errors, bench.stop)
+        record_errors(bench.program.launch, bench.model.worlds, given, self.rounds, self.limits)
+
+    def forget(self) -> None:
+        """A call begins: the worst errors start anew."""
+        for _, array in arrays.each(self.errors):
+            array.zero_()
+
+    def take_over(self, old: ContactImpulses) -> None:
+        """Go on with what another one of the same model has seen."""
+        arrays.copy_into(self.errors, old.errors)
+        wp.copy(self.taken, old.taken)
+
+    def summary(self) -> dict[str, Any]:
+        """What the report says of the contacts: the worst errors, where, and why they are too large if they are."""
+        found = arrays.read(self.errors)
+        worst, model = int(np.argmax(found["penetration"])), self.bench.model
+        said: dict[str, Any] = {
+            "penetration": float(found["penetration"].max()),
+            "normal_velocity_error": float(found["along"].max()),
+            "tangential_velocity_error": float(found["across"].max()),
+            "penetration_tolerance": float(self.limits.depth),
+            "contact_velocity_tolerance": float(self.limits.speed),
+            "contact_sweeps": int(found["sweeps"].max()),
+        }
+        if said["penetration"] > 0.0:
+            pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
+            said["worst_contact"] = tuple(name for name, _ in pair)
+        if found["failed"].any():
+            said["reason"] = self._reason(said, worst)
+        return said
+
+    def _reason(self, said: dict[str, Any], world: int) -> str:
+        where = f" of world {world}" if self.bench.model.batched else ""
+        if said["penetration"] > self.limits.depth:
+            a, b = said["worst_contact"]
+            return (
+                f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
+                f"penetration_tolerance of {self.limits.depth:.3g} m; a shorter time_step or "
+                "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
+            )
+        speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
+        return (
+            f"Contacts{where} were left with a velocity error of {speed:.3g} m/s after {said['contact_sweeps']} "
+            f"sweeps, above the contact_velocity_tolerance of {self.limits.speed:.3g} m/s; more max_sweeps or a "
+            "shorter time_step help."
+        )
+
+    def _for_patches(self, kernel: Any, *inputs: Any) -> None:
+        self.bench.program.launch(kernel, len(self.contacts.part), *inputs)

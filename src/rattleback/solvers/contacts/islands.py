@@ -1,0 +1,193 @@
+"""Islands: bodies that touch or are joined, over any number of others, and which of them have come to rest.
+
+    slow     |v| ≤ v₀  and  |ω| s ≤ v₀,      v₀ = 0.01 √(g s),      s = √(2 tr J / m)
+    ripe     slow for half a second
+    asleep   every island all of whose bodies are ripe
+
+v, ω velocities, m, J mass and inertia of a body, s its size, the edge of a cube; g gravity. A cube of 10 cm is slow
+below 1 cm/s. Static bodies do not connect; what touches or is joined to one that moves is not ripe, nor is what a joint
+drives at a rate of its own.
+
+    parent(i) = i for every body;  for every contact and joint of two bodies the smaller root is parent of the larger;
+    parent(i) = parent(parent(i)) in ascending order, which leaves the first row of its island to every body
+
+Cost: O(contacts + joints) on one thread a world, once in ``EVERY`` steps and only where a body is ripe.
+
+Reference: Bender, dissertation, §7.2; Schmidl, Milenkovic (2004); Tarjan (1975), union–find.
+"""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real, vec3
+from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies
+from rattleback.model.sleep import Sleep
+from rattleback.model.state import Clock, Loads, Motion
+
+# How long bodies must have been slow [s], and how slow beside √(g s).
+DELAY = 0.5
+PART = 0.01
+# Steps from one look for islands to the next.
+EVERY = wp.constant(wp.int64(8))
+RIPE = wp.constant(wp.float64(DELAY))
+ZERO = wp.constant(real(0.0))
+
+
+@group(axis="bodies")
+class Islands:
+    """What is found out about islands, and what is to be done."""
+
+    parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
+    restless: wp.int32 = field("1", "1 where it is not ripe; at last at the first body of an island that has such one")
+    fallen: wp.int32 = field("1", "1 where it has just fallen asleep")
+    wanted: wp.int32 = field("1", "1 at the first body of a sleeping island that has to wake")
+    awake: wp.int32 = field("1", "1 where anything moves", axis="flags")
+    sleeping: wp.int32 = field("1", "1 where anything sleeps", axis="flags")
+    ripe: wp.int32 = field("1", "1 where islands are to be looked for", axis="flags")
+    falling: wp.int32 = field("1", "1 where an island has just fallen asleep", axis="flags")
+    waking: wp.int32 = field("1", "1 where a sleeping island has to wake", axis="flags")
+    woken: wp.int32 = field("1", "1 where contacts are kept of bodies that have woken", axis="flags")
+
+
+@wp.func
+def size_of(bodies: Bodies, i: int) -> real:
+    """Size of a body that moves."""
+    return wp.sqrt(real(2.0) * wp.trace(bodies.inertia[i]) / bodies.mass[i])
+
+
+@wp.func
+def slow_speed(size: real, gravity: real) -> real:
+    """Speed below which a body of a size is slow."""
+    return real(PART) * wp.sqrt(gravity * size)
+
+
+@wp.func
+def is_still(motion: Motion, i: int) -> bool:
+    """Whether a body does not move at all."""
+    return wp.length_sq(motion.velocity[i]) + wp.length_sq(motion.angular_velocity[i]) == ZERO
+
+
+@wp.kernel(enable_backward=False)
+def begin_watch(islands: Islands) -> None:
+    """A step begins."""
+    islands.ripe[0] = 0
+    islands.falling[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def watch(bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real) -> None:
+    """Since when every body has been slow."""
+    i = wp.tid()
+    if bodies.mass[i] == ZERO or sleep.asleep[i] != 0:
+        return
+    w = bodies.world[i]
+    now = clock.time[w]
+    size = size_of(bodies, i)
+    fastest = wp.max(wp.length(motion.velocity[i]), size * wp.length(motion.angular_velocity[i]))
+    # Zero stands for bodies nobody has looked at yet.
+    if sleep.since[i] == wp.float64(0.0) or not (fastest <= slow_speed(size, gravity)):
+        sleep.since[i] = now
+    if now - sleep.since[i] >= RIPE and clock.steps[w] % EVERY == wp.int64(0):
+        islands.ripe[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def begin_islands(bodies: Bodies, clock: Clock, sleep: Sleep, islands: Islands) -> None:
+    """Every body is an island."""
+    i = wp.tid()
+    islands.parent[i] = i
+    ripe = clock.time[bodies.world[i]] - sleep.since[i] >= RIPE
+    islands.restless[i] = wp.where(bodies.mass[i] == ZERO or ripe, 0, 1)
+
+
+@wp.func
+def root_of(islands: Islands, i: int) -> int:
+    """The first body of the island so far, with shorter ways to it."""
+    k = i
+    while islands.parent[k] != k:
+        islands.parent[k] = islands.parent[islands.parent[k]]
+        k = islands.parent[k]
+    return k
+
+
+@wp.func
+def connect(bodies: Bodies, motion: Motion, islands: Islands, a: int, b: int) -> None:
+    """Two bodies touch or are joined: if both move freely, they are of one island; −1 stands for the world."""
+    if a < 0 or b < 0:
+        return
+    free_a = bodies.mass[a] > ZERO
+    free_b = bodies.mass[b] > ZERO
+    if free_a and free_b:
+        p = root_of(islands, a)
+        q = root_of(islands, b)
+        islands.parent[wp.max(p, q)] = wp.min(p, q)
+    elif free_a and not is_still(motion, b):
+        islands.restless[a] = 1
+    elif free_b and not is_still(motion, a):
+        islands.restless[b] = 1
+
+
+@wp.kernel(enable_backward=False)
+def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: Islands, each: int) -> None:
+    """Join what touches, one world a thread; it has so many colliders."""
+    w = wp.tid()
+    for c in range(contacts.first[w * each], contacts.first[(w + 1) * each]):
+        connect(bodies, motion, islands, contacts.body_a[c], contacts.body_b[c])
+
+
+@wp.struct
+class Joined:
+    """The two bodies of every joint, −1 for the world, and 1 where it drives them at a rate of its own."""
+
+    a: wp.array[wp.int32]
+    b: wp.array[wp.int32]
+    drives: wp.array[wp.int32]
+
+
+@wp.kernel(enable_backward=False)
+def join_joints(bodies: Bodies, motion: Motion, joined: Joined, islands: Islands, each: int) -> None:
+    """Join what is jointed, one world a thread; it has so many joints."""
+    w = wp.tid()
+    for j in range(w * each, (w + 1) * each):
+        connect(bodies, motion, islands, joined.a[j], joined.b[j])
+        if joined.drives[j] == 1:
+            if joined.a[j] >= 0:
+                islands.restless[joined.a[j]] = 1
+            if joined.b[j] >= 0:
+                islands.restless[joined.b[j]] = 1
+
+
+@wp.kernel(enable_backward=False)
+def close_islands(islands: Islands, each: int) -> None:
+    """Every body learns the first one of its island, and that one whether any is restless; one world a thread."""
+    w = wp.tid()
+    for i in range(w * each, (w + 1) * each):
+        first = islands.parent[islands.parent[i]]
+        islands.parent[i] = first
+        if islands.restless[i] == 1:
+            islands.restless[first] = 1
+
+
+@wp.kernel(enable_backward=False)
+def fall_asleep(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) -> None:
+    """Bodies of islands without a restless one stop and sleep."""
+    i = wp.tid()
+    islands.fallen[i] = 0
+    first = islands.parent[i]
+    if bodies.mass[i] == ZERO or sleep.asleep[i] != 0 or islands.restless[first] == 1:
+        return
+    islands.fallen[i] = 1
+    islands.falling[0] = 1
+    sleep.asleep[i] = first + 1
+    motion.velocity[i] = vec3()
+    motion.angular_velocity[i] = vec3()
+
+
+@wp.kernel(enable_backward=False)
+def note_loads(loads: Loads, sleep: Sleep, islands: Islands) -> None:
+    """The loads on bodies that have just fallen asleep."""
+    i = wp.tid()
+    if islands.fallen[i] == 1:
+        sleep.force[i] = loads.force[i]
+        sleep.torque[i] = loads.torque[i]

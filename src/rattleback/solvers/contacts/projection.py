@@ -1,0 +1,105 @@
+"""Moving bodies apart that have come to overlap, and back that have crept, without giving them any speed.
+
+    displacements x with   n · (J x) ≥ goal − gap,   the smallest in the metric of the masses
+    goal = gap + share (−½ tolerance − gap)          where a gap is below −tolerance, at most so fast
+
+Velocities that stop contacts to within a tolerance let bodies sink and creep by a little in each step. A share of what
+is beyond the tolerance is put right in the step, by the arithmetic of impulses with displacements for velocities.
+Fast corrections would lift bodies as fast as they sink and so feed energy to a pile; slow ones let it come to rest.
+
+Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stabilisation.
+"""
+
+import warp as wp
+
+from rattleback.core.precision import quat, real, vec3
+from rattleback.maths.quat import quat_from_rotation_vector
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, Motion
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Pressing, local
+from rattleback.solvers.contacts.resting import Flights, Footing, way_of
+
+# Friction of a patch that sticks while it is moved back.
+STUCK = wp.constant(real(1e9))
+
+
+@wp.kernel(enable_backward=False)
+def begin_projection(shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32]) -> None:
+    """Nothing has been moved."""
+    i = wp.tid()
+    shift.velocity[i] = vec3()
+    shift.angular_velocity[i] = vec3()
+    if i == 0:
+        flag[0] = 0
+        for w in range(wanted.shape[0]):
+            wanted[w] = 0
+
+
+@wp.kernel(enable_backward=False)
+def measure_overlap(
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    flights: Flights,
+    clock: Clock,
+    wanted: wp.array[wp.int32],
+    flag: wp.array[wp.int32],
+) -> None:
+    """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    limits = ground.limits
+    zero = real(0.0)
+    h = real(clock.time_step[pressing.patches.world[k]])
+    d, turn = way_of(pressing, flights.start, flights.end, k)
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    count = pressing.patches.count[k]
+    crept = vec3()
+    sticks = bool(True)
+    off = bool(False)
+    for i in range(count):
+        c = pressing.patches.first[k] + i
+        place = pressing.points.place[c]
+        before = ground.contacts.separation[pressing.patches.contact[k] + i]
+        gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
+        goal = -real(0.5) * limits.depth
+        if gap < -limits.depth:
+            off = True
+            goal = wp.min(gap + limits.share * (goal - gap), before + limits.recovery * h)
+        pressing.points.place[c] = vec3(place[0], place[1], gap - goal)
+        sticks = sticks and pressing.points.sticks[c] == 1
+        crept += local(n, t, pressing.points.slip[c]) + vec3(zero, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
+    crept = vec3(zero, crept[1], crept[2]) / real(count)
+    if sticks and wp.length(crept) > limits.depth:
+        off = True
+    pressing.patches.drive[k] = limits.share * crept
+    pressing.patches.spin[k] = vec3()
+    pressing.patches.whole[k] = 0
+    pressing.patches.grip[k] = wp.where(sticks, STUCK, zero)
+    if off:
+        wanted[pressing.patches.world[k]] = 1
+        flag[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def clear_impulses(graph: Graph, pressing: Pressing) -> None:
+    """The displacements begin with no pushes."""
+    k = wp.tid()
+    if k < graph.total[0]:
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            pressing.points.impulse[c] = vec3()
+        pressing.patches.couple[k] = vec3()
+
+
+@wp.kernel(enable_backward=False)
+def move_apart(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32]) -> None:
+    """Move the bodies of the worlds that want it by their displacements."""
+    i = wp.tid()
+    if bodies.inverse_mass[i] > real(0.0) and wanted[bodies.world[i]] == 1:
+        motion.position[i] = motion.position[i] + shift.velocity[i]
+        q = quat_from_rotation_vector(shift.angular_velocity[i]) * motion.orientation[i]
+        motion.orientation[i] = quat(wp.normalize(q))

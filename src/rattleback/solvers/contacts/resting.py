@@ -1,0 +1,288 @@
+"""Resting contacts as joints that only push: what their patches want at the start of a step and at its end.
+
+    start of the step   ½ h F on every point, then impulses p with   (D + h J M⁻¹ Jᵀ p) / h  stopped or separating
+    end of the step     ½ h F on every point, then impulses with     J v                     stopped or separating
+
+D way of A against B at a patch over the predicted step, F force of the point, 2 p / h after the step. A body at rest
+gets one half of its load before it falls and one half after, so that it neither sinks nor keeps a speed, and one that
+slides is braked along the exact parabola. Points closer than the tolerance count as touching; farther ones may come
+closer by their distance.
+
+Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of second order.
+"""
+
+import warp as wp
+
+from rattleback.core.precision import quat, real, vec3
+from rattleback.maths.quat import rotate
+from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
+from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, Motion
+from rattleback.model.surfaces import PairRules, Surfaces, combine
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Pressing, answer, local, place_points, twist_of, world
+
+HALF = wp.constant(real(0.5))
+ZERO = wp.constant(real(0.0))
+
+
+@wp.struct
+class ContactLimits:
+    """What contacts aim at."""
+
+    depth: real
+    speed: real
+    slow: real
+    rebound: real
+    share: real
+    recovery: real
+
+
+@wp.struct
+class Footing:
+    """What the patches are made from: contacts, what is remembered of them, the surfaces, and the limits."""
+
+    contacts: Contacts
+    memory: ContactMemory
+    surfaces: Surfaces
+    rules: PairRules
+    limits: ContactLimits
+
+
+@wp.func
+def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
+    """Velocity of the surface of A against that of B beside the bodies' own, across the normal."""
+    va = surfaces.velocity[a]
+    vb = surfaces.velocity[b]
+    if wp.dot(va, va) + wp.dot(vb, vb) == ZERO:
+        return vec3()
+    u = rotate(motion.orientation[a], va) - rotate(motion.orientation[b], vb)
+    return u - wp.dot(u, n) * n
+
+
+@wp.kernel(enable_backward=False)
+def prepare_patches(bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion) -> None:
+    """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    middle = place_points(ground.contacts, pressing.patches, pressing.points, k)
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    pressing.patches.arm_a[k] = middle - motion.position[a]
+    pressing.patches.arm_b[k] = middle - motion.position[b]
+    answer(bodies, pressing, k, k, real(1.0), real(1.0))
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    found = combine(ground.surfaces, ground.rules, a, b)
+    pressing.patches.static_friction[k] = found.static_friction
+    pressing.patches.dynamic_friction[k] = found.dynamic_friction
+    pressing.patches.restitution[k] = found.restitution
+    pressing.patches.rolling[k] = found.rolling
+    pressing.patches.spinning[k] = found.spinning
+    for i in range(pressing.patches.count[k]):
+        former = ground.contacts.previous[pressing.patches.contact[k] + i]
+        force = vec3()
+        slip = vec3()
+        if former >= 0:
+            force = ground.memory.force[former]
+            slip = ground.memory.slip[former]
+        pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
+        pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
+
+
+@wp.func
+def allow(ground: Footing, pressing: Pressing, k: int, h: real) -> None:
+    """Points that do not touch yet may come closer by their distance."""
+    whole = pressing.patches.flat[k]
+    first = pressing.patches.first[k]
+    for i in range(pressing.patches.count[k]):
+        gap = ground.contacts.separation[pressing.patches.contact[k] + i]
+        wanted = ZERO
+        if gap > ground.limits.depth:
+            wanted = (gap - HALF * ground.limits.depth) / h
+            whole = 0
+        place = pressing.points.place[first + i]
+        pressing.points.place[first + i] = vec3(place[0], place[1], wanted)
+    pressing.patches.whole[k] = whole
+
+
+@wp.func
+def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: real) -> vec3:
+    """The points of a patch begin with half of the load they had; returns how its surfaces move beside its bodies."""
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        pressing.points.impulse[c] = HALF * h * pressing.points.force[c]
+    pressing.patches.couple[k] = vec3()
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    slide = local(n, t, belt(ground.surfaces, motion, pressing.patches.body_a[k], pressing.patches.body_b[k], n))
+    u, _w = twist_of(pressing.patches, motion, k)
+    u += slide
+    slow = u[1] * u[1] + u[2] * u[2] < ground.limits.slow * ground.limits.slow
+    static = pressing.patches.static_friction[k]
+    pressing.patches.grip[k] = wp.where(slow, static, pressing.patches.dynamic_friction[k])
+    return slide
+
+
+@wp.kernel(enable_backward=False)
+def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock) -> None:
+    """The step begins: every point pushes with half of the load it had."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    for i in range(pressing.patches.count[k]):
+        row = pressing.patches.contact[k] + i
+        c = pressing.patches.first[k] + i
+        pressing.points.force[c] = local(n, t, ground.memory.force[row])
+        pressing.points.slip[c] = ground.memory.slip[row]
+    begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
+
+
+@wp.kernel(enable_backward=False)
+def begin_end(
+    ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock, taken: wp.array[wp.float64]
+) -> None:
+    """The step is taken: points push with half of their load over it; after velocities were written, with nothing."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    world = pressing.patches.world[k]
+    lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
+    slide = begin_patch(ground, pressing, motion, k, lasted)
+    allow(ground, pressing, k, real(clock.time_step[world]))
+    pressing.patches.drive[k] = slide
+    pressing.patches.spin[k] = vec3()
+
+
+@wp.func
+def turned(before: quat, after: quat) -> vec3:
+    """Rotation vector of a small turn."""
+    d = after * wp.quat_inverse(before)
+    return wp.where(d[3] < ZERO, real(-2.0), real(2.0)) * vec3(d[0], d[1], d[2])
+
+
+@wp.func
+def way(before: Motion, after: Motion, i: int, arm: vec3) -> tuple[vec3, vec3]:
+    """Way of the point at an arm of a body, and its turn. A surface rolls on: the point stays where it touches."""
+    turn = turned(before.orientation[i], after.orientation[i])
+    return after.position[i] - before.position[i] + wp.cross(turn, arm), turn
+
+
+@wp.func
+def way_of(pressing: Pressing, before: Motion, after: Motion, k: int) -> tuple[vec3, vec3]:
+    """Way and turn of A against B at the middle of a patch, in its axes."""
+    da, ta = way(before, after, pressing.patches.body_a[k], pressing.patches.arm_a[k])
+    db, tb = way(before, after, pressing.patches.body_b[k], pressing.patches.arm_b[k])
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    return local(n, t, da - db), local(n, t, ta - tb)
+
+
+@wp.struct
+class Flights:
+    """The motions of a step: its start, with impulses, and its predicted end."""
+
+    start: Motion
+    end: Motion
+
+
+@wp.kernel(enable_backward=False)
+def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock) -> None:
+    """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    h = real(clock.time_step[pressing.patches.world[k]])
+    d, turn = way_of(pressing, flights.start, flights.end, k)
+    u, w = twist_of(pressing.patches, flights.start, k)
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
+    pressing.patches.drive[k] = d / h - u + local(n, t, slide)
+    pressing.patches.spin[k] = turn / h - w
+    allow(ground, pressing, k, h)
+
+
+@wp.kernel(enable_backward=False)
+def note_length(clock: Clock, taken: wp.array[wp.float64]) -> None:
+    """How long the step is that was predicted last; one that is cut short is shorter than the next."""
+    w = wp.tid()
+    taken[w] = clock.time_step[w]
+
+
+@wp.kernel(enable_backward=False)
+def end_start(graph: Graph, pressing: Pressing, clock: Clock) -> None:
+    """The impulses at the start are found: the load of every point, and whether it sticks."""
+    k = wp.tid()
+    if k >= graph.total[0]:
+        return
+    h = real(clock.time_step[pressing.patches.world[k]])
+    mu = pressing.patches.grip[k]
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        p = pressing.points.impulse[c]
+        pressing.points.force[c] = (real(2.0) / h) * p
+        # At the limit of its friction a point slides.
+        sticks = p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
+        pressing.points.sticks[c] = wp.where(sticks, 1, 0)
+
+
+@wp.kernel(enable_backward=False)
+def keep_forces(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, stop: wp.array[wp.int32]) -> None:
+    """The step is taken: what the points carry from now on, and how far those that stick have crept."""
+    k = wp.tid()
+    if stop[0] != 0:
+        return
+    if k == 0:
+        ground.memory.pending[0] = ADVANCED
+    if k >= graph.total[0]:
+        return
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    d, turn = way_of(pressing, flights.start, flights.end, k)
+    for i in range(pressing.patches.count[k]):
+        c = pressing.patches.first[k] + i
+        row = pressing.patches.contact[k] + i
+        ground.memory.force[row] = world(n, t, pressing.points.force[c])
+        crept = vec3()
+        if pressing.points.sticks[c] == 1:
+            place = pressing.points.place[c]
+            moved = vec3(ZERO, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
+            crept = pressing.points.slip[c] + world(n, t, moved)
+        ground.memory.slip[row] = crept
+
+
+@wp.kernel(enable_backward=False)
+def keep_points(
+    ground: Footing, graph: Graph, pressing: Pressing, taken: wp.array[wp.float64], stop: wp.array[wp.int32]
+) -> None:
+    """What the points remember, by the rows of the contacts found last.
+
+    A load that the end of the step did not need as its start did was a blow, and does not go on.
+    """
+    k = wp.tid()
+    if k >= graph.total[0] or stop[0] != 0:
+        return
+    stepped = ground.memory.pending[0] == ADVANCED
+    half = HALF * real(taken[pressing.patches.world[k]])
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    for i in range(pressing.patches.count[k]):
+        c = pressing.patches.first[k] + i
+        force = pressing.points.force[c]
+        pushed = half * force[0]
+        if stepped and pressing.points.impulse[c][0] < pushed:
+            force = (pressing.points.impulse[c][0] / pushed) * force
+        ground.memory.force[pressing.patches.contact[k] + i] = world(n, t, force)
+        ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
+
+
+@wp.kernel(enable_backward=False)
+def note_settled(memory: ContactMemory, stop: wp.array[wp.int32]) -> None:
+    """The velocities of the state fit its contacts."""
+    if stop[0] == 0:
+        memory.pending[0] = SETTLED

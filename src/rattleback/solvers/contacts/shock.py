@@ -1,0 +1,85 @@
+"""The pass of shock propagation: patches from the ground up, with all that is below standing still."""
+
+import warp as wp
+
+from rattleback.core.precision import real
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts.contact_graph import LOOSE, Graph
+from rattleback.solvers.contacts.patch import Patches, Pressing, answer, twist_of, world
+from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.sweep import Twist, push_body, solve_twist
+
+# Sweeps over the patches of one level.
+ROUNDS = 4
+
+
+@wp.func
+def stands(graph: Graph, body: int, level: int) -> bool:
+    """Whether a body stands still while the patches above a level are solved."""
+    return graph.level[body] <= level
+
+
+@wp.func
+def copy_patch(patches: Patches, k: int, to: int) -> None:
+    """What a patch is, but not how it answers, to a spare row."""
+    patches.first[to] = patches.first[k]
+    patches.count[to] = patches.count[k]
+    patches.flat[to] = patches.flat[k]
+    patches.whole[to] = patches.whole[k]
+    patches.normal[to] = patches.normal[k]
+    patches.tangent[to] = patches.tangent[k]
+    patches.spread[to] = patches.spread[k]
+    patches.couple[to] = patches.couple[k]
+    patches.grip[to] = patches.grip[k]
+    patches.rolling[to] = patches.rolling[k]
+    patches.spinning[to] = patches.spinning[k]
+
+
+@wp.func
+def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, k: int, level: int) -> None:
+    """Correct the velocities of a patch; bodies that stand do not answer."""
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    share_a = wp.where(stands(graph, a, level), real(0.0), real(1.0))
+    share_b = wp.where(stands(graph, b, level), real(0.0), real(1.0))
+    spare = pressing.patches.first.shape[0] - 1
+    copy_patch(pressing.patches, k, spare)
+    answer(bodies, pressing, k, spare, share_a, share_b)
+    twist = Twist()
+    u, w = twist_of(pressing.patches, motion, k)
+    twist.u = u + pressing.patches.drive[k]
+    twist.w = w + pressing.patches.spin[k]
+    twist = solve_twist(pressing.patches, pressing.points, spare, twist)
+    pressing.patches.couple[k] = pressing.patches.couple[spare]
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    f = world(n, t, twist.f)
+    m = world(n, t, twist.m)
+    if share_a > real(0.0):
+        push_body(bodies, pressing.weights, motion, a, pressing.patches.arm_a[k], f, m)
+    if share_b > real(0.0):
+        push_body(bodies, pressing.weights, motion, b, pressing.patches.arm_b[k], -f, -m)
+
+
+@wp.func
+def is_next(bodies: Bodies, pressing: Pressing, graph: Graph, k: int, level: int) -> bool:
+    """Whether the higher body of a patch is one above a level, or loose where that comes last."""
+    high = wp.max(graph.level[pressing.patches.body_a[k]], graph.level[pressing.patches.body_b[k]])
+    return high == level + 1 or (high == LOOSE and level + 1 == graph.highest[0])
+
+
+@wp.kernel(enable_backward=False)
+def propagate(
+    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+) -> None:
+    """Go through the levels of worlds that are outside their tolerance, on one thread."""
+    for level in range(graph.highest[0]):
+        first = graph.place[level]
+        end = graph.place[wp.min(level + 2, graph.highest[0])]
+        for _round in range(ROUNDS):
+            for k in range(first, end):
+                w = pressing.patches.world[k]
+                off = wp.max(rounds.along[w], rounds.across[w]) > tolerance
+                if off and is_next(bodies, pressing, graph, k, level):
+                    solve_above(bodies, pressing, graph, motion, k, level)

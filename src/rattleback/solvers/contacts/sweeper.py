@@ -1,0 +1,129 @@
+"""Records sweeps over the patches of a model, with conjugate directions, alone or in exchange with joints."""
+
+from collections.abc import Callable
+from typing import Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts.colours import Palette
+from rattleback.solvers.contacts.conjugate import Directions, begin_directions, go_on
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Pressing
+from rattleback.solvers.contacts.rounds import (
+    Rounds,
+    begin_exchange,
+    begin_rounds,
+    judge,
+    judge_exchange,
+    next_exchange,
+    next_sweep,
+    push_in_order,
+    reopen,
+    sweep_back,
+    sweep_in_order,
+)
+from rattleback.solvers.contacts.shock import propagate
+
+# Sweeps before conjugate directions are worth what they cost.
+PLAIN = 10
+
+
+class Sweeper:
+    """Records sweeps over the patches of a model.
+
+    Args:
+        program: Where to record.
+        bodies: The bodies.
+        pressing: The patches.
+        graph: Their number.
+        rounds: Who is busy.
+        palette: What sweeps colour by colour; None to go in order, on one thread.
+    """
+
+    def __init__(
+        self,
+        program: Any,
+        bodies: Bodies,
+        pressing: Pressing,
+        graph: Graph,
+        rounds: Rounds,
+        palette: Palette | None = None,
+    ) -> None:
+        self.palette = palette
+        self.shocks = False
+        self.program, self.bodies, self.pressing, self.graph, self.rounds = program, bodies, pressing, graph, rounds
+        self.worlds = len(rounds.busy)
+        device = rounds.busy.device
+        self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
+        counts = {"contacts": len(pressing.points.impulse), "bodies": len(bodies.world), "worlds": self.worlds}
+        self.directions = arrays.allocate(Directions, counts, device)
+
+    def push(self, motion: Motion) -> None:
+        """Record what applies the impulses all points have to the velocities of a motion."""
+        if self.palette is None:
+            self.program.launch(push_in_order, 1, self.bodies, self.pressing, self.graph, motion)
+        else:
+            self.palette.push(motion)
+
+    def exchange(
+        self, contacts: Callable[[Any], None], joints: Callable[[], None], tolerance: float, most: int
+    ) -> None:
+        """Record contacts and joints in turn, until neither puts the other off.
+
+        Args:
+            contacts: Records sweeps of the contacts in the worlds that it is given.
+            joints: Records what corrects the joints.
+            tolerance: Largest residual the joints may leave at the contacts [m/s].
+            most: Most exchanges.
+        """
+        program, rounds = self.program, self.rounds
+        program.launch(begin_exchange, self.worlds, rounds)
+        with program.loop(rounds.any_exchanging, may_stop=True):
+            program.launch(next_exchange, 1, rounds)
+            contacts(rounds.exchanging)
+            joints()
+            program.launch(judge_exchange, self.worlds, rounds, tolerance, most)
+
+    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None) -> None:
+        """Record sweeps over a motion until the residual is within a tolerance.
+
+        Args:
+            motion: Whose velocities are corrected.
+            tolerance: Largest residual [m/s].
+            most: Most sweeps.
+            wanted: 1 for every world that is to be swept; None for all.
+        """
+        program, rounds = self.program, self.rounds
+        wanted = self.everywhere if wanted is None else wanted
+        program.launch(begin_rounds, self.worlds, rounds, wanted)
+        with program.loop(rounds.any_busy, may_stop=True):
+            self._sweep_once(motion)
+            plain = most if self.palette is not None else min(most, PLAIN)
+            program.launch(judge, self.worlds, rounds, tolerance, plain, 1)
+        if plain < most - 1:
+            program.launch(reopen, self.worlds, rounds, wanted, tolerance)
+            with program.when(rounds.any_busy):
+                self._sweep_on(motion, tolerance, most)
+        if self.shocks and most > 1:
+            program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
+
+    def _sweep_once(self, motion: Motion) -> None:
+        self.program.launch(next_sweep, self.worlds, self.rounds)
+        if self.palette is None:
+            self.program.launch(sweep_in_order, 1, self.bodies, self.pressing, self.graph, motion, self.rounds)
+        else:
+            self.palette.sweep(motion, self.rounds)
+
+    def _sweep_on(self, motion: Motion, tolerance: float, most: int) -> None:
+        """Sweeps back and forth along conjugate directions; going on takes one each way."""
+        program, rounds, swept = self.program, self.rounds, (self.bodies, self.graph, self.pressing, motion)
+        program.launch(begin_directions, 1, *swept, self.directions)
+        with program.loop(rounds.any_busy, may_stop=True):
+            self._sweep_once(motion)
+            program.launch(judge, self.worlds, rounds, tolerance, most, 2)
+            with program.when(rounds.any_busy):
+                program.launch(sweep_back, 1, self.bodies, self.pressing, self.graph, motion, rounds)
+                program.launch(go_on, 1, *swept, rounds, self.directions)
