@@ -17,29 +17,49 @@
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
 | ``cubes_1000`` | cost of finding contacts while cubes fall on a heap |
+| ``incline`` | braking distances of cubes on an inclined plane |
+| ``sliding_ball`` | when a sliding ball begins to roll |
+| ``rolling`` | balls that roll or slide down an inclined plane |
+| ``towers`` | tall towers, also with the heaviest cube on top |
+| ``book_stack`` | how far books can hang over the edge of a table |
+| ``arch`` | how thin an arch of stones may be |
+| ``painleve`` | at which friction a rod that is pushed along jams |
+| ``tippe_top`` | tops that friction turns over |
+| ``rattleback`` | a stone that reverses its spin |
+| ``wall`` | a wall that stands still until a ball hits it |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
 """
 
 from rattleback.experiments import (
     adams,
+    arch,
+    book_stack,
     bricard,
     chain,
     cubes_1000,
     heavy_top,
+    incline,
     loops,
     mass_ladder,
     n_four_bar,
+    painleve,
     pendulum,
+    rattleback,
+    rolling,
     rope,
     six_bar,
     slider_crank,
+    sliding_ball,
+    tippe_top,
     torque_free,
+    towers,
     tree,
     tree_sizes,
+    wall,
 )
 from rattleback.experiments.figure import draw
-from rattleback.experiments.result import Curve, Experiment, Finding, Options, Panel, Result
+from rattleback.experiments.result import Curve, Experiment, Finding, Options, Panel, Picture, Result
 
 MENU: dict[str, Experiment] = {
     found.EXPERIMENT.name: found.EXPERIMENT
@@ -59,7 +79,17 @@ MENU: dict[str, Experiment] = {
         rope,
         adams,
         cubes_1000,
+        incline,
+        sliding_ball,
+        rolling,
+        towers,
+        book_stack,
+        arch,
+        painleve,
+        tippe_top,
+        rattleback,
+        wall,
     )
 }
 
-__all__ = ["MENU", "Curve", "Experiment", "Finding", "Options", "Panel", "Result", "draw"]
+__all__ = ["MENU", "Curve", "Experiment", "Finding", "Options", "Panel", "Picture", "Result", "draw"]

@@ -11,13 +11,16 @@ from rattleback.recording.plots import check_picture_path, save_figure
 from rattleback.recording.style import FAINT, INK, PALETTE, label, tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from rattleback.experiments.result import Curve, Experiment, Panel, Result
+    from rattleback.experiments.result import Curve, Experiment, Panel, Picture, Result
 
 WIDTH, HEIGHT = 6.4, 4.6
+# Height of the strip of pictures [inch].
+STRIP = 3.0
 # Letters of the title that fit above a panel.
 LETTERS = 68
 # More curves than this have their legend beside the panel.
@@ -25,7 +28,7 @@ MOST_INSIDE = 4
 
 
 def draw(experiment: Experiment, result: Result, path: str | Path | None = None) -> Figure:
-    """Draw the panels of a result.
+    """Draw the panels of a result, and its pictures above them.
 
     Args:
         experiment: What was asked; its question is the title.
@@ -36,8 +39,14 @@ def draw(experiment: Experiment, result: Result, path: str | Path | None = None)
 
     target = None if path is None else check_picture_path(path)
     count = len(result.panels)
-    figure = Figure(figsize=(WIDTH * count, HEIGHT), dpi=120, layout="constrained")
-    grid = figure.subplots(1, count, squeeze=False)[0]
+    strip = STRIP if result.pictures else 0.0
+    figure = Figure(figsize=(WIDTH * count, HEIGHT + strip), dpi=120, layout="constrained")
+    below: Any = figure
+    if result.pictures:
+        parts: Any = figure.subfigures(2, 1, height_ratios=(STRIP, HEIGHT))
+        below = parts[1]
+        _show(parts[0], result.pictures)
+    grid = below.subplots(1, count, squeeze=False)[0]
     for axes, panel in zip(grid, result.panels, strict=True):
         _fill(axes, panel)
     question = textwrap.fill(experiment.question, LETTERS * count)
@@ -45,6 +54,13 @@ def draw(experiment: Experiment, result: Result, path: str | Path | None = None)
     if target is not None:
         save_figure(figure, target)
     return figure
+
+
+def _show(figure: Any, pictures: Sequence[Picture]) -> None:
+    """Paint pictures side by side."""
+    for axes, picture in zip(figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True):
+        picture.stage.paint(axes)
+        axes.set_title(picture.title, color=INK, fontsize=10)
 
 
 def _fill(axes: Any, panel: Panel) -> None:

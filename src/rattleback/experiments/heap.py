@@ -178,6 +178,7 @@ class Heap:
         program = self._program = Program(device, wp.zeros(1, dtype=wp.int32, device=device))
         with program.stage("step"):
             finder.record(program, program.stop)
+            finder.record_memory(program, program.stop)
             program.launch(fall, model.count, model.bodies, self.motion, self._pushes, self.step, program.stop)
             inputs = (model.bodies, self.motion, finder.contacts, self._pushes, self.step, program.stop)
             program.launch(push_apart, 1, *inputs)

@@ -11,7 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rattleback.recording.stage import Stage
 
 
 def in_silence(sentence: str) -> None:
@@ -114,6 +117,19 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """What a scene looks like at one moment.
+
+    Attributes:
+        title: Which moment.
+        stage: What is to be painted.
+    """
+
+    title: str
+    stage: Stage
+
+
+@dataclass(frozen=True)
 class Result:
     """What came out of an experiment.
 
@@ -122,12 +138,14 @@ class Result:
         panels: What to draw; may be empty.
         notes: Sentences that belong to the numbers: what failed and why, what is left out.
         skipped: Why the experiment was not done; empty when it was.
+        pictures: What to show in a strip above the panels; may be empty.
     """
 
     rows: tuple[Finding, ...] = ()
     panels: tuple[Panel, ...] = ()
     notes: tuple[str, ...] = ()
     skipped: str = ""
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -169,14 +187,16 @@ class Findings:
         if sentence and sentence not in self.notes:
             self.notes.append(sentence)
 
-    def result(self, *panels: Panel) -> Result:
-        """What was gathered, with the panels of its figure."""
-        return Result(tuple(self.rows), panels, tuple(self.notes))
+    def result(self, *panels: Panel, pictures: Sequence[Picture] = ()) -> Result:
+        """What was gathered, with the panels of its figure and the pictures above them."""
+        return Result(tuple(self.rows), panels, tuple(self.notes), pictures=tuple(pictures))
 
 
 def as_dict(experiment: Experiment, result: Result) -> dict[str, Any]:
-    """An experiment and its result as plain data."""
-    from dataclasses import asdict
+    """An experiment and its result as plain data, without pictures."""
+    from dataclasses import asdict, replace
 
+    plain = asdict(replace(result, pictures=()))
+    del plain["pictures"]
     said = {"name": experiment.name, "question": experiment.question, "source": experiment.source}
-    return {**said, "passed": result.passed, **asdict(result)}
+    return {**said, "passed": result.passed, **plain}
