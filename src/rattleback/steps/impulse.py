@@ -23,7 +23,7 @@ import warp as wp
 
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
-from rattleback.model.bench import Bench, Diagnostics, move
+from rattleback.model.bench import Bench, Diagnostics, copy_motion, move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
@@ -100,7 +100,7 @@ class ImpulseStep:
         program, contacts = bench.program, self.contacts
         self._record_before(bench)
         with program.stage("forces"):
-            self._start()
+            self._start(bench)
             self.integrator.record_forces(bench)
         if contacts is not None and contacts.shortens:
             with program.stage("contact time"):
@@ -170,9 +170,11 @@ class ImpulseStep:
         else:
             self.impulses.record_patches()
 
-    def _start(self) -> None:
+    def _start(self, bench: Bench) -> None:
         if self.joints is not None:
             self.joints.record_start()
+        elif self.impulses is not None:
+            bench.for_bodies(copy_motion, bench.state.motion, bench.start)
         if self.impulses is not None:
             self.impulses.record_start()
 
@@ -195,7 +197,7 @@ class ImpulseStep:
 
     def _try(self, bench: Bench) -> None:
         """A step of another length, from the same start."""
-        self._start()
+        self._start(bench)
         self._predict(bench)
         if self.joints is not None:
             self.joints.record_positions(lambda: self._predict(bench))

@@ -23,7 +23,6 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, checks
-from rattleback.model.bench import copy_motion
 from rattleback.model.contact_memory import remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
@@ -151,9 +150,8 @@ class ContactImpulses:
         self._for_patches(resting.prepare_patches, bodies, self.ground, graph, self.pressing, motion)
 
     def record_start(self) -> None:
-        """Record the half of the loads that acts at the start of the step."""
+        """Record the half of the loads that acts at the start of the step, whose motion is there."""
         bench = self.bench
-        bench.for_bodies(copy_motion, bench.state.motion, bench.start)
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
         self.sweeper.push(bench.start)

@@ -98,10 +98,10 @@ class Sweeper:
         """
         program, rounds = self.program, self.rounds
         wanted = self.everywhere if wanted is None else wanted
+        plain = most if self.palette is not None else min(most, PLAIN)
         program.launch(begin_rounds, self.worlds, rounds, wanted)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion)
-            plain = most if self.palette is not None else min(most, PLAIN)
             program.launch(judge, self.worlds, rounds, tolerance, plain, 1)
         if plain < most - 1:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance)
