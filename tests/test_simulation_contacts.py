@@ -362,6 +362,9 @@ def test_a_file_from_before_there_were_contacts_still_loads(tmp_path):
     simulation.save(tmp_path / "x.npz")
     header, values = opened(tmp_path / "x.npz")
     new = (
+        "preset",
+        "substeps",
+        "warn",
         "contacts",
         "broadphase",
         "narrowphase",

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from rattleback.maths import rotation
     from rattleback.model import Body, Material, Scene, State
+    from rattleback.problem.break_events import BreakEvent, BreakEvents
     from rattleback.recording import Recorder
     from rattleback.shapes import (
         Box,
@@ -134,6 +135,7 @@ _HOME = {
     ),
     "rattleback.maths": ("rotation",),
     "rattleback.model": ("Body", "Material", "Scene", "State"),
+    "rattleback.problem.break_events": ("BreakEvent", "BreakEvents"),
     "rattleback.recording": ("Recorder",),
     "rattleback.shapes": (
         "Box",
@@ -176,6 +178,8 @@ __all__ = [
     "Ball",
     "Body",
     "Box",
+    "BreakEvent",
+    "BreakEvents",
     "Capsule",
     "CommonDirection",
     "Compound",

@@ -12,6 +12,7 @@ from rattleback.core import arrays
 from rattleback.core.stages import Program
 from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.state import Loads, Motion
+from rattleback.presets import CONTACT_PARTS
 from rattleback.problem.corrections import Limits
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.preview import Preview, make_preview
@@ -144,7 +145,8 @@ class RecordedStep:
         limits.most, limits.speed = methods.max_iterations, methods.closing_speed
         # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
-        return make_preview(self.bench, compile_joints(self.model), methods.joints, limits)
+        problem = compile_joints(self.model, self.state.breaks.broken)
+        return make_preview(self.bench, problem, methods.joints, limits, methods.sleep)
 
     @property
     def _can_meet(self) -> bool:
@@ -169,12 +171,12 @@ class RecordedStep:
         methods = self.methods
         if self.contacts is None or not methods.resolves:
             return None
-        finder = self.contacts.finder
-        depth = 0.1 * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
+        finder, (deep, fast) = self.contacts.finder, CONTACT_PARTS[methods.preset]
+        depth = deep * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
         speed = methods.contact_velocity_tolerance
         if speed is None:
             gravity = float(np.linalg.norm(self.model.scene.gravity)) or 1.0
-            speed = 0.01 * math.sqrt(2.0 * gravity * finder.distance)
+            speed = fast * math.sqrt(2.0 * gravity * finder.distance)
         return methods.contacts.bind(self.bench, finder.contacts, (depth, speed), finder.distance)
 
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:

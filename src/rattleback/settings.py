@@ -23,6 +23,7 @@ CONTACT_TOLERANCES = ("penetration_tolerance", "contact_velocity_tolerance")
 # In single precision velocities of some metres per second are not known to a micrometre per second.
 DEFAULT_TOLERANCE = 1e-6 if epsilon < 1e-10 else 1e-3
 MOST_ITERATIONS = 1_000_000
+MOST_SUBSTEPS = 10_000
 JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
 CONTACT_MENU = (contact_methods.MENU, contact_methods.NEEDS)
 CONTACT_TIMES = ("off", "bisect", "interpolate")
@@ -40,7 +41,9 @@ DETECTION = {
 class Settings(TypedDict, total=False):
     """Keyword options of :class:`Simulation`."""
 
+    preset: str
     time_step: float
+    substeps: int
     device: str
     worlds: int | None
     integrator: str | Integrator
@@ -62,6 +65,7 @@ class Settings(TypedDict, total=False):
     max_iterations: int
     sleep: bool
     strict: bool
+    warn: bool
 
 
 @dataclass(frozen=True)
@@ -69,20 +73,24 @@ class Methods:
     """How a step is done: everything that has to be recorded anew when it changes.
 
     Attributes:
+        preset: Whose parts of the contact distance and of the speed of rebounds contacts may be off, where they are
+            not given tolerances of their own; a name of ``presets.MENU``.
+        substeps: In how many sub-steps a step is done.
         integrator: How free bodies move.
         joints: How joints are held.
         contacts: What is done about contacts.
         detection: How contacts are found; None before anything was said about it, for the defaults.
         contact_time: How the time of contact within a step is found, a name of CONTACT_TIMES.
-        penetration_tolerance: How deep contacts may overlap [m]; None for a tenth of the contact distance.
-        contact_velocity_tolerance: How fast contacts may be that are to be stopped [m/s]; None for a hundredth of the
-            speed from which they rebound.
+        penetration_tolerance: How deep contacts may overlap [m]; None for what the preset says.
+        contact_velocity_tolerance: How fast contacts may be that are to be stopped [m/s]; None for the same.
         tolerances: What joints may be off, by the names of TOLERANCES.
         closing_speed: How fast joints that are apart are pulled together [m/s, rad/s].
         max_iterations: Most corrections of a step.
         sleep: Whether bodies at rest fall asleep.
     """
 
+    preset: str
+    substeps: int
     integrator: Any
     joints: Any
     contacts: Any
@@ -109,6 +117,8 @@ class Methods:
 def default_methods() -> Methods:
     """What a simulation does unless it is told otherwise."""
     return Methods(
+        preset="balanced",
+        substeps=1,
         integrator=MENU[DEFAULT](),
         joints=joint_methods.MENU[joint_methods.DEFAULT](),
         contacts=contact_methods.MENU[contact_methods.DEFAULT](),
@@ -130,6 +140,8 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
     was = {name: settings.get(name, getattr(before, name)) for name in plain}
     contacts = choose("contact method", settings.get("contacts", before.contacts), *CONTACT_MENU)
     return Methods(
+        preset=settings.get("preset", before.preset),
+        substeps=checks.count(settings.get("substeps", before.substeps), "substeps", most=MOST_SUBSTEPS),
         integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
         joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
         contacts=contacts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,19 +11,19 @@ import numpy as np
 
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import name_of
-from rattleback.core.errors import DivergenceError, InputError, NotConverged, NotConvergedWarning
+from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.report import Profile, Report
 from rattleback.forces.field import ForceField
 from rattleback.forces.servo_view import ServoView
 from rattleback.integrators import MENU
 from rattleback.model import measure
 from rattleback.model.compile import compile_scene
-from rattleback.model.contact_memory import WRITTEN
 from rattleback.model.sleep import sleeping_columns
 from rattleback.model.view import BodyView
+from rattleback.presets import with_preset
 from rattleback.problem.joint_view import JointView
-from rattleback.recorded_step import RecordedStep
-from rattleback.settings import Methods, Settings, chosen, default_methods
+from rattleback.replay import Replay
+from rattleback.settings import Settings, chosen, default_methods
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,11 +32,7 @@ if TYPE_CHECKING:
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
-
-# What happens around a step with a budget takes about this long [s].
-AROUND_A_STEP = 5e-5
-# One replay of the captured step lasts about this long, so that an interrupt from the keyboard gets through.
-SECONDS_PER_REPLAY = 0.05
+    from rattleback.recorded_step import RecordedStep
 
 
 class Simulation:
@@ -45,36 +40,41 @@ class Simulation:
 
     Args:
         scene: What to simulate; later changes to the scene do not reach it.
-        **settings: ``time_step`` [s] (default 0.01); ``device``, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``; ``worlds``, the
-            number of copies side by side; ``integrator``, ``joints`` and ``contacts``, names from their menus or
-            objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``, the same, which find contacts no farther
-            apart than ``contact_distance`` [m] (default a thousandth of the median size of what moves), at most
-            ``contact_points`` a pair of solids (default 4), with ``contact_volumes`` to measure overlaps;
-            ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default ``"off"``);
-            ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of contacts;
+        **settings: ``preset``, ``"accurate"``, ``"balanced"`` (the default) or ``"fast"``, for what is not said
+            beside it (see :mod:`rattleback.presets`; defaults below are those of ``"balanced"``); ``time_step`` [s]
+            (default 0.01); ``substeps``, in how many each is done (default 1); ``device``, ``"cpu"``, ``"cuda"`` or
+            ``"cuda:0"``; ``worlds``, the number of copies side by side; ``integrator``, ``joints`` and ``contacts``,
+            names from their menus or objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``, the same, which
+            find contacts no farther apart than ``contact_distance`` [m] (default a thousandth of the median size of
+            what moves), at most ``contact_points`` a pair of solids (default 4), with ``contact_volumes`` to measure
+            overlaps; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default
+            ``"off"``); ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of contacts;
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
             apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
-            tolerances (default 50); ``strict``, to raise when a step does not, where a warning is given otherwise;
-            ``sleep``, to let bodies at rest sleep until something happens to them (default False).
+            tolerances (default 50); ``strict``, to raise when a step does not; ``warn``, to give a warning where it is
+            not to raise (default True); ``sleep``, to let bodies at rest sleep until something happens to them
+            (default False).
     """
 
     def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
         checks.options(settings, Settings.__annotations__, "Simulation")
+        settings = with_preset(settings)
         worlds = settings.get("worlds")
         copies = None if worlds is None else checks.count(worlds, "worlds")
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
         self.methods = chosen(settings, default_methods())
         self.strict = checks.flag(settings.get("strict", False), "strict")
+        self.warn = checks.flag(settings.get("warn", True), "warn")
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
         self._observers: list[Observer] = []
-        self._steps_per_replay = 16
-        self._budget: float | None = None
-        self._called = 0.0
-        self._found = self._solved = (-1, -1)
-        self._step = RecordedStep(self.forces, self._state, self.methods)
+        self._replay = Replay(self.forces, self._state, self.methods)
+
+    @property
+    def _step(self) -> RecordedStep:
+        return self._replay.step
 
     @property
     def integrator(self) -> Integrator:
@@ -100,7 +100,7 @@ class Simulation:
 
     @property
     def time_step(self) -> float:
-        """Length of a step [s]; may be changed between steps."""
+        """Length of a whole step [s]; may be changed between steps."""
         return float(self._state.clock.time_step.numpy()[0])
 
     @time_step.setter
@@ -131,14 +131,10 @@ class Simulation:
     @property
     def contacts(self) -> ContactView:
         """The contacts at this moment."""
-        self._state.send()
-        if (stages := self._step.looking()) is None:
+        if (stages := self._replay.contacts()) is None:
             raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
         from rattleback.collision.contact_view import ContactView
 
-        if self._found != (self._state.version, self._state.steps):
-            stages.finder.find()
-            self._found = (self._state.version, self._state.steps)
         static = np.tile(self.model.mass == 0.0, self.model.worlds)
         return ContactView(stages.finder, self.model, sleeping_columns(self._state, static))
 
@@ -147,24 +143,17 @@ class Simulation:
         return ServoView(self.model, self._state, name)
 
     def use(self, **settings: Unpack[Settings]) -> None:
-        """Swap ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
+        """Swap ``preset``, ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
         allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
         checks.options(settings, allowed, "use")
+        settings = with_preset(settings)
         methods = chosen(settings, self.methods)
         step = checks.positive(settings.get("time_step", self.time_step), "time_step")
         strict = checks.flag(settings.get("strict", self.strict), "strict")
-        self._choose(methods)
-        self.strict, self.time_step = strict, step
-
-    def _choose(self, methods: Methods) -> None:
-        """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
-        if methods == self.methods:
-            return
-        old, self._step = self._step, RecordedStep(self.forces, self._state, methods, self._step)
-        if old.sleep is not None:
-            old.sleep.end()
-        self.methods, self._found = methods, (-1, -1)
-        self._state.contacts.pending.fill_(int(WRITTEN))
+        warn = checks.flag(settings.get("warn", self.warn), "warn")
+        if methods != self.methods:
+            self._replay.choose(methods)
+        self.methods, self.strict, self.warn, self.time_step = methods, strict, warn, step
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -179,13 +168,8 @@ class Simulation:
             NotConverged: With ``strict=True``, a step did not meet its tolerance.
         """
         count = checks.count(steps, "The number of steps")
-        self._called = time.perf_counter()
-        self._budget = None if budget_ms is None else 1e-3 * checks.positive(budget_ms, "budget_ms")
-        self._begin()
-        try:
-            self._take(count)
-        finally:
-            self._budget = None
+        self._replay.begin(None if budget_ms is None else 1e-3 * checks.positive(budget_ms, "budget_ms"))
+        self._take(count)
         self._end()
 
     def run(self, duration: float, progress: bool = False) -> None:
@@ -200,7 +184,7 @@ class Simulation:
         wanted, h = self.check_duration(duration), self.time_step
         whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
         rest = wanted - whole * h
-        self._begin()
+        self._replay.begin()
         if self.methods.contact_time != "off":
             self._take_until(float(self._state.clock.time.numpy().min()) + wanted)
         else:
@@ -283,14 +267,7 @@ class Simulation:
 
     def profile(self, steps: int = 100) -> Profile:
         """Where the time of a step goes, measured over ``steps`` steps from here; the simulation stays where it is."""
-        count = checks.count(steps, "The number of steps to profile")
-        self._state.freeze()
-        before, seen = self._state.copy(), arrays.clone(self._step.bench.worst)
-        seconds = self._step.program.time_stages(count)
-        self._state.assign(before)
-        arrays.copy_into(self._step.bench.worst, seen)
-        self._step.program.stop.zero_()
-        return Profile(count, {name: value / count for name, value in seconds.items()})
+        return self._replay.profile(checks.count(steps, "The number of steps to profile"))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write scene, settings and state to a file; :func:`rattleback.load` goes on from it bit for bit."""
@@ -298,17 +275,11 @@ class Simulation:
 
         save(self, path)
 
-    def _begin(self) -> None:
-        self._state.freeze()
-        if self._step.outdated:
-            self._step = self._step.grown()
-        self._step.forget()
-
     def _take(self, steps: int) -> None:
         """Take steps, stopping wherever an observer wants to look."""
         while steps > 0:
             chunk = min(steps, self._steps_to_observation())
-            self._advance(chunk)
+            self._replay.advance(chunk)
             steps -= chunk
             for observer in self._observers:
                 if self._state.steps % observer.every == 0:
@@ -320,69 +291,12 @@ class Simulation:
             return
         if self.strict:
             raise NotConverged(report.reason)
-        warnings.warn(report.reason, NotConvergedWarning, stacklevel=3)
-
-    def _advance(self, steps: int) -> None:
-        """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
-        while steps > 0:
-            bite = min(steps, self._steps_per_replay) if self._budget is None else 1
-            begun = time.perf_counter()
-            # Only where contacts are found can a replay end early and go on; else the clock need not be read.
-            first = 0 if self._step.contacts is None else self._state.steps
-            self._replay(bite, first)
-            if fault := int(self._step.program.stop.numpy()[0]):
-                self._step.program.stop.zero_()
-                if fault > 0:
-                    self._raise_divergence(self.model.count - fault)
-                steps -= self._state.steps - first
-                self._step = self._step.grown()
-                if steps == 0:
-                    self._finish()
-                continue
-            if self._step.contacts is not None:
-                self._step.contacts.refresh()
-                self._found = self._solved = (self._state.version, self._state.steps)
-            seconds = max(time.perf_counter() - begun, 1e-7)
-            if bite == self._steps_per_replay:
-                self._steps_per_replay = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
-            steps -= bite
-
-    def _replay(self, steps: int, first: int) -> None:
-        """Replay steps from the one with this number, or one within the budget."""
-        self._state.freeze()
-        if self._step.contacts is not None and self._solved != (self._state.version, first):
-            self._step.contacts.stale.fill_(1)
-        if self._budget is None:
-            self._step.program.run(steps)
-        else:
-            self._step.program.run_until(self._called + self._budget - AROUND_A_STEP)
-            self._called = time.perf_counter()
-
-    def _finish(self) -> None:
-        """Do what was left of the last step when a buffer was too small for its contacts."""
-        while True:
-            self._step.program.run(0)
-            if not self._step.program.stop.numpy()[0]:
-                break
-            self._step.program.stop.zero_()
-            self._step = self._step.grown()
-        self._found = self._solved = (self._state.version, self._state.steps)
+        if self.warn:
+            warnings.warn(report.reason, NotConvergedWarning, stacklevel=3)
 
     def _steps_to_observation(self) -> int:
         done = self._state.steps
         return min((observer.every - done % observer.every for observer in self._observers), default=2**31 - 1)
-
-    def _raise_divergence(self, row: int) -> None:
-        name, world = self.model.locate(row)
-        step, where = self._state.steps + 1, f" of world {world}" if self.model.batched else ""
-        raise DivergenceError(
-            f"Body {name!r}{where} is no longer finite in step {step}, after t = {self.time:.6g} s; "
-            "the state is the last good one. A shorter time_step or another integrator may help.",
-            body=name,
-            world=world,
-            time=self.time,
-            step=step,
-        )
 
 
 def _bites(steps: int, progress: bool, title: str) -> Any:

@@ -78,7 +78,7 @@ def solve(a, b, gap=1e30, points=1):
     items.needed.fill_(count)
     for name in ("separation", "normal", "point_a", "point_b"):
         getattr(found, name).fill_(np.nan)
-    wp.launch(find_boxes, count, inputs=[items, colliders, places, gap, points, found], device="cpu")
+    wp.launch(find_boxes, count, inputs=[items, colliders, places, gap, points, found, count], device="cpu")
     said = SimpleNamespace(**arrays.read(found))
     said.point_a, said.point_b = said.point_a + a.place, said.point_b + a.place
     return said

@@ -104,6 +104,9 @@ class InParallel:
     def __init__(self, program):
         self.launch, self.when, self.loop = program.launch, program.when, program.loop
 
+    def share(self, kernel, count, *inputs):
+        self.launch(kernel, count, *inputs, count)
+
 
 @pytest.mark.parametrize("floor", [rb.Plane(), waves()], ids=["plane", "waves"])
 @pytest.mark.parametrize("method", broadphase.MENU)

@@ -39,6 +39,7 @@ FULL = [
     "tippe_top",
     "rattleback",
     "wall",
+    "wall_shock",
 ]
 
 

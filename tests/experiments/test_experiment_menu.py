@@ -21,9 +21,15 @@ SURE += [
     "painleve",
     "tippe_top",
     "rattleback",
+    "bounces",
+    "cradle",
+    "double_pendulum_impact",
+    "ragdoll_on_stairs",
     "wall",
+    "presets",
+    "wall_shock",
 ]
-TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000"]
+TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
 
 
 def test_the_short_versions_cover_the_menu():

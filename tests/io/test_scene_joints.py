@@ -191,7 +191,8 @@ def faults(path):
 
 HINGE = {"kind": "revolute", "a": "arm", "b": "hand"}
 FIELDS = (
-    "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'limits', 'restitution'."
+    "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'breaking_force', "
+    "'breaking_torque', 'limits', 'restitution'."
 )
 FRAME = [[0, 0, 0], [0, 0, 0, 1]]
 

@@ -138,11 +138,11 @@ def node_of(data, place):
             ["settings", "wrolds"],
             2,
             "has 1 fault:\n  settings.wrolds: is not a field of this table. Did you mean 'worlds'? It takes "
-            "'integrator', 'joints', 'contacts', 'penetration_tolerance', 'contact_velocity_tolerance', 'broadphase', "
-            "'narrowphase', 'contact_distance', 'bounding_volume', "
+            "'preset', 'substeps', 'integrator', 'joints', 'contacts', 'penetration_tolerance', "
+            "'contact_velocity_tolerance', 'broadphase', 'narrowphase', 'contact_distance', 'bounding_volume', "
             "'contact_points', 'contact_volumes', 'contact_time', 'worlds', 'position_tolerance', "
             "'orientation_tolerance', 'velocity_tolerance', 'closing_speed', 'max_iterations', 'sleep', "
-            "'strict'.",
+            "'strict', 'warn'.",
         ),
         (
             ["settings", "worlds"],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback import scenes, simulation
+from rattleback import replay, scenes
 from rattleback.core import stages
 
 AMPLE = 60_000.0
@@ -33,7 +33,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> TickingClock:
     """A clock for steps with a budget: how long the machine takes has no part in the test."""
     clock = TickingClock()
     monkeypatch.setattr(stages, "time", clock)
-    monkeypatch.setattr(simulation, "time", clock)
+    monkeypatch.setattr(replay, "time", clock)
     return clock
 
 

@@ -20,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how to simulate; what is left out is as the scene is meant to run")
     how.add_argument("--duration", metavar="S", type=number, help="time to simulate [s]; 1 for a file")
     how.add_argument("--time-step", metavar="H", type=number, help="length of a step [s]")
+    how.add_argument("--substeps", metavar="N", type=whole_number, help="sub-steps of a step")
+    how.add_argument("--preset", metavar="NAME", help="settings that go together: accurate, balanced or fast")
     how.add_argument("--integrator", metavar="NAME", help="how free bodies are moved, such as rk4")
     how.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:0")
     how.add_argument("--worlds", metavar="N", type=whole_number, help="copies of the scene side by side")

@@ -53,7 +53,7 @@ def _existing(target: str, names: list[str]) -> Path:
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings of the simulation that were given."""
-    names = ("time_step", "device", "integrator", "worlds")
+    names = ("preset", "time_step", "substeps", "device", "integrator", "worlds")
     return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
 
 

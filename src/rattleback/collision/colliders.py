@@ -78,6 +78,9 @@ class Places:
     lower: vec3 = field("m", "lower corner of a box around it along the axes, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
     stride: real = field("m", "how far its points go in the coming step at most; zero for nothing ahead")
+    way: vec3 = field("m", "how far its body has gone from there already")
+    turn: vec3 = field("rad", "how far it has turned")
+    stays: wp.int32 = field("1", "1 where it is where it was the last time")
 
 
 @group(axis="colliders")

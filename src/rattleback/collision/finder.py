@@ -20,13 +20,14 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision import broadphase
+from rattleback.collision.anchor import LIMIT, Anchoring, Answered, place_at_anchors, record_spared
 from rattleback.collision.bounds import BoxBounds
 from rattleback.collision.closest import Found
 from rattleback.collision.coherence import Coherence
 from rattleback.collision.colliders import Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
-from rattleback.collision.gather import Gathering
+from rattleback.collision.gather import Gathering, Solids
 from rattleback.collision.items import Items
 from rattleback.collision.look_ahead import LookAhead
 from rattleback.collision.measure_overlap import Volumes, record_volumes
@@ -128,7 +129,7 @@ class Finder:
     def record_answers(self, program: Program, stop: Any) -> tuple[Items, Found]:
         """Record the launches that look at all pairs of solids that may touch, and where their answers are."""
         geometry, items, look = self.geometry, self.items, self.look
-        program.launch(place, geometry.count, *self._place_inputs())
+        self._record_places(program)
         if look is not None:
             look.record_boxes(program)
         self.broad.record(program)
@@ -141,6 +142,7 @@ class Finder:
                 program.launch(raise_when_full, 1, needed, room, stop)
         if look is not None:
             look.record_reach(program, items)
+        record_spared(program, items, self.places, self.answered)
         answers = (program, geometry, items, self.places, self.distance, self.found)
         self.coherence.record_start(program, self.places, self.distance, self.found)
         if not isinstance(self.how.bounds, BoxBounds):
@@ -192,6 +194,13 @@ class Finder:
         if flag is not None and flag.numpy()[0]:
             self.broad.renew()
 
+    def _record_places(self, program: Program) -> None:
+        geometry, anchoring = self.geometry, Anchoring()
+        anchoring.motion, anchoring.memory = self.motion, self.gathering.memory
+        anchoring.limit = 0.0 if self.look is None else LIMIT * self.distance
+        given = (geometry.colliders, geometry.hulls, anchoring, 0.5 * self.distance, self.places)
+        program.launch(place_at_anchors, geometry.count, *given)
+
     def _place_inputs(self) -> tuple[Any, ...]:
         return (self.geometry.colliders, self.geometry.hulls, self.motion, 0.5 * self.distance, self.places)
 
@@ -210,6 +219,7 @@ class Finder:
         self.pairs = arrays.allocate(Pairs, counts, device)
         self.items = arrays.allocate(Items, counts, device)
         self.found = arrays.allocate(Found, counts, device)
+        self.answered = arrays.allocate(Answered, counts, device)
         self.contacts = arrays.allocate(Contacts, counts, device)
         self.volumes = arrays.allocate(Volumes, counts if self.how.volumes else {"items": 0}, device)
         into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points, self.look)
@@ -233,7 +243,9 @@ class Finder:
         self.holder.contacts = memory
         if self.look is not None:
             self.look.remember(memory)
-        self.gathering = Gathering(geometry.colliders, self.pairs, self.items, into, self.contacts, memory)
+        solids = Solids()
+        solids.colliders, solids.places = geometry.colliders, self.places
+        self.gathering = Gathering(solids, self.pairs, self.items, into, self.contacts, memory)
 
 
 def _median_size(geometry: Geometry) -> float:

@@ -10,15 +10,25 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.colliders import Colliders
+from rattleback.collision.anchor import gone
+from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import Into
 from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.regions import Regions
+from rattleback.core.precision import real
 from rattleback.core.sums import Sum
 from rattleback.model.contact_memory import ContactMemory, remember
 from rattleback.model.contacts import Contacts
+
+
+@wp.struct
+class Solids:
+    """The colliders and where they are."""
+
+    colliders: Colliders
+    places: Places
 
 
 @wp.kernel(enable_backward=False)
@@ -30,29 +40,38 @@ def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> N
 
 @wp.kernel(enable_backward=False)
 def gather(
-    items: Items, colliders: Colliders, regions: Regions, start: wp.array[wp.int32], most: int, contacts: Contacts
+    items: Items,
+    solids: Solids,
+    regions: Regions,
+    start: wp.array[wp.int32],
+    most: int,
+    memory: ContactMemory,
+    contacts: Contacts,
+    lanes: int,
 ) -> None:
     """Copy the points of every item to their places in the list."""
-    m = wp.tid()
-    if m == 0:
+    if wp.tid() == 0:
         contacts.needed[0] = start[start.shape[0] - 1]
-    if m >= items.needed[0]:
-        return
-    begin = start[m]
-    end = wp.min(start[m + 1], contacts.part.shape[0])
-    a = items.a[m]
-    b = items.b[m]
-    for c in range(begin, end):
-        slot = m * most + c - begin
-        contacts.body_a[c] = colliders.body[a]
-        contacts.body_b[c] = colliders.body[b]
-        contacts.collider_a[c] = a
-        contacts.collider_b[c] = b
-        contacts.part[c] = items.part[m]
-        contacts.feature[c] = regions.feature[slot] + NAMES * items.sight[m]
-        contacts.normal[c] = regions.normal[m]
-        contacts.point[c] = regions.point[slot]
-        contacts.separation[c] = regions.separation[slot]
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        begin = start[m]
+        end = wp.min(start[m + 1], contacts.part.shape[0])
+        a = items.a[m]
+        b = items.b[m]
+        for c in range(begin, end):
+            slot = m * most + c - begin
+            contacts.body_a[c] = solids.colliders.body[a]
+            contacts.body_b[c] = solids.colliders.body[b]
+            contacts.collider_a[c] = a
+            contacts.collider_b[c] = b
+            contacts.part[c] = items.part[m]
+            contacts.feature[c] = regions.feature[slot] + NAMES * items.sight[m]
+            n = regions.normal[m]
+            p = regions.point[slot]
+            of_a = gone(solids.places, memory, a, p)
+            of_b = gone(solids.places, memory, b, p)
+            contacts.normal[c] = n
+            contacts.point[c] = p + real(0.5) * (of_a + of_b)
+            contacts.separation[c] = regions.separation[slot] + wp.dot(n, of_a - of_b)
 
 
 @wp.kernel(enable_backward=False)
@@ -72,31 +91,29 @@ def is_same(contacts: Contacts, c: int, former: ContactMemory, k: int) -> bool:
 
 
 @wp.kernel(enable_backward=False)
-def match(contacts: Contacts, former: ContactMemory) -> None:
+def match(contacts: Contacts, former: ContactMemory, lanes: int) -> None:
     """Find the former self of every contact."""
-    c = wp.tid()
-    if c >= wp.min(contacts.needed[0], contacts.part.shape[0]):
-        return
-    a = contacts.collider_a[c]
-    first = former.first[a]
-    end = former.first[a + 1]
-    # Most contacts are where they were in the list.
-    k = first + c - contacts.first[a]
-    if k < end and is_same(contacts, c, former, wp.min(k, end - 1)):
-        contacts.previous[c] = k
-        return
-    same = int(-1)
-    for k in range(first, end):
-        if is_same(contacts, c, former, k):
-            same = k
-    contacts.previous[c] = same
+    for c in range(wp.tid(), wp.min(contacts.needed[0], contacts.part.shape[0]), lanes):
+        a = contacts.collider_a[c]
+        first = former.first[a]
+        end = former.first[a + 1]
+        # Most contacts are where they were in the list.
+        k = first + c - contacts.first[a]
+        if k < end and is_same(contacts, c, former, wp.min(k, end - 1)):
+            contacts.previous[c] = k
+            continue
+        same = int(-1)
+        for k in range(first, end):
+            if is_same(contacts, c, former, k):
+                same = k
+        contacts.previous[c] = same
 
 
 class Gathering:
     """The list of contacts out of the regions of the items.
 
     Args:
-        colliders: The colliders.
+        solids: The colliders and where they are.
         pairs: Pairs of colliders.
         items: What was looked at.
         into: Where its regions are.
@@ -105,9 +122,9 @@ class Gathering:
     """
 
     def __init__(
-        self, colliders: Colliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
+        self, solids: Solids, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
     ) -> None:
-        self.colliders, self.pairs, self.items, self.into = colliders, pairs, items, into
+        self.solids, self.pairs, self.items, self.into = solids, pairs, items, into
         self.contacts, self.memory, device = contacts, memory, items.a.device
         self.start = wp.zeros(len(items.a) + 1, dtype=wp.int32, device=device)
         self.sum = Sum(self.start, len(items.a), device)
@@ -118,9 +135,10 @@ class Gathering:
         regions, slots = self.into.regions, self.into.slots
         program.launch(count_points, many, self.items, regions, self.start)
         self.sum.record(program)
-        program.launch(gather, many, self.items, self.colliders, regions, self.start, slots, self.contacts)
+        given = (self.start, slots, self.memory, self.contacts)
+        program.share(gather, many, self.items, self.solids, regions, *given)
         program.launch(find_rows, rows, self.pairs, self.items, self.start, self.contacts)
-        program.launch(match, room, self.contacts, self.memory)
+        program.share(match, room, self.contacts, self.memory)
 
     def record_memory(self, program: Any, stop: Any) -> None:
         """Record what makes these contacts the last ones."""

@@ -21,6 +21,7 @@ class Items:
     pair: wp.int32 = field("1", "pair it belongs to")
     ahead: real = field("m", "how much farther apart than the contact distance they may be; zero for nothing ahead")
     sight: wp.int32 = field("1", "class of what lies ahead; zero for nothing")
+    kept: wp.int32 = field("1", "1 where it has the answer of the last time, in the same slot")
     first: wp.int32 = field("1", "first item of a pair; one more entry than pairs", axis="pairs_and_one")
     later: wp.int32 = field("1", "number of items of a pair that only lie ahead, its last ones", axis="pairs_and_one")
     chosen: wp.int32 = field("1", "1 where the points on the surface of a pair are chosen", axis="pairs_and_one")

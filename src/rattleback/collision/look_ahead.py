@@ -158,19 +158,17 @@ def turning(outlook: Outlook, i: int, other: int) -> real:
 
 
 @wp.kernel(enable_backward=False)
-def look_farther(items: Items, outlook: Outlook) -> None:
+def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
     """How much farther apart than the contact distance two solids may be and still touch in the step."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    a = items.a[m]
-    b = items.b[m]
-    if is_known(outlook):
-        items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
-        return
-    nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
-    nearer += turning(outlook, a, b) + turning(outlook, b, a)
-    items.ahead[m] = wp.where(nearer > SLOW * outlook.gap, nearer + SPARE * outlook.gap, real(0.0))
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[m]
+        b = items.b[m]
+        if is_known(outlook):
+            items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
+            continue
+        nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
+        nearer += turning(outlook, a, b) + turning(outlook, b, a)
+        items.ahead[m] = wp.where(nearer > SLOW * outlook.gap, nearer + SPARE * outlook.gap, real(0.0))
 
 
 @wp.func
@@ -203,26 +201,24 @@ def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
 
 
 @wp.kernel(enable_backward=False)
-def find_touching(items: Items, found: Found, outlook: Outlook) -> None:
+def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
     """How much farther than the contact distance the regions of solids go."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    a = items.a[m]
-    b = items.b[m]
-    sight = int(0)
-    beyond = real(0.0)
-    if is_known(outlook):
-        sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
-        for _ in range(sight):
-            beyond = real(2.0) * beyond + outlook.unit
-    elif items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]:
-        more = nearness(outlook, found, m, a, b) - outlook.gap
-        while beyond < more and sight < CLASSES:
-            beyond = real(2.0) * beyond + outlook.unit
-            sight += 1
-    items.sight[m] = sight
-    items.ahead[m] = beyond
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[m]
+        b = items.b[m]
+        sight = int(0)
+        beyond = real(0.0)
+        if is_known(outlook):
+            sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
+            for _ in range(sight):
+                beyond = real(2.0) * beyond + outlook.unit
+        elif items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]:
+            more = nearness(outlook, found, m, a, b) - outlook.gap
+            while beyond < more and sight < CLASSES:
+                beyond = real(2.0) * beyond + outlook.unit
+                sight += 1
+        items.sight[m] = sight
+        items.ahead[m] = beyond
 
 
 @wp.kernel(enable_backward=False)
@@ -291,11 +287,11 @@ class LookAhead:
 
     def record_reach(self, program: Any, items: Items) -> None:
         """Record what says how far apart solids may be to be looked at."""
-        program.launch(look_farther, len(items.a), items, self.outlook)
+        program.share(look_farther, len(items.a), items, self.outlook)
 
     def record_touching(self, program: Any, items: Items, found: Found) -> None:
         """Record what says which of them will touch, and how far their regions go, from their answers."""
-        program.launch(find_touching, len(items.a), items, found, self.outlook)
+        program.share(find_touching, len(items.a), items, found, self.outlook)
 
     def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:
         """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""

@@ -16,7 +16,7 @@
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
-| ``cubes_1000`` | cost of finding contacts while cubes fall on a heap |
+| ``cubes_1000`` | cost of finding contacts while cubes fall on a heap, and how it rests |
 | ``incline`` | braking distances of cubes on an inclined plane |
 | ``sliding_ball`` | when a sliding ball begins to roll |
 | ``rolling`` | balls that roll or slide down an inclined plane |
@@ -26,7 +26,14 @@
 | ``painleve`` | at which friction a rod that is pushed along jams |
 | ``tippe_top`` | tops that friction turns over |
 | ``rattleback`` | a stone that reverses its spin |
+| ``bounces`` | how high and for how long balls bounce |
+| ``cradle`` | as many balls leave Newton's cradle as have arrived |
+| ``double_pendulum_impact`` | which laws of restitution create energy |
+| ``ragdoll_on_stairs`` | a ragdoll that holds together while it tumbles down stairs |
 | ``wall`` | a wall that stands still until a ball hits it |
+| ``wall_shock`` | what shock propagation saves in that wall, and what it costs |
+| ``funnel`` | collisions and contacts of a thousand cubes in a funnel |
+| ``presets`` | what the presets buy, and what sub-steps and sweeps do |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
 """
@@ -35,9 +42,13 @@ from rattleback.experiments import (
     adams,
     arch,
     book_stack,
+    bounces,
     bricard,
     chain,
+    cradle,
     cubes_1000,
+    double_pendulum_impact,
+    funnel,
     heavy_top,
     incline,
     loops,
@@ -45,6 +56,8 @@ from rattleback.experiments import (
     n_four_bar,
     painleve,
     pendulum,
+    presets,
+    ragdoll_on_stairs,
     rattleback,
     rolling,
     rope,
@@ -57,6 +70,7 @@ from rattleback.experiments import (
     tree,
     tree_sizes,
     wall,
+    wall_shock,
 )
 from rattleback.experiments.figure import draw
 from rattleback.experiments.result import Curve, Experiment, Finding, Options, Panel, Picture, Result
@@ -88,7 +102,14 @@ MENU: dict[str, Experiment] = {
         painleve,
         tippe_top,
         rattleback,
+        bounces,
+        cradle,
+        double_pendulum_impact,
+        ragdoll_on_stairs,
         wall,
+        wall_shock,
+        funnel,
+        presets,
     )
 }
 

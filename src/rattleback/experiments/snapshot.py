@@ -14,7 +14,7 @@ from rattleback.recording.tessellation import Surface, placed, tessellate
 from rattleback.shapes import Plane
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from rattleback.simulation import Simulation
 
@@ -26,16 +26,21 @@ PLAIN = np.array([(0.45, 0.62, 0.80), (0.55, 0.70, 0.85), (0.38, 0.55, 0.74)])
 FINENESS = 24
 
 
-def snapshot(simulation: Simulation, colours: Mapping[str, tuple[float, float, float]] | None = None) -> Picture:
+def snapshot(
+    simulation: Simulation,
+    colours: Mapping[str, tuple[float, float, float]] | None = None,
+    without: Collection[str] = (),
+) -> Picture:
     """What a simulation looks like now; planes, which have no end, are left out.
 
     Args:
         simulation: What to look at.
         colours: Red, green and blue from 0 to 1 of the bodies that are not to look like all others, by name.
+        without: Names of bodies that are left out, since they would hide others.
     """
     stage = Stage(float(AZIMUTH), float(ELEVATION))
     for number, body in enumerate(simulation.scene.bodies):
-        if isinstance(body.shape, Plane):
+        if isinstance(body.shape, Plane) or body.name in without:
             continue
         shape, view = solid_of(body), simulation[body.name]
         own = tessellate(shape, FINENESS)

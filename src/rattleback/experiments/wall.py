@@ -11,6 +11,7 @@ Reference: Bender, dissertation, §5.5.1.2, figure 5.10; h = 0.005 s.
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import TYPE_CHECKING
 
@@ -76,13 +77,20 @@ def bricks_of(sim: Simulation) -> list[int]:
 
 
 def wait(sim: Simulation, seconds: float) -> np.ndarray:
-    """Time [s], way of the farthest brick [m] and speed of the fastest [m/s] after every step (steps, 3)."""
+    """What was seen after every step (steps, 6).
+
+    Time [s], way of the farthest brick [m], speed of the fastest [m/s], deepest overlap [m], number of sweeps, and how
+    long the step took [s].
+    """
     rows, watched = bricks_of(sim), []
     start = sim.state.position[rows]
     while sim.time < seconds - 0.5 * STEP:
+        begun = time.perf_counter()
         sim.step()
+        taken, report = time.perf_counter() - begun, sim.report
         moved = np.linalg.norm(sim.state.position[rows] - start, axis=1).max()
-        watched.append((sim.time, moved, np.linalg.norm(sim.state.velocity[rows], axis=1).max()))
+        speed = np.linalg.norm(sim.state.velocity[rows], axis=1).max()
+        watched.append((sim.time, moved, speed, report.penetration, report.contact_sweeps, taken))
     return np.array(watched)
 
 
@@ -91,7 +99,7 @@ def judge(found: Findings, watched: np.ndarray, sim: Simulation) -> None:
     found.rows.append(at_most("farthest brick from its place", float(watched[:, 1].max()), MOVED, "m"))
     found.rows.append(at_most("fastest brick", float(watched[:, 2].max()), FASTEST, "m/s"))
     found.rows.append(Finding("contact points", len(sim.contacts), 2000))
-    found.rows.append(Finding("deepest overlap", sim.report.penetration, unit="m"))
+    found.rows.append(Finding("deepest overlap", float(watched[:, 3].max()), unit="m"))
 
 
 def hit(sim: Simulation, moments: tuple[float, ...], tell: Callable[[str], None]) -> list[Picture]:

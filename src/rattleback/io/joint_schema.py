@@ -50,6 +50,8 @@ FIELDS: dict[str, tuple[Any, str]] = {
         "Frame of the joint in body A's frame, instead of points and axes: point (3,) [m] and quaternion (x, y, z, w).",
     ),
     "frame_b": (Frame, "Frame of the joint in body B's frame: point (3,) [m] and quaternion (x, y, z, w)."),
+    "breaking_force": (Positive, "Force above which it breaks [N]; never if left out."),
+    "breaking_torque": (Positive, "Torque about the anchor of B above which it breaks [N m]; never if left out."),
     "length": (float, "Distance that is kept [m]; the one at the start if left out."),
     "pitch": (float, "Way along the axis in one turn [m]; below zero for a left-handed screw."),
     "ratio": (Positive, "Turns of gear A for one turn of gear B."),

@@ -15,7 +15,7 @@ from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
 from rattleback.io.shape_schema import Entry, Name, Positive
-from rattleback.settings import CONTACT_TOLERANCES, DETECTION
+from rattleback.settings import CONTACT_TOLERANCES, DETECTION, MOST_SUBSTEPS
 from rattleback.solvers import contacts, joints
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ class MethodEntry(Entry):
 class SettingsEntry(Entry):
     """The settings of a simulation that are not in the arrays of its state.
 
-    Files from before there were joints, or contacts, lack the settings of those; they get the defaults.
+    Files from before there were joints, contacts or presets lack the settings of those; they get the defaults.
     """
 
+    preset: str | None = None
+    substeps: int | None = Field(None, ge=1, le=MOST_SUBSTEPS)
     integrator: MethodEntry
     joints: MethodEntry | None = None
     contacts: str | MethodEntry | None = None
@@ -70,6 +72,7 @@ class SettingsEntry(Entry):
     max_iterations: int | None = Field(None, ge=1, le=checks.MOST)
     sleep: bool | None = None
     strict: bool
+    warn: bool | None = None
 
 
 class HeaderEntry(Entry):
@@ -100,7 +103,7 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
     methods = simulation.methods
     detection = {name: getattr(methods.detection, inner, None) for name, inner in DETECTION.items()}
     chosen = {"integrator": methods.integrator, "joints": methods.joints, "contacts": methods.contacts, **detection}
-    plain = ("contact_time", "closing_speed", "max_iterations", "sleep", *CONTACT_TOLERANCES)
+    plain = ("preset", "substeps", "contact_time", "closing_speed", "max_iterations", "sleep", *CONTACT_TOLERANCES)
     return {
         **{name: value for name, value in chosen.items() if name not in SLOTS},
         **{slot: None if chosen[slot] is None else _method_data(slot, chosen[slot]) for slot in SLOTS},
@@ -108,6 +111,7 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
         **methods.tolerances,
         "worlds": simulation.worlds,
         "strict": simulation.strict,
+        "warn": simulation.warn,
     }
 
 

@@ -50,6 +50,8 @@ class Placement:
             which for ``scene.world`` is the world's. The axis of the joint is the z axis of the frame. Where the two
             frames are apart at the start, the joint is violated at the start.
         frame_b: Frame on B, in the same form; both or none are given.
+        breaking_force: Force on B above which it breaks [N]; None for never.
+        breaking_torque: Torque on B about its anchor above which it breaks [N m]; None for never.
     """
 
     a: Any
@@ -60,6 +62,8 @@ class Placement:
     axis_b: Any = None
     frame_a: Any = field(default=None, kw_only=True)
     frame_b: Any = field(default=None, kw_only=True)
+    breaking_force: float | None = field(default=None, kw_only=True)
+    breaking_torque: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the place and keep the bodies as names."""
@@ -71,10 +75,16 @@ class Placement:
             object.__setattr__(self, side, name)
         if self.a == self.b:
             raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies.")
+        self._keep_strength(kind)
         if self.in_bodies:
             self._place_in_bodies(kind)
         else:
             self._place_in_world(kind)
+
+    def _keep_strength(self, kind: str) -> None:
+        for name in ("breaking_force", "breaking_torque"):
+            if (limit := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checks.positive(limit, f"The {name} of {kind}"))
 
     @property
     def in_bodies(self) -> bool:

@@ -11,6 +11,7 @@ from rattleback.core.device import memory
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.maths import rotation
+from rattleback.model.breaks import limit_columns
 from rattleback.model.model import Bodies, Model
 from rattleback.model.pairing import material_kinds
 from rattleback.model.scene import Scene
@@ -98,6 +99,8 @@ def _starting_state(scene: Scene, model: Model) -> State:
     for name in ("position", "orientation", "velocity", "angular_velocity"):
         column = np.array([getattr(body, name) for body in scene.bodies])
         getattr(state.motion, name).assign(_rows(scene, name, column, model.worlds))
+    for name, limits in limit_columns(scene, model.worlds).items():
+        getattr(state.breaks, name).assign(limits)
     return state
 
 

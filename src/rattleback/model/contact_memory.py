@@ -6,7 +6,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import vec3
+from rattleback.core.precision import quat, vec3
 from rattleback.model.contacts import Contacts
 
 # What is still to be done about the velocities at the contacts of a state.
@@ -25,6 +25,8 @@ class ContactMemory:
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows")
+    anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
+    heading: quat = field("1", "orientation of the body then; zero where they never were", axis="rows")
     count: wp.int32 = field("1", "number of contacts", axis="one")
     pending: wp.int32 = field("1", "0 where velocities fit the contacts, 1 after writing, 2 after a step", axis="one")
 

@@ -14,6 +14,7 @@ from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import quat, real, vec3
+from rattleback.model.breaks import Breaks
 from rattleback.model.contact_memory import WRITTEN, ContactMemory, adopted, trimmed
 from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
 
@@ -85,6 +86,7 @@ GROUPS: dict[str, type[Any]] = {
     "motion": Motion,
     "applied": Loads,
     "joints": JointState,
+    "breaks": Breaks,
     "servos": ServoState,
     "clock": Clock,
     "contacts": ContactMemory,
@@ -130,13 +132,14 @@ class State(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
     read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied``, ``joints``, ``servos`` and ``clock`` hold the device arrays themselves.
+    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos`` and ``clock`` hold the device arrays themselves.
     """
 
     def __init__(self, shape: tuple[int, ...], **groups: Any) -> None:
         self.shape = shape
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
+        self.breaks = groups["breaks"]
         self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
         self.version = 0  # counts how often it was written from outside
         self.waker: Waker | None = None  # where bodies may fall asleep
@@ -304,10 +307,10 @@ def _used(name: str, part: Any) -> dict[str, np.ndarray]:
 
 
 def _counts(name: str, values: dict[str, np.ndarray]) -> bool:
-    """Whether a group of a state says anything: contacts where there are some, sleep where somebody looks at it."""
+    """Whether a group of a state says anything: contacts and breaks where there can be, sleep where it is looked at."""
     if name == "contacts":
         return bool(values["count"][0])
-    return name not in ("sleep", "sleeping_contacts") or any(array.any() for array in values.values())
+    return name not in ("breaks", "sleep", "sleeping_contacts") or any(array.any() for array in values.values())
 
 
 def _first_bad(flat: np.ndarray) -> int:

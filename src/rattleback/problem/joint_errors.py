@@ -47,6 +47,16 @@ def error_beside_goal(joints: Joints, letters: Letters, limits: Limits, rows: Ro
     return wp.max(wp.sqrt(lengths) / limits.position, wp.sqrt(angles) / limits.orientation)
 
 
+@wp.func
+def let_be(joints: Joints, rows: Rows, errors: JointErrors, j: int) -> None:
+    """A broken joint wants nothing and has no error."""
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.wanted[r] = real(0.0)
+    errors.position[j] = real(0.0)
+    errors.orientation[j] = real(0.0)
+    errors.velocity[j] = real(0.0)
+
+
 @wp.kernel(enable_backward=False)
 def measure_positions(
     joints: Joints,
@@ -60,6 +70,9 @@ def measure_positions(
 ) -> None:
     """Errors of a joint at the predicted motion, and the change of velocity that would close them."""
     j = wp.tid()
+    if joints.broken[j] != 0:
+        let_be(joints, rows, errors, j)
+        return
     w = joints.world[j]
     h = effort.time_step[w]
     lengths = real(0.0)
@@ -103,6 +116,9 @@ def measure_velocities(
 ) -> None:
     """Velocity error of a joint, and the change that would take it away."""
     j = wp.tid()
+    if joints.broken[j] != 0:
+        let_be(joints, rows, errors, j)
+        return
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rate = row_velocity(joints, rows, motion, j, r) - letters.rate[r]

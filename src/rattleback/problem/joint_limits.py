@@ -200,6 +200,8 @@ def measure_positions(
     stops = desk.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
+    if desk.joints.broken[j] != 0:
+        return
     w = desk.joints.world[j]
     h = effort.time_step[w]
     lengths = errors.position[j] * errors.position[j]

@@ -12,24 +12,20 @@ import numpy as np
 import warp as wp
 
 from rattleback.constraints.frame import Frames
-from rattleback.constraints.row import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY, Letter, row_of
+from rattleback.constraints.row import Letter, row_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.errors import InputError
-from rattleback.core.precision import mat33, numpy_real, quat, real, vec3
-from rattleback.joints.joint import RowSpec
+from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.joints.stop import StopSpec, stops_of
-from rattleback.maths import rotation
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Model
 from rattleback.model.state import JointState, Motion
-
-BALL = [("slide", axis, 0.0) for axis in range(3)]
+from rattleback.problem.joint_columns import body_index, joint_columns, kind_columns, letter_columns, mass_columns
 
 
 @group(axis="joints")
 class Joints:
-    """What does not change about a joint."""
+    """What does not change about a joint, and whether it is broken."""
 
     world: wp.int32 = field("1", "index of the world it lives in")
     body_a: wp.int32 = field("1", "row of body A; −1 for the world")
@@ -47,6 +43,7 @@ class Joints:
     ball: wp.int32 = field("1", "1 where its rows just hold the two anchors together")
     counts: wp.int32 = field("1", "1 where an angle is counted on over full turns")
     coupling: wp.int32 = field("1", "kind of its row that couples; −1 where none does")
+    broken: wp.int32 = field("1", "1 where it is broken; the array of the state")
 
 
 @group(axis="rows")
@@ -191,6 +188,18 @@ def evaluate_ball(joints: Joints, motion: Motion, inertias: Inertias, rows: Rows
         respond(joints, inertias, rows, j, r)
 
 
+@wp.func
+def empty_rows(joints: Joints, rows: Rows, j: int) -> None:
+    """The rows of a broken joint: zeros, which every joint method leaves out."""
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.linear[r] = vec3()
+        rows.angular_a[r] = vec3()
+        rows.angular_b[r] = vec3()
+        rows.spin_a[r] = vec3()
+        rows.spin_b[r] = vec3()
+        rows.error[r] = real(0.0)
+
+
 @wp.kernel(enable_backward=False)
 def evaluate_rows(
     joints: Joints,
@@ -205,6 +214,9 @@ def evaluate_rows(
     """Jacobian, response and error of every row of a joint, in the worlds that are wanted."""
     j = wp.tid()
     if which[joints.world[j]] == 0:
+        return
+    if joints.broken[j] != 0:
+        empty_rows(joints, rows, j)
         return
     if joints.ball[j] == 1:
         evaluate_ball(joints, motion, inertias, rows, levers, j)
@@ -242,7 +254,7 @@ class JointRows:
     Attributes:
         model: The model.
         names: Names of the joints of one world.
-        joints: What does not change about them.
+        joints: What does not change about them, and which are broken.
         letters: Which condition each row is.
         rows: Room for the rows at one motion.
         counts: Rows of each joint of one world.
@@ -272,8 +284,13 @@ class JointRows:
         return int(self.counts.sum()) * self.model.worlds
 
 
-def compile_joints(model: Model) -> JointRows:
-    """The joints of a model's scene, repeated for every world."""
+def compile_joints(model: Model, broken: Any = None) -> JointRows:
+    """The joints of a model's scene, repeated for every world.
+
+    Args:
+        model: The model.
+        broken: The array of the state that says which joints are broken; None where none ever is.
+    """
     scene = model.scene
     made = list(scene.joints.values())
     specs, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
@@ -282,11 +299,12 @@ def compile_joints(model: Model) -> JointRows:
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}
     joints, letters = arrays.allocate(Joints, sizes, model.device), arrays.allocate(Letters, sizes, model.device)
     rows = arrays.allocate(Rows, sizes, model.device)
-    pairs = np.array([[_index(model, joint.a), _index(model, joint.b)] for joint in made], dtype=np.int64)
-    kinds = _kinds(made, specs)
-    flat = {**_joint_arrays(model, made, counts, pairs), **_masses(model, pairs)}
+    pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
+    kinds = kind_columns(made, specs)
+    flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
-    arrays.write(letters, _letter_arrays(model, specs, stops), "the rows")
+    joints.broken = joints.broken if broken is None else broken
+    arrays.write(letters, letter_columns(model, specs, stops), "the rows")
     moving = np.array([[i if i >= 0 and not scene.bodies[i].static else -1 for i in pair] for pair in pairs])
     fixed = _counting(joints, held, model)
     return JointRows(model, tuple(scene.joints), joints, letters, rows, counts, moving, stops, fixed)
@@ -299,102 +317,3 @@ def _counting(joints: Any, counts: np.ndarray, model: Model) -> Any:
         setattr(some, name, array)
     some.count = wp.array(np.tile(counts, model.worlds), dtype=wp.int32, device=model.device)
     return some
-
-
-def _index(model: Model, name: str) -> int:
-    return -1 if name == model.scene.world.name else model.index(name)
-
-
-def _kinds(made: list[Any], specs: list[list[Any]]) -> dict[str, np.ndarray]:
-    """What kernels want to know of the kind of a joint."""
-    coupling = [next((KINDS[row.kind] for row in rows if row.kind in COUPLINGS), -1) for rows in specs]
-    turns = [[name for name in joint.freedoms if name.startswith("turn")] == ["turn_z"] for joint in made]
-    columns = {
-        "coupling": coupling,
-        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL for rows in specs],
-        "counts": [turn or kind >= 0 for turn, kind in zip(turns, coupling, strict=True)],
-    }
-    return {name: np.array(column, dtype=np.int32) for name, column in columns.items()}
-
-
-def _joint_arrays(model: Model, made: list[Any], counts: np.ndarray, pairs: np.ndarray) -> dict[str, np.ndarray]:
-    worlds, n = np.arange(model.worlds), len(model.names)
-    shift = np.where(pairs >= 0, n, 0)
-    rows = pairs[None] + worlds[:, None, None] * shift[None]
-    first = np.cumsum(counts) - counts
-    flat: dict[str, np.ndarray] = {
-        "world": np.repeat(worlds, len(made)),
-        "body_a": rows[:, :, 0].ravel(),
-        "body_b": rows[:, :, 1].ravel(),
-        "first": (first[None] + worlds[:, None] * counts.sum()).ravel(),
-        "count": np.tile(counts, model.worlds),
-    }
-    flat = {name: column.astype(np.int32) for name, column in flat.items()}
-    sides = [
-        [_placed(model, pairs[k, s], point, turn, joint.in_bodies) for s, (point, turn) in enumerate(_ends(joint))]
-        for k, joint in enumerate(made)
-    ]
-    for s, letter in enumerate("ab"):
-        for place, name in enumerate((f"anchor_{letter}", f"turn_{letter}")):
-            column = np.array([side_[s][place] for side_ in sides], dtype=numpy_real)
-            flat[name] = np.tile(column, (model.worlds, 1))
-    _check_levers(model, flat)
-    return flat
-
-
-def _masses(model: Model, pairs: np.ndarray) -> dict[str, np.ndarray]:
-    """How easily the bodies of each joint are moved and turned; the world is not."""
-    ends = np.bincount(pairs[pairs >= 0], minlength=len(model.names))
-    mass = np.append(model.bodies.inverse_mass.numpy()[: len(model.names)], 0.0)
-    inverse = model.bodies.inverse_inertia.numpy()[: len(model.names)]
-    ease = np.append(2.0 * ends * np.linalg.eigvalsh(inverse).max(axis=1), 0.0)
-    named = {"inverse_mass": mass, "ease": ease}
-    return {
-        f"{name}_{side_}": np.tile(values[pairs[:, s]], model.worlds).astype(numpy_real)
-        for name, values in named.items()
-        for s, side_ in enumerate("ab")
-    }
-
-
-def _check_levers(model: Model, flat: dict[str, np.ndarray]) -> None:
-    """Refuse a joint so far from its body that the numbers of its matrix leave their range."""
-    names = list(model.scene.joints)
-    for side_ in ("anchor_a", "anchor_b"):
-        with np.errstate(over="ignore"):
-            far = ~np.isfinite((flat[side_][: len(names)] ** 4).sum(axis=1))
-        if far.any():
-            raise InputError(f"Joint {names[int(np.argmax(far))]!r} is too far from its body to be computed with.")
-
-
-def _ends(joint: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    return list(zip(joint.points(), joint.frames(), strict=True))
-
-
-def _placed(
-    model: Model, body: int, point: np.ndarray, turn: np.ndarray, in_body: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """A point and a frame as seen from a body's centre of mass; given in its frame, or in the world at the start."""
-    if body < 0:
-        return np.array(point), turn
-    found = model.scene.bodies[body]
-    if in_body:
-        return np.subtract(point, found.center_of_mass), turn
-    back = rotation.conjugate(found.orientation)
-    return rotation.rotate(back, np.subtract(point, found.position)), rotation.multiply(back, turn)
-
-
-def _letter_arrays(model: Model, rows: list[list[Any]], stops: list[list[StopSpec]]) -> dict[str, np.ndarray]:
-    pairs = zip(rows, stops, strict=True)
-    specs = [spec for own, limits in pairs for spec in (*own, *(RowSpec(limit.freedom) for limit in limits))]
-    columns = {
-        "kind": np.array([KINDS.get(spec.kind, -1) for spec in specs], dtype=np.int32),
-        "axis_a": np.array([spec.axis_a for spec in specs], dtype=np.int32),
-        "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
-        **{
-            name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in ("offset", "radius_a", "radius_b", "rate")
-        },
-        "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
-        "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),
-    }
-    return {name: np.tile(column, model.worlds) for name, column in columns.items()}

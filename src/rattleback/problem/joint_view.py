@@ -1,11 +1,13 @@
-"""One joint of a running simulation: its coordinates, their rates, and what it carries."""
+"""One joint of a running simulation: its coordinates, their rates, what it carries, and what it takes to break it."""
 
 from typing import Any
 
 import numpy as np
 
+from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.maths import rotation
+from rattleback.model.breaks import LIMITS, as_limit
 from rattleback.model.measure import worlds_first
 from rattleback.problem.preview import Preview
 
@@ -51,12 +53,48 @@ class JointView:
     @property
     def reaction_force(self) -> Any:
         """Force of the joint on B in the last step, world frame (3,) [N]."""
-        return self._shown(self._row(self._preview.reactions.impulse) / self._step())
+        return self._shown(self._per_second(self._preview.reactions.impulse))
 
     @property
     def reaction_torque(self) -> Any:
         """Torque of the joint on B about its anchor in the last step, world frame (3,) [N m]."""
-        return self._shown(self._row(self._preview.reactions.couple) / self._step())
+        return self._shown(self._per_second(self._preview.reactions.couple))
+
+    @property
+    def broken(self) -> Any:
+        """Whether it is broken, and exerts nothing. Writing True breaks it, False mends it; both wake its bodies."""
+        flags = self._row(self._preview.bench.state.breaks.broken) != 0.0
+        return flags if self._preview.bench.model.batched else bool(flags[0])
+
+    @broken.setter
+    def broken(self, value: Any) -> None:
+        what, state = f"The broken written to joint {self.name!r}", self._preview.bench.state
+        wanted = np.array([checks.flag(entry, what) for entry in self._entries(value, what, "True or False")])
+        state.send()
+        changed = wanted != np.atleast_1d(self.broken)
+        for name, new in (("broken", wanted), ("time", wanted * state.clock.time.numpy()), ("force", 0), ("torque", 0)):
+            self._write(name, new, changed)
+        sides = (getattr(self._preview.problem.joints, f"body_{side}") for side in "ab")
+        rows = np.concatenate([self._row(bodies)[changed] for bodies in sides]).astype(np.int64)
+        state.wake(rows[rows >= 0])
+
+    @property
+    def breaking_force(self) -> Any:
+        """Force above which it breaks [N], infinite for none; may be written, for every world or for all at once."""
+        return self._limit("breaking_force")
+
+    @breaking_force.setter
+    def breaking_force(self, value: Any) -> None:
+        self._set_limit("breaking_force", value)
+
+    @property
+    def breaking_torque(self) -> Any:
+        """Torque above which it breaks [N m], infinite for none; may be written as well."""
+        return self._limit("breaking_torque")
+
+    @breaking_torque.setter
+    def breaking_torque(self, value: Any) -> None:
+        self._set_limit("breaking_torque", value)
 
     def __repr__(self) -> str:
         return f"<{type(self._joint).__name__} {self.name!r} between {self._joint.a!r} and {self._joint.b!r}>"
@@ -74,8 +112,40 @@ class JointView:
         """Entries of this joint in every world."""
         return np.array(array.numpy()[self._index :: len(self._preview.problem.names)], dtype=np.float64)
 
-    def _step(self) -> float:
-        return float(self._preview.bench.state.clock.time_step.numpy()[0])
+    def _per_second(self, impulses: Any) -> np.ndarray:
+        """What impulses of the last step are as forces; before the first step there are none."""
+        step = np.array(self._preview.effort.time_step.numpy(), dtype=np.float64)[:, None]
+        return np.divide(self._row(impulses), step, out=np.zeros((len(step), 3)), where=step > 0.0)
+
+    def _write(self, name: str, values: Any, where: Any = True) -> None:
+        """Write entries of this joint, of all worlds or of some."""
+        array = getattr(self._preview.bench.state.breaks, name)
+        flat = np.array(array.numpy())
+        own = flat[self._index :: len(self._preview.problem.names)]
+        np.copyto(own, values, where=where, casting="unsafe")
+        array.assign(flat)
+
+    def _entries(self, value: Any, what: str, kind: str) -> list[Any]:
+        """A value for every world: one for all, or a list of them."""
+        model = self._preview.bench.model
+        if np.ndim(value) == 0:
+            return [value] * model.worlds
+        if model.batched and np.shape(value) == (model.worlds,):
+            return list(value)
+        wanted = f"{kind}, or {model.worlds} of them" if model.batched else kind
+        raise InputError(f"{what} has shape {np.shape(value)}; it must be {wanted}.")
+
+    def _limit(self, option: str) -> Any:
+        found = self._row(getattr(self._preview.bench.state.breaks, LIMITS[option]))
+        return self._shown(np.where(found > 0.0, found, np.inf))
+
+    def _set_limit(self, option: str, value: Any) -> None:
+        what = f"The {option} written to joint {self.name!r}"
+        if not self._preview.breaks.can:
+            raise InputError(f"{what} has no effect: no joint of this scene breaks; give one a {option}= in the scene.")
+        entries = self._entries(value, what, "a number or None")
+        limits = [None if entry is None or entry == np.inf else checks.positive(entry, what) for entry in entries]
+        self._write(LIMITS[option], [as_limit(limit) for limit in limits])
 
     def _body(self, side: str) -> dict[str, np.ndarray]:
         model, state = self._preview.bench.model, self._preview.bench.state

@@ -21,6 +21,7 @@ from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_errors, stiffness
 from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
@@ -44,6 +45,7 @@ class Preview:
         flight: The motions of a step.
         everywhere: 1 for every world.
         stops: The limits of the joints.
+        breaks: The breaking of the joints.
     """
 
     bench: Bench
@@ -59,6 +61,7 @@ class Preview:
     flight: Any
     everywhere: Any
     stops: JointStops
+    breaks: JointBreaks
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
@@ -67,11 +70,13 @@ class Preview:
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
         for array in (*worst, effort.most_positions, effort.failed):
             array.zero_()
+        self.breaks.forget()
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""
         for name in ("errors", "effort", "reactions"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
+        arrays.copy_into(self.breaks.watch, old.breaks.watch)
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
@@ -115,6 +120,7 @@ class Preview:
         bench, problem = self.bench, self.problem
         bench.for_bodies(copy_motion, bench.state.motion, bench.start)
         bench.for_worlds(corrections.start, bench.state.clock, self.effort)
+        self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
 
     def record_positions(self, predict: Callable[[], None]) -> None:
@@ -182,12 +188,25 @@ class Preview:
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, effort)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
-        which, any_of_them = self.stops.end_step()
+        self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
+
+    def record_rest(self) -> None:
+        """What the last step had left undone about joints that break, once its contacts are known."""
+        if not self.breaks.can:
+            return
+        with self.bench.program.when(self.breaks.watch.any_due):
+            self.breaks.record_rest()
+            self._make_anew(self.breaks.watch.fresh, self.breaks.watch.any_fresh)
+
+    def _make_anew(self, which: Any, any_of_them: Any) -> None:
+        """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
+        bench, motion = self.bench, self.bench.state.motion
         with bench.program.when(any_of_them):
             bench.for_bodies(stiffness.ease_off, self.inertias, which)
             bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
             self._evaluate(motion, which)
             self.stops.made_anew()
+            self.breaks.record_made_anew()
 
     def correct_velocities(self) -> None:
         """Record impulses that make the velocities of the state agree with the rows of the joints."""
@@ -264,7 +283,7 @@ class Preview:
         self.bench.program.launch(kernel, self.problem.joint_count, *inputs)
 
 
-def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) -> Preview:
+def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, sleeps: bool = False) -> Preview:
     """The preview loop of a model's joints with a method.
 
     Args:
@@ -272,6 +291,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) 
         problem: The joints as rows.
         solver: A joint method with ``prepare(problem)``.
         limits: Tolerances and the most corrections a step may take.
+        sleeps: Whether bodies may fall asleep.
     """
     model = bench.model
     counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
@@ -284,7 +304,8 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits) 
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
     shared = (limits, errors, reactions, effort, _links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)
-    return Preview(bench, problem, prepared, *shared, everywhere, stops)
+    breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
+    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks)
 
 
 def _links(problem: JointRows) -> Links:

@@ -177,7 +177,7 @@ def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
 def hold_directions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
     """Bring what a joint has done into the directions its rows have now: least squares over the rows."""
     j = wp.tid()
-    if effort.stiff[joints.world[j]] == 0:
+    if effort.stiff[joints.world[j]] == 0 or joints.broken[j] != 0:
         return
     n = joints.count[j]
     first = joints.first[j]

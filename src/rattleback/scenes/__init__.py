@@ -35,11 +35,13 @@
 | ``tippe_top`` | a top that rises onto its stem |
 | ``rattleback`` | a stone that reverses its spin |
 | ``ragdoll_on_stairs`` | a ragdoll that falls down stairs |
+| ``breaking_bridge`` | a bridge of planks whose hinges break when a weight falls on it |
 """
 
 import math
 
 from rattleback.scenes.arch import arch
+from rattleback.scenes.bridge import breaking_bridge
 from rattleback.scenes.chains import chain, mass_ladder, rope
 from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
@@ -92,6 +94,7 @@ MENU: dict[str, Entry] = {
     "tippe_top": Entry(tippe_top, duration=8.0, time_step=0.001, integrator="lie_midpoint"),
     "rattleback": Entry(rattleback, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "ragdoll_on_stairs": Entry(ragdoll_on_stairs, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
+    "breaking_bridge": Entry(breaking_bridge, duration=4.0, time_step=0.002, integrator="lie_midpoint"),
 }
 
 __all__ = [
@@ -100,6 +103,7 @@ __all__ = [
     "arch",
     "book_stack",
     "bounces",
+    "breaking_bridge",
     "bricard",
     "chain",
     "cradle",

@@ -145,6 +145,8 @@ class ImpulseStep:
             self._find(bench)
             self.contacts.record_fresh(bench.program, bench.stop)
         self._fit()
+        if self.joints is not None:
+            self.joints.record_rest()
 
     def _fit(self) -> None:
         """Make velocities fit the contacts where they do not."""

@@ -180,6 +180,8 @@ def test_kinds_that_do_not_occur_record_nothing():
         def launch(self, kernel, *_):
             self.launched.append(kernel)
 
+        share = launch
+
     items = type("Items", (), {"a": np.zeros(4)})
     ClosedForms().record(Program(), Geometry, items, None, 0.0, None)
     assert Program.launched == [find_planes]

@@ -258,26 +258,28 @@ def between_boxes(h: vec3, k: vec3, R: mat33, t: vec3, enough: real, points: int
 
 
 @wp.kernel(enable_backward=False)
-def find_boxes(items: Items, colliders: Colliders, places: Places, gap: real, points: int, found: Found) -> None:
+def find_boxes(
+    items: Items, colliders: Colliders, places: Places, gap: real, points: int, found: Found, lanes: int
+) -> None:
     """The answer for every item of two boxes; the points of overlapping ones only if they are wanted."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    i = items.a[m]
-    j = items.b[m]
-    if colliders.kind[i] != BOX or colliders.kind[j] != BOX:
-        return
-    Ra = places.rotation[i]
-    back = wp.transpose(Ra)
-    t = back * (places.position[j] - places.position[i])
-    shell_a = colliders.round[i]
-    shell_b = colliders.round[j]
-    far = gap + items.ahead[m] + shell_a + shell_b
-    answer = between_boxes(colliders.size[i], colliders.size[j], back * places.rotation[j], t, far, points)
-    if answer.separation > far:
-        found.separation[m] = answer.separation - shell_a - shell_b
-        return
-    answer.normal = Ra * answer.normal
-    answer.point_a = Ra * answer.point_a
-    answer.point_b = Ra * answer.point_b
-    write_found(found, m, with_shells(answer, shell_a, shell_b))
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.kept[m] == 1:
+            continue
+        i = items.a[m]
+        j = items.b[m]
+        if colliders.kind[i] != BOX or colliders.kind[j] != BOX:
+            continue
+        Ra = places.rotation[i]
+        back = wp.transpose(Ra)
+        t = back * (places.position[j] - places.position[i])
+        shell_a = colliders.round[i]
+        shell_b = colliders.round[j]
+        far = gap + items.ahead[m] + shell_a + shell_b
+        answer = between_boxes(colliders.size[i], colliders.size[j], back * places.rotation[j], t, far, points)
+        if answer.separation > far:
+            found.separation[m] = answer.separation - shell_a - shell_b
+            continue
+        answer.normal = Ra * answer.normal
+        answer.point_a = Ra * answer.point_a
+        answer.point_b = Ra * answer.point_b
+        write_found(found, m, with_shells(answer, shell_a, shell_b))

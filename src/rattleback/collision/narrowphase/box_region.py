@@ -163,23 +163,15 @@ def lay_out(face: Frame, other: Frame, h: vec3, k: vec3, R: mat33, n: vec3) -> S
     return sheet
 
 
-@wp.kernel(enable_backward=False)
-def find_box_regions(
-    items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions
+@wp.func(inline=False)
+def find_box_region(
+    items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, m: int
 ) -> None:
-    """The contact region of every item of two boxes."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
+    """The contact region of two boxes; a function of its own because its array is cleared at every call."""
     a = items.a[m]
     b = items.b[m]
-    if colliders.kind[a] != BOX or colliders.kind[b] != BOX:
-        return
     separation = found.separation[m]
     reach = wanted.gap + items.ahead[m]
-    if separation > reach:
-        regions.points[m] = 0
-        return
     Ra = places.rotation[a]
     back = wp.transpose(Ra)
     R = back * places.rotation[b]
@@ -218,3 +210,19 @@ def find_box_regions(
         regions.point[first + c] = places.position[a] + Ra * p
         regions.separation[first + c] = x[2] - shell_a - shell_b
         regions.feature[first + c] = int(x[3])
+
+
+@wp.kernel(enable_backward=False)
+def find_box_regions(
+    items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, lanes: int
+) -> None:
+    """The contact region of every item of two boxes."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.kept[m] == 1:
+            continue
+        if colliders.kind[items.a[m]] != BOX or colliders.kind[items.b[m]] != BOX:
+            continue
+        if found.separation[m] > wanted.gap + items.ahead[m]:
+            regions.points[m] = 0
+        else:
+            find_box_region(items, colliders, places, found, wanted, regions, m)

@@ -63,7 +63,7 @@ class ClosedForms:
         if _occur(CAPSULES, geometry.kinds):
             program.launch(find_capsules, capacity, *start, marks(CAPSULES, geometry.device), found)
         if _occur(BOXES, geometry.kinds):
-            program.launch(find_boxes, capacity, *start, gap, 1, found)
+            program.share(find_boxes, capacity, *start, gap, 1, found)
         record_planes(program, geometry, items, places, found)
         GJK(leave_out=self.kinds).record(program, geometry, items, places, gap, found)
 

@@ -29,26 +29,26 @@ def solid_plane(a: Solid, b: Solid, hulls: Hulls) -> Closest:
 
 
 @wp.kernel(enable_backward=False)
-def find_planes(items: Items, colliders: Colliders, places: Places, hulls: Hulls, found: Found) -> None:
+def find_planes(items: Items, colliders: Colliders, places: Places, hulls: Hulls, found: Found, lanes: int) -> None:
     """Look at the pairs of a half-space and a convex solid."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
-    a = items.a[i]
-    b = items.b[i]
-    turned = colliders.kind[a] == PLANE
-    if turned == (colliders.kind[b] == PLANE):
-        return
-    origin = places.position[a]
-    solid = load(colliders, places, wp.where(turned, b, a), items.part[i], origin)
-    plane = load(colliders, places, wp.where(turned, a, b), items.part[i], origin)
-    answer = solid_plane(solid, plane, hulls)
-    if turned:
-        answer = swapped(answer)
-    write_found(found, i, answer)
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.kept[i] == 1:
+            continue
+        a = items.a[i]
+        b = items.b[i]
+        turned = colliders.kind[a] == PLANE
+        if turned == (colliders.kind[b] == PLANE):
+            continue
+        origin = places.position[a]
+        solid = load(colliders, places, wp.where(turned, b, a), items.part[i], origin)
+        plane = load(colliders, places, wp.where(turned, a, b), items.part[i], origin)
+        answer = solid_plane(solid, plane, hulls)
+        if turned:
+            answer = swapped(answer)
+        write_found(found, i, answer)
 
 
 def record_planes(program: Any, geometry: Any, items: Items, places: Places, found: Found) -> None:
     """Record the launch that looks at half-spaces, where there are any."""
     if PLANE in geometry.kinds:
-        program.launch(find_planes, len(items.a), items, geometry.colliders, places, geometry.hulls, found)
+        program.share(find_planes, len(items.a), items, geometry.colliders, places, geometry.hulls, found)

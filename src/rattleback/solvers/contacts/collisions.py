@@ -95,16 +95,18 @@ def velocity_of(pressing: Pressing, c: int, u: vec3, w: vec3) -> vec3:
 
 
 @wp.kernel(enable_backward=False)
-def note_loads(graph: Graph, pressing: Pressing, motion: Motion, loaded: Motion, collisions: Collisions) -> None:
+def note_loads(
+    graph: Graph, pressing: Pressing, motion: Motion, loaded: Motion, collisions: Collisions, lanes: int
+) -> None:
     """What the loads of resting contacts add to the velocities of points along the normal."""
-    k = wp.tid()
-    if k >= graph.total[0] or pressing.patches.restitution[k] == ZERO:
-        return
-    u, w = twist_of(pressing.patches, motion, k)
-    v, r = twist_of(pressing.patches, loaded, k)
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        collisions.loaded[c] = velocity_of(pressing, c, v, r)[0] - velocity_of(pressing, c, u, w)[0]
+    for k in range(wp.tid(), graph.total[0], lanes):
+        if pressing.patches.restitution[k] == ZERO:
+            continue
+        u, w = twist_of(pressing.patches, motion, k)
+        v, r = twist_of(pressing.patches, loaded, k)
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            collisions.loaded[c] = velocity_of(pressing, c, v, r)[0] - velocity_of(pressing, c, u, w)[0]
 
 
 @wp.kernel(enable_backward=False)
@@ -116,33 +118,32 @@ def find_collisions(
     clock: Clock,
     collisions: Collisions,
     together: int,
+    lanes: int,
 ) -> None:
     """What every patch does; those without restitution matter only where all that touch take part."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    collisions.state[k] = 0
-    e = pressing.patches.restitution[k]
-    world = pressing.patches.world[k]
-    if collisions.waiting[world] == 0 or (e == ZERO and together == 0):
-        return
-    h = real(clock.time_step[world])
-    u, w = twist_of(pressing.patches, motion, k)
-    most = int(0)
-    for i in range(pressing.patches.count[k]):
-        c = pressing.patches.first[k] + i
-        velocity = velocity_of(pressing, c, u, w)
-        gap = ground.contacts.separation[pressing.patches.contact[k] + i]
-        does = what_point_does(ground.limits, gap, velocity[0], collisions.loaded[c], h)
-        if e == ZERO:
-            does = wp.min(does, TOUCHES)
-        collisions.point[c] = does
-        collisions.velocity[c] = velocity
-        most = wp.max(most, does)
-    collisions.state[k] = most
-    if most == COLLIDES:
-        collisions.colliding[world] = 1
-        collisions.any_colliding[0] = 1
+    for k in range(wp.tid(), graph.total[0], lanes):
+        collisions.state[k] = 0
+        e = pressing.patches.restitution[k]
+        world = pressing.patches.world[k]
+        if collisions.waiting[world] == 0 or (e == ZERO and together == 0):
+            continue
+        h = real(clock.time_step[world])
+        u, w = twist_of(pressing.patches, motion, k)
+        most = int(0)
+        for i in range(pressing.patches.count[k]):
+            c = pressing.patches.first[k] + i
+            velocity = velocity_of(pressing, c, u, w)
+            gap = ground.contacts.separation[pressing.patches.contact[k] + i]
+            does = what_point_does(ground.limits, gap, velocity[0], collisions.loaded[c], h)
+            if e == ZERO:
+                does = wp.min(does, TOUCHES)
+            collisions.point[c] = does
+            collisions.velocity[c] = velocity
+            most = wp.max(most, does)
+        collisions.state[k] = most
+        if most == COLLIDES:
+            collisions.colliding[world] = 1
+            collisions.any_colliding[0] = 1
 
 
 @wp.kernel(enable_backward=False)
@@ -160,45 +161,45 @@ def list_patches(graph: Graph, pressing: Pressing, collisions: Collisions, toget
 
 @wp.kernel(enable_backward=False)
 def aim(
-    ground: Footing, pressing: Pressing, motion: Motion, collisions: Collisions, newton: int, together: int
+    ground: Footing, pressing: Pressing, motion: Motion, collisions: Collisions, newton: int, together: int, lanes: int
 ) -> None:
     """What the points of the round want: −e u_n by Newton's law, else to be stopped; those that touch not to meet."""
-    i = wp.tid()
-    if i >= collisions.count[0]:
-        return
-    k = collisions.listed[i]
-    e = wp.where(newton == 1, pressing.patches.restitution[k], ZERO)
-    first = pressing.patches.first[k]
-    alike = bool(True)
-    for c in range(first, first + pressing.patches.count[k]):
-        does = collisions.point[c]
-        wanted = wp.where(does == TOUCHES and together == 1, ZERO, AWAY)
-        if does == COLLIDES:
-            wanted = e * collisions.velocity[c][0]
-        alike = alike and does == collisions.state[k]
-        place = pressing.points.place[c]
-        pressing.points.place[c] = vec3(place[0], place[1], wanted)
-        pressing.points.impulse[c] = vec3()
-        collisions.pressed[c] = ZERO
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    slide = local(n, t, belt(ground.surfaces, motion, pressing.patches.body_a[k], pressing.patches.body_b[k], n))
-    u, w = twist_of(pressing.patches, motion, k)
-    slow = wp.length(vec3(ZERO, u[1] + slide[1], u[2] + slide[2])) < ground.limits.slow
-    pressing.patches.grip[k] = wp.where(slow, pressing.patches.static_friction[k], pressing.patches.dynamic_friction[k])
-    pressing.patches.couple[k] = vec3()
-    pressing.patches.drive[k] = slide
-    pressing.patches.spin[k] = vec3()
-    pressing.patches.whole[k] = 0
-    if alike and pressing.patches.flat[k] == 1:
-        # All points want the same part of the patch's own twist: it can be taken whole.
-        part = wp.where(collisions.state[k] == COLLIDES, e, ZERO)
-        pressing.patches.whole[k] = 1
-        pressing.patches.drive[k] = slide + vec3(part * u[0], ZERO, ZERO)
-        pressing.patches.spin[k] = vec3(ZERO, part * w[1], part * w[2])
+    for i in range(wp.tid(), collisions.count[0], lanes):
+        k = collisions.listed[i]
+        e = wp.where(newton == 1, pressing.patches.restitution[k], ZERO)
+        first = pressing.patches.first[k]
+        alike = bool(True)
         for c in range(first, first + pressing.patches.count[k]):
+            does = collisions.point[c]
+            wanted = wp.where(does == TOUCHES and together == 1, ZERO, AWAY)
+            if does == COLLIDES:
+                wanted = e * collisions.velocity[c][0]
+            alike = alike and does == collisions.state[k]
             place = pressing.points.place[c]
-            pressing.points.place[c] = vec3(place[0], place[1], ZERO)
+            pressing.points.place[c] = vec3(place[0], place[1], wanted)
+            pressing.points.impulse[c] = vec3()
+            collisions.pressed[c] = ZERO
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        slide = local(n, t, belt(ground.surfaces, motion, pressing.patches.body_a[k], pressing.patches.body_b[k], n))
+        u, w = twist_of(pressing.patches, motion, k)
+        slow = wp.length(vec3(ZERO, u[1] + slide[1], u[2] + slide[2])) < ground.limits.slow
+        pressing.patches.grip[k] = wp.where(
+            slow, pressing.patches.static_friction[k], pressing.patches.dynamic_friction[k]
+        )
+        pressing.patches.couple[k] = vec3()
+        pressing.patches.drive[k] = slide
+        pressing.patches.spin[k] = vec3()
+        pressing.patches.whole[k] = 0
+        if alike and pressing.patches.flat[k] == 1:
+            # All points want the same part of the patch's own twist: it can be taken whole.
+            part = wp.where(collisions.state[k] == COLLIDES, e, ZERO)
+            pressing.patches.whole[k] = 1
+            pressing.patches.drive[k] = slide + vec3(part * u[0], ZERO, ZERO)
+            pressing.patches.spin[k] = vec3(ZERO, part * w[1], part * w[2])
+            for c in range(first, first + pressing.patches.count[k]):
+                place = pressing.points.place[c]
+                pressing.points.place[c] = vec3(place[0], place[1], ZERO)
 
 
 @wp.kernel(enable_backward=False)

@@ -270,6 +270,8 @@ def settle(
             directions.turning[i] = v - directions.angular_velocity[i]
             directions.angular_velocity[i] = v
             motion.angular_velocity[i] = v
+            if wp.length_sq(directions.moving[i]) + wp.length_sq(directions.turning[i]) > real(0.0):
+                pressing.weights.pushed[i] = rounds.turn[0]
 
 
 @wp.kernel(enable_backward=False)

@@ -4,7 +4,6 @@ The velocities are the residuals of the last sweep; where they are zero every po
 separates and does not push, and grips, or slides at the limit of its friction.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import warp as wp
@@ -43,22 +42,24 @@ def begin_errors(errors: ContactErrors) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32]) -> None:
+def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int) -> None:
     """Deepest overlap of each world."""
-    c = wp.tid()
-    if stop[0] == 0 and c < contacts.needed[0] and contacts.separation[c] < real(0.0):
-        wp.atomic_max(errors.depth, bodies.world[contacts.body_a[c]], -contacts.separation[c])
+    for c in range(wp.tid(), contacts.needed[0], lanes):
+        if stop[0] == 0 and contacts.separation[c] < real(0.0):
+            wp.atomic_max(errors.depth, bodies.world[contacts.body_a[c]], -contacts.separation[c])
 
 
 @wp.kernel(enable_backward=False)
-def find_deepest(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32]) -> None:
+def find_deepest(
+    bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int
+) -> None:
     """The first contact that overlaps so deep, where that is new."""
-    c = wp.tid()
-    if stop[0] == 0 and c < contacts.needed[0] and contacts.separation[c] < real(0.0):
-        w = bodies.world[contacts.body_a[c]]
-        depth = errors.depth[w]
-        if -contacts.separation[c] == depth and depth > errors.penetration[w]:
-            wp.atomic_min(errors.row, w, c)
+    for c in range(wp.tid(), contacts.needed[0], lanes):
+        if stop[0] == 0 and contacts.separation[c] < real(0.0):
+            w = bodies.world[contacts.body_a[c]]
+            depth = errors.depth[w]
+            if -contacts.separation[c] == depth and depth > errors.penetration[w]:
+                wp.atomic_min(errors.row, w, c)
 
 
 @wp.kernel(enable_backward=False)
@@ -82,20 +83,18 @@ def account(
         errors.failed[w] = 1
 
 
-def record_errors(
-    launch: Callable[..., None], worlds: int, given: tuple[Any, ...], rounds: Rounds, limits: Any
-) -> None:
+def record_errors(program: Any, worlds: int, given: tuple[Any, ...], rounds: Rounds, limits: Any) -> None:
     """Record what finds the errors after a step.
 
     Args:
-        launch: Records a launch.
+        program: Where to record.
         worlds: Number of worlds.
         given: Bodies, contacts, errors and the stop flag.
         rounds: How the last sweeps went.
         limits: What contacts aim at.
     """
     bodies, contacts, errors, stop = given
-    launch(begin_errors, worlds, errors)
-    launch(find_depth, len(contacts.part), bodies, contacts, errors, stop)
-    launch(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
-    launch(account, worlds, contacts, errors, rounds, limits, stop)
+    program.launch(begin_errors, worlds, errors)
+    program.share(find_depth, len(contacts.part), bodies, contacts, errors, stop)
+    program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
+    program.launch(account, worlds, contacts, errors, rounds, limits, stop)

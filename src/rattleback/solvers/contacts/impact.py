@@ -150,4 +150,4 @@ class Impacts:
                     program.launch(go_on, 1, *swept, rounds, sweeper.directions)
 
     def _for_patches(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.launch(kernel, self.room, *inputs)
+        self.bench.program.share(kernel, self.room, *inputs)

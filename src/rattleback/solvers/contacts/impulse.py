@@ -33,6 +33,7 @@ from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
 from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing
 from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.standing import Ground
 from rattleback.solvers.contacts.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class ContactImpulses:
         self.flights.start, self.flights.end = bench.start, bench.predicted
         self.palette = None if model.device.is_cpu else self._make_palette(counts)
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
+        self.footing = Ground(bench, self.pressing, graph, limits.speed)
         self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
         self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
@@ -174,6 +176,7 @@ class ContactImpulses:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(resting.begin_way, *given)
+        self.footing.stay(self.flights)
         self.sweeper.sweep(bench.start, self.limits.speed, most, which)
         predict()
 
@@ -208,6 +211,7 @@ class ContactImpulses:
         given = (self.ground, self.graph, self.pressing, motion, bench.state.clock, self.taken)
         with bench.program.when(memory.pending):
             self.impacts.record(lambda: self._for_patches(resting.begin_end, *given), correct)
+            self.footing.stop(motion)
             if correct is None:
                 self.sweeper.sweep(motion, self.limits.speed, self.method.max_sweeps)
             else:
@@ -224,7 +228,7 @@ class ContactImpulses:
         """Record what finds out how far contacts are off after the step."""
         bench = self.bench
         given = (bench.model.bodies, self.contacts, self.errors, bench.stop)
-        record_errors(bench.program.launch, bench.model.worlds, given, self.rounds, self.limits)
+        record_errors(bench.program, bench.model.worlds, given, self.rounds, self.limits)
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
@@ -272,4 +276,4 @@ class ContactImpulses:
         )
 
     def _for_patches(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.launch(kernel, len(self.contacts.part), *inputs)
+        self.bench.program.share(kernel, len(self.contacts.part), *inputs)

@@ -53,6 +53,8 @@ class Patches:
     rolling: real = field("m", "arm of the rolling resistance")
     spinning: real = field("m", "arm of the resistance to spinning")
     restitution: real = field("1", "coefficient of restitution")
+    load: real = field("N s", "what its points push with together")
+    swept: wp.int32 = field("1", "last sweep that looked at it")
 
 
 @group(axis="contacts")
@@ -71,6 +73,7 @@ class Weights:
     """How the bodies answer to a push now."""
 
     inverse_inertia: mat33 = field("1/(kg m²)", "inverse inertia, axes of the world")
+    pushed: wp.int32 = field("1", "last sweep in which it was pushed so that it matters")
 
 
 @wp.struct

@@ -45,50 +45,50 @@ def measure_overlap(
     clock: Clock,
     wanted: wp.array[wp.int32],
     flag: wp.array[wp.int32],
+    lanes: int,
 ) -> None:
     """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    limits = ground.limits
-    zero = real(0.0)
-    h = real(clock.time_step[pressing.patches.world[k]])
-    d, turn = way_of(pressing, flights.start, flights.end, k)
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    count = pressing.patches.count[k]
-    crept = vec3()
-    sticks = bool(True)
-    off = bool(False)
-    for i in range(count):
-        c = pressing.patches.first[k] + i
-        place = pressing.points.place[c]
-        before = ground.contacts.separation[pressing.patches.contact[k] + i]
-        gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
-        goal = -real(0.5) * limits.depth
-        if gap < -limits.depth:
+    for k in range(wp.tid(), graph.total[0], lanes):
+        limits = ground.limits
+        zero = real(0.0)
+        h = real(clock.time_step[pressing.patches.world[k]])
+        d, turn = way_of(pressing, flights.start, flights.end, k)
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        count = pressing.patches.count[k]
+        crept = vec3()
+        sticks = bool(True)
+        off = bool(False)
+        for i in range(count):
+            c = pressing.patches.first[k] + i
+            place = pressing.points.place[c]
+            before = ground.contacts.separation[pressing.patches.contact[k] + i]
+            gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
+            goal = -real(0.5) * limits.depth
+            if gap < -limits.depth:
+                off = True
+                goal = wp.min(gap + limits.share * (goal - gap), before + limits.recovery * h)
+            pressing.points.place[c] = vec3(place[0], place[1], gap - goal)
+            sticks = sticks and pressing.points.sticks[c] == 1
+            crept += local(n, t, pressing.points.slip[c]) + vec3(
+                zero, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0]
+            )
+        crept = vec3(zero, crept[1], crept[2]) / real(count)
+        if sticks and wp.length(crept) > limits.depth:
             off = True
-            goal = wp.min(gap + limits.share * (goal - gap), before + limits.recovery * h)
-        pressing.points.place[c] = vec3(place[0], place[1], gap - goal)
-        sticks = sticks and pressing.points.sticks[c] == 1
-        crept += local(n, t, pressing.points.slip[c]) + vec3(zero, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
-    crept = vec3(zero, crept[1], crept[2]) / real(count)
-    if sticks and wp.length(crept) > limits.depth:
-        off = True
-    pressing.patches.drive[k] = limits.share * crept
-    pressing.patches.spin[k] = vec3()
-    pressing.patches.whole[k] = 0
-    pressing.patches.grip[k] = wp.where(sticks, STUCK, zero)
-    if off:
-        wanted[pressing.patches.world[k]] = 1
-        flag[0] = 1
+        pressing.patches.drive[k] = limits.share * crept
+        pressing.patches.spin[k] = vec3()
+        pressing.patches.whole[k] = 0
+        pressing.patches.grip[k] = wp.where(sticks, STUCK, zero)
+        if off:
+            wanted[pressing.patches.world[k]] = 1
+            flag[0] = 1
 
 
 @wp.kernel(enable_backward=False)
-def clear_impulses(graph: Graph, pressing: Pressing) -> None:
+def clear_impulses(graph: Graph, pressing: Pressing, lanes: int) -> None:
     """The displacements begin with no pushes."""
-    k = wp.tid()
-    if k < graph.total[0]:
+    for k in range(wp.tid(), graph.total[0], lanes):
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             pressing.points.impulse[c] = vec3()

@@ -62,34 +62,34 @@ def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
 
 
 @wp.kernel(enable_backward=False)
-def prepare_patches(bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion) -> None:
+def prepare_patches(
+    bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, lanes: int
+) -> None:
     """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    middle = place_points(ground.contacts, pressing.patches, pressing.points, k)
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    pressing.patches.arm_a[k] = middle - motion.position[a]
-    pressing.patches.arm_b[k] = middle - motion.position[b]
-    answer(bodies, pressing, k, k, real(1.0), real(1.0))
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    found = combine(ground.surfaces, ground.rules, a, b)
-    pressing.patches.static_friction[k] = found.static_friction
-    pressing.patches.dynamic_friction[k] = found.dynamic_friction
-    pressing.patches.restitution[k] = found.restitution
-    pressing.patches.rolling[k] = found.rolling
-    pressing.patches.spinning[k] = found.spinning
-    for i in range(pressing.patches.count[k]):
-        former = ground.contacts.previous[pressing.patches.contact[k] + i]
-        force = vec3()
-        slip = vec3()
-        if former >= 0:
-            force = ground.memory.force[former]
-            slip = ground.memory.slip[former]
-        pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
-        pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
+    for k in range(wp.tid(), graph.total[0], lanes):
+        middle = place_points(ground.contacts, pressing.patches, pressing.points, k)
+        a = pressing.patches.body_a[k]
+        b = pressing.patches.body_b[k]
+        pressing.patches.arm_a[k] = middle - motion.position[a]
+        pressing.patches.arm_b[k] = middle - motion.position[b]
+        answer(bodies, pressing, k, k, real(1.0), real(1.0))
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        found = combine(ground.surfaces, ground.rules, a, b)
+        pressing.patches.static_friction[k] = found.static_friction
+        pressing.patches.dynamic_friction[k] = found.dynamic_friction
+        pressing.patches.restitution[k] = found.restitution
+        pressing.patches.rolling[k] = found.rolling
+        pressing.patches.spinning[k] = found.spinning
+        for i in range(pressing.patches.count[k]):
+            former = ground.contacts.previous[pressing.patches.contact[k] + i]
+            force = vec3()
+            slip = vec3()
+            if former >= 0:
+                force = ground.memory.force[former]
+                slip = ground.memory.slip[former]
+            pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
+            pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
 
 
 @wp.func
@@ -127,35 +127,37 @@ def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: 
 
 
 @wp.kernel(enable_backward=False)
-def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock) -> None:
+def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock, lanes: int) -> None:
     """The step begins: every point pushes with half of the load it had."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    for i in range(pressing.patches.count[k]):
-        row = pressing.patches.contact[k] + i
-        c = pressing.patches.first[k] + i
-        pressing.points.force[c] = local(n, t, ground.memory.force[row])
-        pressing.points.slip[c] = ground.memory.slip[row]
-    begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
+    for k in range(wp.tid(), graph.total[0], lanes):
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        for i in range(pressing.patches.count[k]):
+            row = pressing.patches.contact[k] + i
+            c = pressing.patches.first[k] + i
+            pressing.points.force[c] = local(n, t, ground.memory.force[row])
+            pressing.points.slip[c] = ground.memory.slip[row]
+        begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
 
 
 @wp.kernel(enable_backward=False)
 def begin_end(
-    ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock, taken: wp.array[wp.float64]
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    clock: Clock,
+    taken: wp.array[wp.float64],
+    lanes: int,
 ) -> None:
     """The step is taken: points push with half of their load over it; after velocities were written, with nothing."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    world = pressing.patches.world[k]
-    lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
-    slide = begin_patch(ground, pressing, motion, k, lasted)
-    allow(ground, pressing, k, real(clock.time_step[world]))
-    pressing.patches.drive[k] = slide
-    pressing.patches.spin[k] = vec3()
+    for k in range(wp.tid(), graph.total[0], lanes):
+        world = pressing.patches.world[k]
+        lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
+        slide = begin_patch(ground, pressing, motion, k, lasted)
+        allow(ground, pressing, k, real(clock.time_step[world]))
+        pressing.patches.drive[k] = slide
+        pressing.patches.spin[k] = vec3()
 
 
 @wp.func
@@ -191,20 +193,18 @@ class Flights:
 
 
 @wp.kernel(enable_backward=False)
-def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock) -> None:
+def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock, lanes: int) -> None:
     """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    h = real(clock.time_step[pressing.patches.world[k]])
-    d, turn = way_of(pressing, flights.start, flights.end, k)
-    u, w = twist_of(pressing.patches, flights.start, k)
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
-    pressing.patches.drive[k] = d / h - u + local(n, t, slide)
-    pressing.patches.spin[k] = turn / h - w
-    allow(ground, pressing, k, h)
+    for k in range(wp.tid(), graph.total[0], lanes):
+        h = real(clock.time_step[pressing.patches.world[k]])
+        d, turn = way_of(pressing, flights.start, flights.end, k)
+        u, w = twist_of(pressing.patches, flights.start, k)
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
+        pressing.patches.drive[k] = d / h - u + local(n, t, slide)
+        pressing.patches.spin[k] = turn / h - w
+        allow(ground, pressing, k, h)
 
 
 @wp.kernel(enable_backward=False)
@@ -215,70 +215,68 @@ def note_length(clock: Clock, taken: wp.array[wp.float64]) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def end_start(graph: Graph, pressing: Pressing, clock: Clock) -> None:
+def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> None:
     """The impulses at the start are found: the load of every point, and whether it sticks."""
-    k = wp.tid()
-    if k >= graph.total[0]:
-        return
-    h = real(clock.time_step[pressing.patches.world[k]])
-    mu = pressing.patches.grip[k]
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        p = pressing.points.impulse[c]
-        pressing.points.force[c] = (real(2.0) / h) * p
-        # At the limit of its friction a point slides.
-        sticks = p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
-        pressing.points.sticks[c] = wp.where(sticks, 1, 0)
+    for k in range(wp.tid(), graph.total[0], lanes):
+        h = real(clock.time_step[pressing.patches.world[k]])
+        mu = pressing.patches.grip[k]
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            p = pressing.points.impulse[c]
+            pressing.points.force[c] = (real(2.0) / h) * p
+            # At the limit of its friction a point slides.
+            sticks = p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
+            pressing.points.sticks[c] = wp.where(sticks, 1, 0)
 
 
 @wp.kernel(enable_backward=False)
-def keep_forces(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, stop: wp.array[wp.int32]) -> None:
+def keep_forces(
+    ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, stop: wp.array[wp.int32], lanes: int
+) -> None:
     """The step is taken: what the points carry from now on, and how far those that stick have crept."""
-    k = wp.tid()
     if stop[0] != 0:
         return
-    if k == 0:
+    if wp.tid() == 0:
         ground.memory.pending[0] = ADVANCED
-    if k >= graph.total[0]:
-        return
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    d, turn = way_of(pressing, flights.start, flights.end, k)
-    for i in range(pressing.patches.count[k]):
-        c = pressing.patches.first[k] + i
-        row = pressing.patches.contact[k] + i
-        ground.memory.force[row] = world(n, t, pressing.points.force[c])
-        crept = vec3()
-        if pressing.points.sticks[c] == 1:
-            place = pressing.points.place[c]
-            moved = vec3(ZERO, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
-            crept = pressing.points.slip[c] + world(n, t, moved)
-        ground.memory.slip[row] = crept
+    for k in range(wp.tid(), graph.total[0], lanes):
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        d, turn = way_of(pressing, flights.start, flights.end, k)
+        for i in range(pressing.patches.count[k]):
+            c = pressing.patches.first[k] + i
+            row = pressing.patches.contact[k] + i
+            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            crept = vec3()
+            if pressing.points.sticks[c] == 1:
+                place = pressing.points.place[c]
+                moved = vec3(ZERO, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
+                crept = pressing.points.slip[c] + world(n, t, moved)
+            ground.memory.slip[row] = crept
 
 
 @wp.kernel(enable_backward=False)
 def keep_points(
-    ground: Footing, graph: Graph, pressing: Pressing, taken: wp.array[wp.float64], stop: wp.array[wp.int32]
+    ground: Footing, graph: Graph, pressing: Pressing, taken: wp.array[wp.float64], stop: wp.array[wp.int32], lanes: int
 ) -> None:
     """What the points remember, by the rows of the contacts found last.
 
     A load that the end of the step did not need as its start did was a blow, and does not go on.
     """
-    k = wp.tid()
-    if k >= graph.total[0] or stop[0] != 0:
-        return
-    stepped = ground.memory.pending[0] == ADVANCED
-    half = HALF * real(taken[pressing.patches.world[k]])
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    for i in range(pressing.patches.count[k]):
-        c = pressing.patches.first[k] + i
-        force = pressing.points.force[c]
-        pushed = half * force[0]
-        if stepped and pressing.points.impulse[c][0] < pushed:
-            force = (pressing.points.impulse[c][0] / pushed) * force
-        ground.memory.force[pressing.patches.contact[k] + i] = world(n, t, force)
-        ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
+    for k in range(wp.tid(), graph.total[0], lanes):
+        if stop[0] != 0:
+            continue
+        stepped = ground.memory.pending[0] == ADVANCED
+        half = HALF * real(taken[pressing.patches.world[k]])
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        for i in range(pressing.patches.count[k]):
+            c = pressing.patches.first[k] + i
+            force = pressing.points.force[c]
+            pushed = half * force[0]
+            if stepped and pressing.points.impulse[c][0] < pushed:
+                force = (pressing.points.impulse[c][0] / pushed) * force
+            ground.memory.force[pressing.patches.contact[k] + i] = world(n, t, force)
+            ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
 
 
 @wp.kernel(enable_backward=False)

@@ -18,6 +18,9 @@ from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
 from rattleback.solvers.contacts.sweep import push_patch, solve_patch
 
+# Part of the tolerance up to which a change does not matter to neighbours.
+LITTLE = wp.constant(real(0.01))
+
 
 @group(axis="worlds")
 class Rounds:
@@ -28,6 +31,7 @@ class Rounds:
     along: real = field("m/s", "largest residual along a normal in the last sweep")
     across: real = field("m/s", "the same across")
     beginning: real = field("m/s", "largest residual of the first sweep")
+    turn: wp.int32 = field("1", "sweeps that any world has done", axis="flags")
     any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
     exchanging: wp.int32 = field("1", "1 while the world exchanges impulses with joints")
     exchanges: wp.int32 = field("1", "exchanges done", axis="flags")
@@ -44,6 +48,7 @@ def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
     rounds.across[w] = real(0.0)
     rounds.beginning[w] = real(0.0)
     rounds.any_busy[0] = 1
+    rounds.turn[0] = 0
 
 
 @wp.kernel(enable_backward=False)
@@ -106,27 +111,72 @@ def judge_exchange(rounds: Rounds, tolerance: real, most: int) -> None:
         rounds.any_exchanging[0] = 1
 
 
+@wp.func
+def is_quiet(pressing: Pressing, k: int) -> bool:
+    """Whether neither body of a patch has been pushed since it was looked at."""
+    seen = pressing.patches.swept[k]
+    pushed = pressing.weights.pushed
+    return pushed[pressing.patches.body_a[k]] < seen and pushed[pressing.patches.body_b[k]] < seen
+
+
+@wp.func
+def sweep_patch(
+    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real
+) -> tuple[real, real]:
+    """Solve a patch; returns its residual along the normal and across."""
+    along, across = solve_patch(bodies, pressing, motion, k)
+    pressing.patches.swept[k] = turn
+    if along > little or across > little:
+        note_push(bodies, pressing, pressing.patches.body_a[k], turn)
+        note_push(bodies, pressing, pressing.patches.body_b[k], turn)
+    return along, across
+
+
+@wp.func
+def note_push(bodies: Bodies, pressing: Pressing, i: int, turn: int) -> None:
+    """A body was pushed; nothing pushes static ones."""
+    if bodies.inverse_mass[i] > real(0.0):
+        pressing.weights.pushed[i] = turn
+
+
+@wp.func
+def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
+    """Number of the sweep that begins; before the first nobody has been pushed."""
+    turn = rounds.turn[0] + 1
+    rounds.turn[0] = turn
+    if turn == 1:
+        for i in range(bodies.world.shape[0]):
+            pressing.weights.pushed[i] = 0
+    return turn
+
+
 @wp.kernel(enable_backward=False)
-def sweep_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds) -> None:
-    """One sweep over the patches of busy worlds, on one thread."""
+def sweep_in_order(
+    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+) -> None:
+    """One sweep over the patches of busy worlds, on one thread; after the first, over those that are not quiet."""
+    turn = next_turn(bodies, pressing, rounds)
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
-            along, across = solve_patch(bodies, pressing, motion, k)
+        if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
             rounds.along[w] = wp.max(rounds.along[w], along)
             rounds.across[w] = wp.max(rounds.across[w], across)
 
 
 @wp.kernel(enable_backward=False)
-def sweep_back(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds) -> None:
+def sweep_back(
+    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+) -> None:
     """One sweep over the patches of busy worlds the other way, on one thread."""
+    turn = next_turn(bodies, pressing, rounds)
     for w in range(rounds.sweeps.shape[0]):
         rounds.sweeps[w] = rounds.sweeps[w] + rounds.busy[w]
     count = graph.total[0]
     for i in range(count):
         k = count - 1 - i
-        if rounds.busy[pressing.patches.world[k]] == 1:
-            solve_patch(bodies, pressing, motion, k)
+        if rounds.busy[pressing.patches.world[k]] == 1 and not is_quiet(pressing, k):
+            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
 
 
 @wp.kernel(enable_backward=False)

@@ -101,7 +101,7 @@ class Sweeper:
         plain = most if self.palette is not None else min(most, PLAIN)
         program.launch(begin_rounds, self.worlds, rounds, wanted)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion)
+            self._sweep_once(motion, tolerance)
             program.launch(judge, self.worlds, rounds, tolerance, plain, 1)
         if plain < most - 1:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance)
@@ -110,10 +110,11 @@ class Sweeper:
         if self.shocks and most > 1:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
 
-    def _sweep_once(self, motion: Motion) -> None:
+    def _sweep_once(self, motion: Motion, tolerance: float) -> None:
         self.program.launch(next_sweep, self.worlds, self.rounds)
         if self.palette is None:
-            self.program.launch(sweep_in_order, 1, self.bodies, self.pressing, self.graph, motion, self.rounds)
+            swept = (self.bodies, self.pressing, self.graph, motion, self.rounds)
+            self.program.launch(sweep_in_order, 1, *swept, tolerance)
         else:
             self.palette.sweep(motion, self.rounds)
 
@@ -122,8 +123,8 @@ class Sweeper:
         program, rounds, swept = self.program, self.rounds, (self.bodies, self.graph, self.pressing, motion)
         program.launch(begin_directions, 1, *swept, self.directions)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion)
+            self._sweep_once(motion, tolerance)
             program.launch(judge, self.worlds, rounds, tolerance, most, 2)
             with program.when(rounds.any_busy):
-                program.launch(sweep_back, 1, self.bodies, self.pressing, self.graph, motion, rounds)
+                program.launch(sweep_back, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
                 program.launch(go_on, 1, *swept, rounds, self.directions)

@@ -52,9 +52,12 @@ def fill(joints: Joints, rows: Rows, blocks: Blocks, threes: Threes, sizes: Size
     i = world * sizes.joints + blocks.row[k]
     j = world * sizes.joints + blocks.column[k]
     m = fill_threes(joints, rows, blocks.shared[k], i, j)
-    threes.value[wp.tid()] = m
     if i == j:
         threes.least[i] = REDUNDANT * wp.get_diag(m)
+        if joints.broken[i] != 0:
+            # Nothing is wanted of it and nothing couples it, so that its impulse is zero with any sound block.
+            m = wp.identity(n=3, dtype=real)
+    threes.value[wp.tid()] = m
 
 
 @wp.func

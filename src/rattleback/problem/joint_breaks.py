@@ -1,0 +1,208 @@
+"""Joints that break: after every step what each has carried is compared with its limits.
+
+    F = P / h,   τ = C / h;      broken from the next step on where  |F| > F_max  or  |τ| > τ_max
+
+P impulse of the joint on B in the step, C angular impulse about the anchor of B, h length of the step: means over the
+step, of all that the joint has done, its stops included. All joints of a step break together. The rows of a broken
+joint are zeros, which every joint method leaves out, so that no pattern changes.
+
+Where a world is torn (see ``corrections``) its joints are being pulled together, which is no load, and none breaks.
+Where a buffer for contacts was too small the step is not done yet: it is looked at once the rest has been made up for.
+
+    after the velocities are corrected: look; in worlds where a joint broke, rows and matrix are made anew
+Cost: nothing where no joint has a limit; else one kernel over the joints a step.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real
+from rattleback.model.bench import Bench
+from rattleback.model.breaks import Breaks, can_break
+from rattleback.model.sleep import Sleep
+from rattleback.model.state import Clock
+from rattleback.problem.corrections import Effort, Reactions
+from rattleback.problem.joint_rows import JointRows, Joints
+
+ZERO = wp.constant(real(0.0))
+
+
+@group(axis="worlds")
+class Watch:
+    """What the look at the joints of a world says."""
+
+    begun: wp.int64 = field("1", "steps taken when the step began")
+    due: real = field("s", "length of the last step where its joints are still to be looked at; else zero")
+    fresh: wp.int32 = field("1", "1 where rows and matrix must be made anew")
+    any_due: wp.int32 = field("1", "1 where any world is still to be looked at", axis="flags")
+    any_fresh: wp.int32 = field("1", "1 where any world needs new rows", axis="flags")
+
+
+@wp.struct
+class Record:
+    """Where it is written down that a joint has broken."""
+
+    breaks: Breaks
+    watch: Watch
+    clock: Clock
+    sleep: Sleep
+    stop: wp.array[wp.int32]
+    sleeps: wp.int32
+
+
+@wp.kernel(enable_backward=False)
+def begin(watch: Watch, clock: Clock) -> None:
+    """A step begins."""
+    w = wp.tid()
+    watch.begun[w] = clock.steps[w]
+
+
+@wp.func
+def exceeds(value: real, limit: real) -> bool:
+    """Whether a load is above its limit, where there is one."""
+    return limit > ZERO and value > limit
+
+
+@wp.func
+def note(joints: Joints, record: Record, j: int, force: real, torque: real) -> None:
+    """A joint has broken; its bodies are not at rest."""
+    w = joints.world[j]
+    record.breaks.broken[j] = 1
+    record.breaks.time[j] = record.clock.time[w]
+    record.breaks.force[j] = force
+    record.breaks.torque[j] = torque
+    record.watch.fresh[w] = 1
+    record.watch.any_fresh[0] = 1
+    if record.sleeps == 1:
+        if joints.body_a[j] >= 0:
+            record.sleep.since[joints.body_a[j]] = record.clock.time[w]
+        if joints.body_b[j] >= 0:
+            record.sleep.since[joints.body_b[j]] = record.clock.time[w]
+
+
+@wp.func
+def compare(joints: Joints, reactions: Reactions, record: Record, j: int, h: real) -> None:
+    """A whole joint that carried more than it can breaks."""
+    if record.breaks.broken[j] != 0:
+        return
+    force = wp.length(reactions.impulse[j]) / h
+    torque = wp.length(reactions.couple[j]) / h
+    if exceeds(force, record.breaks.force_limit[j]) or exceeds(torque, record.breaks.torque_limit[j]):
+        note(joints, record, j, force, torque)
+
+
+@wp.kernel(enable_backward=False)
+def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -> None:
+    """Which joints break at the end of a step; if that is not reached yet, they are to be looked at later.
+
+    A step that was not taken, since something in it was not finite or a buffer too small, breaks nothing.
+    """
+    j = wp.tid()
+    w = joints.world[j]
+    if effort.torn[w] == 1 or record.clock.steps[w] == record.watch.begun[w]:
+        return
+    if record.stop[0] != 0:
+        record.watch.due[w] = effort.time_step[w]
+        record.watch.any_due[0] = 1
+        return
+    compare(joints, reactions, record, j, effort.time_step[w])
+
+
+@wp.kernel(enable_backward=False)
+def look_again(joints: Joints, reactions: Reactions, record: Record) -> None:
+    """Which joints break in a step whose rest was made up for."""
+    j = wp.tid()
+    h = record.watch.due[joints.world[j]]
+    if record.stop[0] == 0 and h > ZERO:
+        compare(joints, reactions, record, j, h)
+
+
+@wp.kernel(enable_backward=False)
+def looked(record: Record) -> None:
+    """Nothing is due any more."""
+    if record.stop[0] == 0:
+        record.watch.due[wp.tid()] = ZERO
+        record.watch.any_due[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def join(watch: Watch, which: wp.array[wp.int32], any_of_them: wp.array[wp.int32]) -> None:
+    """Worlds that need new rows for another reason do so, too."""
+    w = wp.tid()
+    if which[w] == 1:
+        watch.fresh[w] = 1
+    if any_of_them[0] == 1:
+        watch.any_fresh[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def made_anew(watch: Watch) -> None:
+    """Rows and matrix are those of the joints that are whole."""
+    watch.fresh[wp.tid()] = 0
+    watch.any_fresh[0] = 0
+
+
+class JointBreaks:
+    """The breaking of the joints of a simulation; where none can break, nothing is recorded.
+
+    Args:
+        bench: Where the step is recorded.
+        problem: The joints as rows.
+        reactions: What they did in the last step.
+        effort: How the loops of the joints went.
+        sleeps: Whether bodies may fall asleep.
+
+    Attributes:
+        watch: What the look at the joints says.
+    """
+
+    def __init__(self, bench: Bench, problem: JointRows, reactions: Reactions, effort: Effort, sleeps: bool) -> None:
+        self.bench, self.problem, self.reactions, self.effort = bench, problem, reactions, effort
+        self.can = can_break(bench.model.scene)
+        counts = {"worlds": bench.model.worlds, "flags": 1}
+        self.watch: Any = arrays.allocate(Watch, counts, bench.model.device)
+        self.record: Any = Record()
+        self.record.breaks, self.record.watch = bench.state.breaks, self.watch
+        self.record.clock, self.record.sleep = bench.state.clock, bench.state.sleep
+        self.record.stop, self.record.sleeps = bench.stop, int(sleeps)
+
+    def forget(self) -> None:
+        """A call begins: nothing is left to be looked at."""
+        self.watch.due.zero_()
+        self.watch.any_due.zero_()
+
+    def record_start(self) -> None:
+        """Record that a step begins."""
+        if self.can:
+            self.bench.for_worlds(begin, self.watch, self.bench.state.clock)
+
+    def record_end(self, which: Any, any_of_them: Any) -> tuple[Any, Any]:
+        """Record the look at the end of a step.
+
+        Args:
+            which: Worlds whose rows must be made anew for another reason.
+            any_of_them: Whether there are any.
+
+        Returns:
+            Worlds whose rows must be made anew, and whether there are any.
+        """
+        if not self.can:
+            return which, any_of_them
+        bench, given = self.bench, (self.problem.joints, self.reactions)
+        bench.program.launch(look, self.problem.joint_count, *given, self.effort, self.record)
+        bench.for_worlds(join, self.watch, which, any_of_them)
+        return self.watch.fresh, self.watch.any_fresh
+
+    def record_made_anew(self) -> None:
+        """Record that the rows and the matrix fit the joints that are whole."""
+        if self.can:
+            self.bench.for_worlds(made_anew, self.watch)
+
+    def record_rest(self) -> None:
+        """Record the look at a step that had been left unfinished."""
+        given = (self.problem.joints, self.reactions, self.record)
+        self.bench.program.launch(look_again, self.problem.joint_count, *given)
+        self.bench.for_worlds(looked, self.record)

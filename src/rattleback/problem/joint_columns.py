@@ -1,0 +1,122 @@
+"""The joints of a scene as columns of numbers: what ``joint_rows`` writes to the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.constraints.row import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY
+from rattleback.core.errors import InputError
+from rattleback.core.precision import numpy_real
+from rattleback.joints.joint import RowSpec
+from rattleback.maths import rotation
+
+if TYPE_CHECKING:
+    from rattleback.joints.stop import StopSpec
+    from rattleback.model.model import Model
+
+BALL = [("slide", axis, 0.0) for axis in range(3)]
+
+
+def body_index(model: Model, name: str) -> int:
+    """Row of a body in its world; −1 for the world."""
+    return -1 if name == model.scene.world.name else model.index(name)
+
+
+def kind_columns(made: list[Any], specs: list[list[Any]]) -> dict[str, np.ndarray]:
+    """What kernels want to know of the kind of a joint."""
+    coupling = [next((KINDS[row.kind] for row in rows if row.kind in COUPLINGS), -1) for rows in specs]
+    turns = [[name for name in joint.freedoms if name.startswith("turn")] == ["turn_z"] for joint in made]
+    columns = {
+        "coupling": coupling,
+        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL for rows in specs],
+        "broken": [0] * len(made),
+        "counts": [turn or kind >= 0 for turn, kind in zip(turns, coupling, strict=True)],
+    }
+    return {name: np.array(column, dtype=np.int32) for name, column in columns.items()}
+
+
+def joint_columns(model: Model, made: list[Any], counts: np.ndarray, pairs: np.ndarray) -> dict[str, np.ndarray]:
+    """Bodies, anchors, frames and rows of the joints of all worlds."""
+    worlds, n = np.arange(model.worlds), len(model.names)
+    shift = np.where(pairs >= 0, n, 0)
+    rows = pairs[None] + worlds[:, None, None] * shift[None]
+    first = np.cumsum(counts) - counts
+    flat: dict[str, np.ndarray] = {
+        "world": np.repeat(worlds, len(made)),
+        "body_a": rows[:, :, 0].ravel(),
+        "body_b": rows[:, :, 1].ravel(),
+        "first": (first[None] + worlds[:, None] * counts.sum()).ravel(),
+        "count": np.tile(counts, model.worlds),
+    }
+    flat = {name: column.astype(np.int32) for name, column in flat.items()}
+    sides = [
+        [_placed(model, pairs[k, s], point, turn, joint.in_bodies) for s, (point, turn) in enumerate(_ends(joint))]
+        for k, joint in enumerate(made)
+    ]
+    for s, letter in enumerate("ab"):
+        for place, name in enumerate((f"anchor_{letter}", f"turn_{letter}")):
+            column = np.array([side_[s][place] for side_ in sides], dtype=numpy_real)
+            flat[name] = np.tile(column, (model.worlds, 1))
+    _check_levers(model, flat)
+    return flat
+
+
+def mass_columns(model: Model, pairs: np.ndarray) -> dict[str, np.ndarray]:
+    """How easily the bodies of each joint are moved and turned; the world is not."""
+    ends = np.bincount(pairs[pairs >= 0], minlength=len(model.names))
+    mass = np.append(model.bodies.inverse_mass.numpy()[: len(model.names)], 0.0)
+    inverse = model.bodies.inverse_inertia.numpy()[: len(model.names)]
+    ease = np.append(2.0 * ends * np.linalg.eigvalsh(inverse).max(axis=1), 0.0)
+    named = {"inverse_mass": mass, "ease": ease}
+    return {
+        f"{name}_{side_}": np.tile(values[pairs[:, s]], model.worlds).astype(numpy_real)
+        for name, values in named.items()
+        for s, side_ in enumerate("ab")
+    }
+
+
+def _check_levers(model: Model, flat: dict[str, np.ndarray]) -> None:
+    """Refuse a joint so far from its body that the numbers of its matrix leave their range."""
+    names = list(model.scene.joints)
+    for side_ in ("anchor_a", "anchor_b"):
+        with np.errstate(over="ignore"):
+            far = ~np.isfinite((flat[side_][: len(names)] ** 4).sum(axis=1))
+        if far.any():
+            raise InputError(f"Joint {names[int(np.argmax(far))]!r} is too far from its body to be computed with.")
+
+
+def _ends(joint: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    return list(zip(joint.points(), joint.frames(), strict=True))
+
+
+def _placed(
+    model: Model, body: int, point: np.ndarray, turn: np.ndarray, in_body: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """A point and a frame as seen from a body's centre of mass; given in its frame, or in the world at the start."""
+    if body < 0:
+        return np.array(point), turn
+    found = model.scene.bodies[body]
+    if in_body:
+        return np.subtract(point, found.center_of_mass), turn
+    back = rotation.conjugate(found.orientation)
+    return rotation.rotate(back, np.subtract(point, found.position)), rotation.multiply(back, turn)
+
+
+def letter_columns(model: Model, rows: list[list[Any]], stops: list[list[StopSpec]]) -> dict[str, np.ndarray]:
+    """Which condition each row is, in all worlds; the rows of limits follow the others of their joint."""
+    pairs = zip(rows, stops, strict=True)
+    specs = [spec for own, limits in pairs for spec in (*own, *(RowSpec(limit.freedom) for limit in limits))]
+    columns = {
+        "kind": np.array([KINDS.get(spec.kind, -1) for spec in specs], dtype=np.int32),
+        "axis_a": np.array([spec.axis_a for spec in specs], dtype=np.int32),
+        "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
+        **{
+            name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
+            for name in ("offset", "radius_a", "radius_b", "rate")
+        },
+        "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
+        "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),
+    }
+    return {name: np.tile(column, model.worlds) for name, column in columns.items()}

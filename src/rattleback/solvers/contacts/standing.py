@@ -1,0 +1,305 @@
+"""What stands stays: bodies that rest on each other hand their momentum down to the ground, in one pass.
+
+    f_c = F_c (a + b × (r_c − q)),    Σ f_c = −P,    Σ r_c × f_c = −L
+
+P, L momentum and angular momentum that a body has no use for when it stands, with what bodies above have handed down;
+F_c what the points below it push with, r_c from its centre of mass, q their middle, weighted with F_c. The opposite of
+f_c goes to the bodies below. If every point then still pushes and grips, all of them stand still, which sweeps would
+find only in many rounds: it takes one for every floor until the ground has answered to the top. Bodies whose points
+would pull or slide, and all that stand on them, are left to the sweeps, as are those with joints.
+
+    twice a step: what every body is to lose; from the top down who hands down how much, until all who stand can stand;
+    then their points push
+Cost: about that of two sweeps. Use it wherever things lie on each other; it does nothing for what moves.
+"""
+
+import numpy as np
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import mat33, real, vec3
+from rattleback.model.bench import Bench
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, Motion
+from rattleback.solvers.contacts.conjugate import allowed
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Pressing, local, world
+from rattleback.solvers.contacts.resting import Flights, turned
+from rattleback.solvers.contacts.sweep import apply
+
+# Times that those who cannot stand are taken out before nobody does.
+TRIES = wp.constant(8)
+# Part of the load of a patch with which all its points take part.
+BASE = wp.constant(real(0.1))
+# Points nearly on a line, by the ratio of their moments, carry nobody.
+NARROW = wp.constant(real(1e-3))
+
+
+@group(axis="bodies")
+class Standing:
+    """What bodies stand on, and what they hand down."""
+
+    alone: wp.int32 = field("1", "1 where no joint holds it")
+    stands: wp.int32 = field("1", "1 where it stands; static bodies do")
+    aimed: wp.int32 = field("1", "1 where it is known how it hands down")
+    velocity: vec3 = field("m/s", "what it is to lose")
+    turning: vec3 = field("rad/s", "the same of its angular velocity")
+    momentum: vec3 = field("N s", "P")
+    spin: vec3 = field("N m s", "L")
+    load: real = field("N s", "Σ F_c of the points below it")
+    middle: vec3 = field("m", "q, world frame, from its centre of mass")
+    spread: mat33 = field("N m² s", "Σ F_c (r² 1 − r rᵀ), about its centre of mass; then its inverse about q")
+    lift: vec3 = field("1", "a")
+    tilt: vec3 = field("1/m", "b")
+
+
+@wp.kernel(enable_backward=False)
+def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing) -> None:
+    """At the end of a step bodies that stand lose their velocities."""
+    i = wp.tid()
+    standing.velocity[i] = motion.velocity[i]
+    standing.turning[i] = motion.angular_velocity[i]
+
+
+@wp.kernel(enable_backward=False)
+def lose_way(bodies: Bodies, flights: Flights, clock: Clock, standing: Standing) -> None:
+    """At its start they lose what makes them move over it."""
+    i = wp.tid()
+    rate = real(1.0) / real(clock.time_step[bodies.world[i]])
+    standing.velocity[i] = rate * (flights.end.position[i] - flights.start.position[i])
+    standing.turning[i] = rate * turned(flights.start.orientation[i], flights.end.orientation[i])
+
+
+@wp.func
+def upper(pressing: Pressing, graph: Graph, k: int) -> int:
+    """The body of a patch that stands on the other; -1 where neither does."""
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    if graph.level[a] == graph.level[b] + 1:
+        return a
+    if graph.level[b] == graph.level[a] + 1:
+        return b
+    return -1
+
+
+@wp.func
+def lower(pressing: Pressing, k: int, i: int) -> int:
+    """The other body of a patch."""
+    return wp.where(pressing.patches.body_a[k] == i, pressing.patches.body_b[k], pressing.patches.body_a[k])
+
+
+@wp.func
+def arm(pressing: Pressing, k: int, i: int) -> vec3:
+    """From the centre of mass of a body of a patch to its middle."""
+    return wp.where(pressing.patches.body_a[k] == i, pressing.patches.arm_a[k], pressing.patches.arm_b[k])
+
+
+@wp.func
+def place_of(pressing: Pressing, k: int, c: int) -> vec3:
+    """A point of a patch from its middle, world frame."""
+    place = pressing.points.place[c]
+    t = pressing.patches.tangent[k]
+    return place[0] * t + place[1] * wp.cross(pressing.patches.normal[k], t)
+
+
+@wp.func
+def plate(r: vec3) -> mat33:
+    """r² 1 − r rᵀ."""
+    return wp.dot(r, r) * wp.identity(n=3, dtype=real) - wp.outer(r, r)
+
+
+@wp.func
+def weight(pressing: Pressing, k: int, c: int) -> real:
+    """How much of what is handed down a point takes, beside others."""
+    p = pressing.points.impulse[c][0]
+    if pressing.points.place[c][2] > real(0.0):
+        return p
+    return p + BASE * pressing.patches.load[k]
+
+
+@wp.func
+def find_footing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing) -> None:
+    """What carries every body, and who may stand."""
+    count = graph.total[0]
+    for i in range(bodies.world.shape[0]):
+        standing.load[i] = real(0.0)
+        standing.middle[i] = vec3()
+        standing.spread[i] = mat33()
+        standing.stands[i] = wp.where(bodies.inverse_mass[i] == real(0.0), 1, 0)
+    for k in range(count):
+        i = upper(pressing, graph, k)
+        if i >= 0:
+            first = pressing.patches.first[k]
+            load = real(0.0)
+            for c in range(first, first + pressing.patches.count[k]):
+                load += pressing.points.impulse[c][0]
+            pressing.patches.load[k] = load
+            for c in range(first, first + pressing.patches.count[k]):
+                p = weight(pressing, k, c)
+                if p > real(0.0):
+                    r = arm(pressing, k, i) + place_of(pressing, k, c)
+                    standing.load[i] = standing.load[i] + p
+                    standing.middle[i] = standing.middle[i] + p * r
+                    standing.spread[i] = standing.spread[i] + p * plate(r)
+    for i in range(bodies.world.shape[0]):
+        if standing.load[i] > real(0.0) and standing.alone[i] == 1:
+            q = standing.middle[i] / standing.load[i]
+            spread = standing.spread[i] - standing.load[i] * plate(q)
+            wide = spread[0, 0] + spread[1, 1] + spread[2, 2]
+            if wp.determinant(spread) > NARROW * wide * wide * wide:
+                standing.middle[i] = q
+                standing.spread[i] = wp.inverse(spread)
+                standing.stands[i] = 1
+
+
+@wp.func
+def settle_who(pressing: Pressing, graph: Graph, standing: Standing) -> None:
+    """Who stands on somebody who does not stand does not either."""
+    for k in range(graph.total[0]):
+        i = upper(pressing, graph, k)
+        if i >= 0 and standing.stands[lower(pressing, k, i)] == 0:
+            standing.stands[i] = 0
+
+
+@wp.func
+def aim(standing: Standing, i: int) -> None:
+    """How a body hands down what it has."""
+    standing.aimed[i] = 1
+    standing.lift[i] = -standing.momentum[i] / standing.load[i]
+    around = standing.spin[i] - wp.cross(standing.middle[i], standing.momentum[i])
+    standing.tilt[i] = -(standing.spread[i] * around)
+
+
+@wp.func
+def share(pressing: Pressing, standing: Standing, k: int, c: int, i: int) -> vec3:
+    """What a point that a body stands on pushes with, axes of the patch, if it takes its share."""
+    r = arm(pressing, k, i) + place_of(pressing, k, c)
+    p = pressing.points.impulse[c]
+    f = weight(pressing, k, c) * (standing.lift[i] + wp.cross(standing.tilt[i], r - standing.middle[i]))
+    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    return allowed(p + side * local(n, t, f), pressing.patches.grip[k])
+
+
+@wp.func
+def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
+    """Hand the share of a patch down to the body below."""
+    force = vec3()
+    moment = vec3()
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        f = side * world(n, t, share(pressing, standing, k, c, i) - pressing.points.impulse[c])
+        force += f
+        moment += wp.cross(place_of(pressing, k, c), f)
+    below = lower(pressing, k, i)
+    standing.momentum[i] = standing.momentum[i] + force
+    standing.spin[i] = standing.spin[i] + moment + wp.cross(arm(pressing, k, i), force)
+    standing.momentum[below] = standing.momentum[below] - force
+    standing.spin[below] = standing.spin[below] - moment - wp.cross(arm(pressing, k, below), force)
+
+
+@wp.func
+def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, speed: real) -> bool:
+    """Hand everything down, from the top; those who cannot do not stand any more. Whether all could."""
+    for i in range(bodies.world.shape[0]):
+        standing.aimed[i] = 0
+        standing.momentum[i] = bodies.mass[i] * standing.velocity[i]
+        spin = vec3()
+        if standing.stands[i] == 1 and bodies.mass[i] > real(0.0):
+            spin = wp.inverse(pressing.weights.inverse_inertia[i]) * standing.turning[i]
+        standing.spin[i] = spin
+    count = graph.total[0]
+    for down in range(count):
+        k = count - 1 - down
+        i = upper(pressing, graph, k)
+        if i >= 0 and standing.stands[i] == 1:
+            if standing.aimed[i] == 0:
+                aim(standing, i)
+            hand_down(pressing, standing, k, i)
+    all_hold = bool(True)
+    for i in range(bodies.world.shape[0]):
+        if standing.aimed[i] == 1:
+            left = bodies.inverse_mass[i] * wp.length(standing.momentum[i])
+            left += wp.length(pressing.weights.inverse_inertia[i] * standing.spin[i]) * wp.length(standing.middle[i])
+            if left > speed:
+                standing.stands[i] = 0
+                all_hold = False
+    return all_hold
+
+
+@wp.kernel(enable_backward=False)
+def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, motion: Motion, speed: real) -> None:
+    """Let all who can stand, on one thread."""
+    find_footing(bodies, pressing, graph, standing)
+    settle_who(pressing, graph, standing)
+    tries = int(0)
+    done = bool(False)
+    while tries < TRIES and not done:
+        done = try_standing(bodies, pressing, graph, standing, speed)
+        if not done:
+            settle_who(pressing, graph, standing)
+        tries += 1
+    if done:
+        for k in range(graph.total[0]):
+            i = upper(pressing, graph, k)
+            if i >= 0 and standing.stands[i] == 1:
+                push_standing(bodies, pressing, standing, motion, k, i)
+
+
+@wp.func
+def push_standing(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, k: int, i: int) -> None:
+    """The points of a patch push with what is handed down over them."""
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    force = vec3()
+    moment = vec3()
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        p = share(pressing, standing, k, c, i)
+        f = world(n, t, p - pressing.points.impulse[c])
+        pressing.points.impulse[c] = p
+        force += f
+        moment += wp.cross(place_of(pressing, k, c), f)
+    apply(bodies, pressing, motion, k, force, moment)
+
+
+class Ground:
+    """Records what lets bodies stand.
+
+    Args:
+        bench: What the step works on.
+        pressing: The patches.
+        graph: Their order.
+    """
+
+    def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
+        self.speed = speed
+        self.bench, self.pressing, self.graph = bench, pressing, graph
+        self.standing = bench.scratch(Standing)
+        model = bench.model
+        alone = np.ones(len(model.names), dtype=np.int32)
+        for joint in model.scene.joints.values():
+            for name in (joint.a, joint.b):
+                if name in model.names:
+                    alone[model.names.index(name)] = 0
+        self.standing.alone.assign(np.tile(alone, model.worlds))
+
+    def record(self, motion: Motion) -> None:
+        """Record that bodies lose what was noted."""
+        self.bench.program.launch(
+            stand, 1, self.bench.model.bodies, self.pressing, self.graph, self.standing, motion, self.speed
+        )
+
+    def stop(self, motion: Motion) -> None:
+        """Record that bodies that stand lose their velocities."""
+        self.bench.for_bodies(lose_velocity, motion, self.standing)
+        self.record(motion)
+
+    def stay(self, flights: Flights) -> None:
+        """Record that bodies that stand do not move over the predicted step."""
+        self.bench.for_bodies(lose_way, flights, self.bench.state.clock, self.standing)
+        self.record(flights.start)
