@@ -27,8 +27,7 @@ def taken(steps=4):
 
 def test_a_step_with_a_budget_that_needs_more_room_is_done_again(monkeypatch):
     ample = taken()
-    monkeypatch.setattr(finder, "PAIRS_EACH", -1)
-    monkeypatch.setattr(finder, "CONTACTS_EACH", -1)
+    monkeypatch.setattr(finder, "room_before", lambda colliders: 16 - colliders)
     tight = taken()
     assert tight._step.contacts.version > ample._step.contacts.version
     assert tight.hash() == ample.hash()

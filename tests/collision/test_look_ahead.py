@@ -243,7 +243,6 @@ def test_tilted_cubes_that_fall_on_the_ground_hardly_overlap_it():
     assert deepest(scene, 5.0, 300) < 1e-3
 
 
-@pytest.mark.xfail(strict=True, reason="a body struck in the velocity phase goes where nothing was looked for")
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
 def test_a_pile_of_cubes_that_fall_on_each_other_hardly_overlaps():
     assert deepest(scenes.cubes_1000(across=5, high=4, spacing=1.5), 0.0, 400) < 1e-3

@@ -90,4 +90,6 @@ class Prospects:
     lower: vec3 = field("m", "lower corner of the box around it now, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
     way: vec3 = field("m", "way of its body")
+    blow: real = field("m", "how much farther it may go when what it touches strikes it")
+    struck: real = field("m", "the same, of what that has struck")
     turn: real = field("m", "way of its points by turning, at most; of a half-space, minus the angle [rad]")

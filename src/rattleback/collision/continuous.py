@@ -30,7 +30,7 @@ from rattleback.collision.advancement import FREE, ROUNDS, AdvanceLimits, advanc
 from rattleback.collision.colliders import Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.course import carried, stretch, turn_between, turned
-from rattleback.collision.finder import GROWTH, PAIRS_EACH, raise_when_full
+from rattleback.collision.finder import GROWTH, raise_when_full, room_before
 from rattleback.collision.items import Items
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH, load
@@ -214,7 +214,7 @@ class Continuous:
         self.hits = arrays.allocate(Halts, {"bodies": self.count}, geometry.device)
         self.hits.fraction.fill_(1.0)
         self.hits.other.fill_(-1)
-        self.room = dict.fromkeys(("pairs", "items"), PAIRS_EACH * geometry.count + 16)
+        self.room = dict.fromkeys(("pairs", "items"), room_before(geometry.count))
         self.ways = Ways()
         self.ways.colliders, self.ways.hulls = self.geometry.colliders, geometry.hulls
         self.ways.start, self.ways.end, self.ways.distance = start, start, distance

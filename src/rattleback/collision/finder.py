@@ -44,10 +44,13 @@ from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
 from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
-# Boxes may overlap without contact; this many pairs and contacts are expected of a collider before any were counted.
-PAIRS_EACH, CONTACTS_EACH = 4, 4
 # A buffer that was too small grows to this many times what was needed.
 GROWTH = 1.5
+
+
+def room_before(colliders: int) -> int:
+    """Room for pairs or contacts before any were counted: four each; more in small scenes, where it costs little."""
+    return 4 * colliders + min(12 * colliders, 4096) + 16
 
 
 @wp.kernel(enable_backward=False)
@@ -85,11 +88,8 @@ class Finder:
             self.holder.contacts.pending.fill_(int(WRITTEN))
         usual = 1e-3 * _median_size(geometry)
         self.distance = usual if how.distance is None else float(how.distance)
-        self.room = {
-            "pairs": PAIRS_EACH * geometry.count + 16,
-            "items": PAIRS_EACH * geometry.count + 16,
-            "contacts": CONTACTS_EACH * geometry.count + 16,
-        }
+        room = room_before(geometry.count)
+        self.room = {"pairs": room, "items": room, "contacts": room}
         self.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
         self.look = None if ahead is None else LookAhead(geometry, self.places, motion, ahead, self.distance, usual)
         self.version = 0

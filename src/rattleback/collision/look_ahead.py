@@ -1,17 +1,19 @@
 """Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
 
-    box      lower, upper of now and after the way  w = h v,  and  θ ρ  wider,  θ = h |ω|
-    reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b                     what a narrow phase has to look at
-    ahead    d < s < d + α                α = 2 ρ' h |n × (ω_a − ω_b)| − n · (w_a + h ω_a × r_a − w_b − h ω_b × r_b)
+    box      lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
+    reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b + β_a + β_b         what a narrow phase has to look at
+    ahead    d < s < d + α      α = 2 ρ' h |n × (ω_a − ω_b)| − n · (w_a + h ω_a × r_a − w_b − h ω_b × r_b) + β_a + β_b
     region   the largest of  d,  ½ d + 3/2 α  and, where they are ahead,  d + s
+    blow     β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
 
 h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, ρ' the smaller one from its
 origin, d contact distance, s separation and n normal of two solids, r their nearest points from the centres of mass. α
 is how much nearer their points may come; the turning of a ball does not count in its first term. The points of a region
 have their true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes
-faster at the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k. Where
-the reach is d + ¼ d or less nothing is looked for: what touches then was found before it came that near, and a heap at
-rest has the contacts it would have without.
+faster at the other, a rod half as much again. β is for what is struck before the step begins: how fast what it touched
+goes against it, and that against what it touched, bounds how fast it leaves, with equal masses. Regions go farther by
+one of a few classes, d (2ᵏ − 1) for class k. Where the reach is d + ¼ d or less nothing is looked for: what touches
+then was found before it came that near, and a heap at rest has the contacts it would have without.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -79,6 +81,40 @@ def is_known(outlook: Outlook) -> bool:
 
 
 @wp.kernel(enable_backward=False)
+def begin_blows(outlook: Outlook) -> None:
+    """Nobody has been struck."""
+    i = wp.tid()
+    outlook.prospects.blow[i] = real(0.0)
+    outlook.prospects.struck[i] = real(0.0)
+
+
+@wp.kernel(enable_backward=False)
+def find_blows(outlook: Outlook) -> None:
+    """How far colliders may be thrown by what they touch: as far as it goes against them."""
+    a = wp.tid()
+    body = outlook.colliders.body[a]
+    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
+        b = outlook.memory.collider[k]
+        other = outlook.colliders.body[b]
+        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
+        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
+        wp.atomic_max(outlook.prospects.blow, a, far)
+        wp.atomic_max(outlook.prospects.blow, b, far)
+
+
+@wp.kernel(enable_backward=False)
+def pass_blows_on(outlook: Outlook) -> None:
+    """What is struck strikes what it touches."""
+    a = wp.tid()
+    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
+        b = outlook.memory.collider[k]
+        wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
+        wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
+
+
+@wp.kernel(enable_backward=False)
 def widen_boxes(outlook: Outlook) -> None:
     """Stretch the box around a collider along its way."""
     i = wp.tid()
@@ -90,6 +126,10 @@ def widen_boxes(outlook: Outlook) -> None:
         outlook.places.stride[i] = FAR
         return
     body = outlook.colliders.body[i]
+    blow = wp.max(outlook.prospects.blow[i], outlook.prospects.struck[i])
+    if outlook.colliders.movable[i] == 0:
+        blow = real(0.0)
+    outlook.prospects.blow[i] = blow
     h = real(outlook.clock.time_step[outlook.colliders.world[i]])
     way = h * outlook.motion.velocity[body]
     angle = h * wp.length(outlook.motion.angular_velocity[body])
@@ -98,7 +138,7 @@ def widen_boxes(outlook: Outlook) -> None:
         outlook.prospects.turn[i] = -angle
         outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
         return
-    turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i]))
+    turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i])) + blow
     outlook.prospects.turn[i] = turn
     outlook.places.stride[i] = wp.length(way) + turn
     wide = vec3(turn, turn, turn)
@@ -194,6 +234,7 @@ def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
     if size < real(0.0) or (other >= real(0.0) and other < size):
         size = other
     nearer = h * (real(2.0) * size * wp.length(wp.cross(n, spin_a - spin_b)) - wp.dot(n, u))
+    nearer += outlook.prospects.blow[a] + outlook.prospects.blow[b]
     if s > outlook.gap and s >= outlook.gap + nearer:
         return real(0.0)
     far = wp.max(outlook.gap, AT_REST * outlook.gap + IN_MOTION * nearer)
@@ -282,6 +323,9 @@ class LookAhead:
 
     def record_boxes(self, program: Any) -> None:
         """Record what widens the boxes, after the colliders were placed."""
+        program.launch(begin_blows, self.geometry.count, self.outlook)
+        program.launch(find_blows, self.geometry.count, self.outlook)
+        program.launch(pass_blows_on, self.geometry.count, self.outlook)
         program.launch(widen_boxes, self.geometry.count, self.outlook)
         program.launch(recall_boxes, 1, self.outlook, self.geometry.hulls)
 

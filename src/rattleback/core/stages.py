@@ -89,7 +89,7 @@ class Program:
         self._awake: Any = None
         self._idle: list[Node] = []
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
-        self._pieces: dict[str, list[Callable[[], None]]] = {}
+        self._pieces: dict[str, Callable[[], None]] = {}
         self._whole: Any = None
         self._timed: list[tuple[Callable[[], None], Any]] = []
         self._fixed = 0.0
@@ -166,8 +166,6 @@ class Program:
             )
         first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
         self._opening = self._captured(self._prologue)
-        parts = {"first": first, "then": then, "idle": self._idle}
-        self._pieces = {name: self._captured(part) for name, part in parts.items()}
         nodes = [*first, *then] if self._awake is None else [*first, Branch(self._awake, then, self._idle)]
         if nodes and all(map(self._capturable, nodes)) and self._can_loop():
             self._whole = self._capture([guards[0], Loop(self._steps_left, nodes=[*nodes, guards[1]])])
@@ -197,8 +195,15 @@ class Program:
         for _ in range(steps):
             if self.stop.numpy()[0]:
                 return
-            _all(self._pieces["first"])()
-            _all(self._pieces["idle" if self._is_idle else "then"])()
+            self._piece("first")()
+            self._piece("idle" if self._is_idle else "then")()
+
+    def _piece(self, name: str) -> Callable[[], None]:
+        """What replays a part of the step, captured when it is first asked for: where the whole is, nobody does."""
+        if name not in self._pieces:
+            parts = {"first": self.stages.get(SLEEP, []), "then": self._nodes_after_sleep, "idle": self._idle}
+            self._pieces[name] = _all(self._captured(parts[name]))
+        return self._pieces[name]
 
     def run_until(self, deadline: float) -> None:
         """Replay the prologue and one step; its loops end so that all that has to follow ends at a deadline.
@@ -260,7 +265,7 @@ class Program:
                     break
                 _all(calls)()
                 if name == SLEEP and self._is_idle:
-                    _all(self._pieces["idle"])()
+                    self._piece("idle")()
                 wp.synchronize_device(self.device)
                 seconds[name] += time.perf_counter() - begun
         return seconds

@@ -53,6 +53,7 @@ class Patches:
     rolling: real = field("m", "arm of the rolling resistance")
     spinning: real = field("m", "arm of the resistance to spinning")
     restitution: real = field("1", "coefficient of restitution")
+    rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
     swept: wp.int32 = field("1", "last sweep that looked at it")
 

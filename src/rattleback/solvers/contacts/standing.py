@@ -31,6 +31,10 @@ from rattleback.solvers.contacts.sweep import apply
 TRIES = wp.constant(8)
 # Part of the load of a patch with which all its points take part.
 BASE = wp.constant(real(0.1))
+# What the points of a patch that has no load yet take part with, by the mass of the body [m/s].
+UNLOADED = wp.constant(real(1e-9))
+# Part of the tolerance that may be left to a body that stands.
+LEFT = wp.constant(real(0.1))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
 
@@ -42,8 +46,8 @@ class Standing:
     alone: wp.int32 = field("1", "1 where no joint holds it")
     stands: wp.int32 = field("1", "1 where it stands; static bodies do")
     aimed: wp.int32 = field("1", "1 where it is known how it hands down")
-    velocity: vec3 = field("m/s", "what it is to lose")
-    turning: vec3 = field("rad/s", "the same of its angular velocity")
+    velocity: vec3 = field("m/s", "what it is to lose; then, where it may stand, its momentum [N s]")
+    turning: vec3 = field("rad/s", "the same of its angular velocity, and its angular momentum [N m s]")
     momentum: vec3 = field("N s", "P")
     spin: vec3 = field("N m s", "L")
     load: real = field("N s", "Σ F_c of the points below it")
@@ -71,15 +75,17 @@ def lose_way(bodies: Bodies, flights: Flights, clock: Clock, standing: Standing)
 
 
 @wp.func
-def upper(pressing: Pressing, graph: Graph, k: int) -> int:
-    """The body of a patch that stands on the other; -1 where neither does."""
+def find_rider(pressing: Pressing, graph: Graph, k: int) -> int:
+    """The body of a patch that stands on the other, one level higher; -1 where neither does."""
     a = pressing.patches.body_a[k]
     b = pressing.patches.body_b[k]
+    rider = int(-1)
     if graph.level[a] == graph.level[b] + 1:
-        return a
-    if graph.level[b] == graph.level[a] + 1:
-        return b
-    return -1
+        rider = a
+    elif graph.level[b] == graph.level[a] + 1:
+        rider = b
+    pressing.patches.rider[k] = rider
+    return rider
 
 
 @wp.func
@@ -118,29 +124,42 @@ def weight(pressing: Pressing, k: int, c: int) -> real:
 
 
 @wp.func
+def add_footing(bodies: Bodies, pressing: Pressing, standing: Standing, k: int, i: int) -> None:
+    """Add the points of a patch to what carries a body."""
+    first = pressing.patches.first[k]
+    end = first + pressing.patches.count[k]
+    # Where nobody pushes yet all points of a patch are alike.
+    load = UNLOADED * bodies.mass[i]
+    for c in range(first, end):
+        load += pressing.points.impulse[c][0]
+    pressing.patches.load[k] = load
+    middle = arm(pressing, k, i)
+    total = real(0.0)
+    moment = vec3()
+    spread = mat33()
+    for c in range(first, end):
+        p = weight(pressing, k, c)
+        r = middle + place_of(pressing, k, c)
+        total += p
+        moment += p * r
+        spread += p * plate(r)
+    standing.load[i] = standing.load[i] + total
+    standing.middle[i] = standing.middle[i] + moment
+    standing.spread[i] = standing.spread[i] + spread
+
+
+@wp.func
 def find_footing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing) -> None:
-    """What carries every body, and who may stand."""
-    count = graph.total[0]
+    """What carries every body, what it is to lose, and who may stand."""
     for i in range(bodies.world.shape[0]):
         standing.load[i] = real(0.0)
         standing.middle[i] = vec3()
         standing.spread[i] = mat33()
         standing.stands[i] = wp.where(bodies.inverse_mass[i] == real(0.0), 1, 0)
-    for k in range(count):
-        i = upper(pressing, graph, k)
+    for k in range(graph.total[0]):
+        i = find_rider(pressing, graph, k)
         if i >= 0:
-            first = pressing.patches.first[k]
-            load = real(0.0)
-            for c in range(first, first + pressing.patches.count[k]):
-                load += pressing.points.impulse[c][0]
-            pressing.patches.load[k] = load
-            for c in range(first, first + pressing.patches.count[k]):
-                p = weight(pressing, k, c)
-                if p > real(0.0):
-                    r = arm(pressing, k, i) + place_of(pressing, k, c)
-                    standing.load[i] = standing.load[i] + p
-                    standing.middle[i] = standing.middle[i] + p * r
-                    standing.spread[i] = standing.spread[i] + p * plate(r)
+            add_footing(bodies, pressing, standing, k, i)
     for i in range(bodies.world.shape[0]):
         if standing.load[i] > real(0.0) and standing.alone[i] == 1:
             q = standing.middle[i] / standing.load[i]
@@ -150,13 +169,15 @@ def find_footing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Sta
                 standing.middle[i] = q
                 standing.spread[i] = wp.inverse(spread)
                 standing.stands[i] = 1
+                standing.velocity[i] = bodies.mass[i] * standing.velocity[i]
+                standing.turning[i] = wp.inverse(pressing.weights.inverse_inertia[i]) * standing.turning[i]
 
 
 @wp.func
 def settle_who(pressing: Pressing, graph: Graph, standing: Standing) -> None:
     """Who stands on somebody who does not stand does not either."""
     for k in range(graph.total[0]):
-        i = upper(pressing, graph, k)
+        i = pressing.patches.rider[k]
         if i >= 0 and standing.stands[lower(pressing, k, i)] == 0:
             standing.stands[i] = 0
 
@@ -207,15 +228,12 @@ def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Sta
     """Hand everything down, from the top; those who cannot do not stand any more. Whether all could."""
     for i in range(bodies.world.shape[0]):
         standing.aimed[i] = 0
-        standing.momentum[i] = bodies.mass[i] * standing.velocity[i]
-        spin = vec3()
-        if standing.stands[i] == 1 and bodies.mass[i] > real(0.0):
-            spin = wp.inverse(pressing.weights.inverse_inertia[i]) * standing.turning[i]
-        standing.spin[i] = spin
+        standing.momentum[i] = standing.velocity[i]
+        standing.spin[i] = standing.turning[i]
     count = graph.total[0]
     for down in range(count):
         k = count - 1 - down
-        i = upper(pressing, graph, k)
+        i = pressing.patches.rider[k]
         if i >= 0 and standing.stands[i] == 1:
             if standing.aimed[i] == 0:
                 aim(standing, i)
@@ -225,29 +243,10 @@ def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Sta
         if standing.aimed[i] == 1:
             left = bodies.inverse_mass[i] * wp.length(standing.momentum[i])
             left += wp.length(pressing.weights.inverse_inertia[i] * standing.spin[i]) * wp.length(standing.middle[i])
-            if left > speed:
+            if left > LEFT * speed:
                 standing.stands[i] = 0
                 all_hold = False
     return all_hold
-
-
-@wp.kernel(enable_backward=False)
-def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, motion: Motion, speed: real) -> None:
-    """Let all who can stand, on one thread."""
-    find_footing(bodies, pressing, graph, standing)
-    settle_who(pressing, graph, standing)
-    tries = int(0)
-    done = bool(False)
-    while tries < TRIES and not done:
-        done = try_standing(bodies, pressing, graph, standing, speed)
-        if not done:
-            settle_who(pressing, graph, standing)
-        tries += 1
-    if done:
-        for k in range(graph.total[0]):
-            i = upper(pressing, graph, k)
-            if i >= 0 and standing.stands[i] == 1:
-                push_standing(bodies, pressing, standing, motion, k, i)
 
 
 @wp.func
@@ -267,19 +266,68 @@ def push_standing(bodies: Bodies, pressing: Pressing, standing: Standing, motion
     apply(bodies, pressing, motion, k, force, moment)
 
 
+@wp.kernel(enable_backward=False)
+def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, motion: Motion, speed: real) -> None:
+    """Let all who can stand, on one thread."""
+    find_footing(bodies, pressing, graph, standing)
+    settle_who(pressing, graph, standing)
+    tries = int(0)
+    done = bool(False)
+    while tries < TRIES and not done:
+        done = try_standing(bodies, pressing, graph, standing, speed)
+        if not done:
+            settle_who(pressing, graph, standing)
+        tries += 1
+    if done:
+        for k in range(graph.total[0]):
+            i = pressing.patches.rider[k]
+            if i >= 0 and standing.stands[i] == 1:
+                push_standing(bodies, pressing, standing, motion, k, i)
+
+
+@wp.kernel(enable_backward=False)
+def begin_look(jointed: wp.array[wp.int32], apart: wp.array[wp.int32]) -> None:
+    """Nothing that touches has been found to have joints."""
+    jointed[0] = 0
+    apart[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def look_for_joints(
+    pressing: Pressing,
+    graph: Graph,
+    standing: Standing,
+    jointed: wp.array[wp.int32],
+    apart: wp.array[wp.int32],
+    lanes: int,
+) -> None:
+    """Whether a joint holds anything that touches."""
+    for k in range(wp.tid(), graph.total[0], lanes):
+        alone = standing.alone[pressing.patches.body_a[k]] + standing.alone[pressing.patches.body_b[k]]
+        if alone < 2:
+            jointed[0] = 1
+            apart[0] = 0
+
+
 class Ground:
-    """Records what lets bodies stand.
+    """Records what lets bodies stand: on one thread, so not on CUDA.
+
+    Attributes:
+        standing: What bodies stand on.
+        jointed: 1 where a joint holds anything that touches.
+        apart: 1 where none does.
 
     Args:
         bench: What the step works on.
         pressing: The patches.
         graph: Their order.
+        speed: Tolerance of velocities [m/s].
     """
 
     def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
-        self.speed = speed
-        self.bench, self.pressing, self.graph = bench, pressing, graph
+        self.bench, self.pressing, self.graph, self.speed = bench, pressing, graph, speed
         self.standing = bench.scratch(Standing)
+        self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
         model = bench.model
         alone = np.ones(len(model.names), dtype=np.int32)
         for joint in model.scene.joints.values():
@@ -288,18 +336,25 @@ class Ground:
                     alone[model.names.index(name)] = 0
         self.standing.alone.assign(np.tile(alone, model.worlds))
 
-    def record(self, motion: Motion) -> None:
-        """Record that bodies lose what was noted."""
-        self.bench.program.launch(
-            stand, 1, self.bench.model.bodies, self.pressing, self.graph, self.standing, motion, self.speed
-        )
+    def record_look(self) -> None:
+        """Record the look whether a joint holds anything that touches."""
+        program, flags = self.bench.program, (self.jointed, self.apart)
+        given = (self.pressing, self.graph, self.standing, *flags)
+        program.launch(begin_look, 1, *flags)
+        program.share(look_for_joints, len(self.pressing.patches.first), *given)
 
     def stop(self, motion: Motion) -> None:
         """Record that bodies that stand lose their velocities."""
-        self.bench.for_bodies(lose_velocity, motion, self.standing)
-        self.record(motion)
+        if self.bench.model.device.is_cpu:
+            self.bench.for_bodies(lose_velocity, motion, self.standing)
+            self._stand(motion)
 
     def stay(self, flights: Flights) -> None:
         """Record that bodies that stand do not move over the predicted step."""
-        self.bench.for_bodies(lose_way, flights, self.bench.state.clock, self.standing)
-        self.record(flights.start)
+        if self.bench.model.device.is_cpu:
+            self.bench.for_bodies(lose_way, flights, self.bench.state.clock, self.standing)
+            self._stand(flights.start)
+
+    def _stand(self, motion: Motion) -> None:
+        bench, given = self.bench, (self.pressing, self.graph, self.standing, motion, self.speed)
+        bench.program.launch(stand, 1, bench.model.bodies, *given)

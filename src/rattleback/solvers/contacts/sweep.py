@@ -68,10 +68,12 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
         place = points.place[c]
         change = part * f + vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
         points.impulse[c] = points.impulse[c] + change
+        u1 = twist.u[1] - twist.w[0] * place[1]
+        u2 = twist.u[2] + twist.w[0] * place[0]
+        twist.along = wp.max(twist.along, wp.abs(twist.u[0] + twist.w[1] * place[1] - twist.w[2] * place[0]))
+        twist.across = wp.max(twist.across, wp.sqrt(u1 * u1 + u2 * u2))
     twist.f = f
     twist.m = m
-    twist.along = wp.abs(twist.u[0])
-    twist.across = wp.sqrt(twist.u[1] * twist.u[1] + twist.u[2] * twist.u[2])
     return twist, True
 
 
@@ -181,8 +183,12 @@ def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> 
         twist, holds = hold_whole(patches, points, k, twist)
         if holds:
             return twist
-    for i in range(count):
-        twist = push_point(patches, points, k, first + i, twist)
+    pushed = real(0.0)
+    for c in range(first, first + count):
+        twist = push_point(patches, points, k, c, twist)
+        pushed += points.impulse[c][0]
+    if pushed == real(0.0) and twist.along == real(0.0):
+        return twist
     for i in range(1, count):
         twist = push_point(patches, points, k, first + count - 1 - i, twist)
     for i in range(count):
@@ -220,7 +226,8 @@ def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> t
     twist = solve_twist(pressing.patches, pressing.points, k, twist)
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
-    apply(bodies, pressing, motion, k, world(n, t, twist.f), world(n, t, twist.m))
+    if wp.dot(twist.f, twist.f) + wp.dot(twist.m, twist.m) > real(0.0):
+        apply(bodies, pressing, motion, k, world(n, t, twist.f), world(n, t, twist.m))
     return twist.along, twist.across
 
 

@@ -1,0 +1,104 @@
+"""What stands stays, from the first step and with one sweep; what cannot stand moves as it must."""
+
+import numpy as np
+import pytest
+
+import rattleback as rb
+from rattleback import scenes
+
+pytestmark = [pytest.mark.contacts, pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")]
+
+G = 9.81
+ONE_SWEEP = rb.contacts.Impulse(max_sweeps=1)
+
+
+def bricks(layers=8, wide=4):
+    """A wall without mortar, every other layer shifted by half a brick, and its mass [kg]."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), material=rb.Material(friction=0.4))
+    for z in range(layers):
+        for x in range(wide):
+            place = (x + 0.5 * (z % 2), 0, 0.15 + 0.3 * z)
+            scene.add_body(rb.Box(1.0, 0.4, 0.3), mass=1.0 + z, position=place, material=rb.Material(friction=0.4))
+    return scene, wide * sum(1.0 + z for z in range(layers))
+
+
+def test_a_wall_of_bricks_does_not_move_at_all_with_one_sweep():
+    scene, _ = bricks()
+    sim = rb.Simulation(scene, time_step=0.005, contacts=ONE_SWEEP)
+    start = sim.state.position.copy()
+    sim.step(40)
+    assert np.abs(sim.state.position - start).max() < 1e-11
+    assert np.abs(sim.state.velocity).max() < 1e-11
+    assert sim.report.penetration < 1e-11
+
+
+def test_the_ground_carries_the_weight_of_the_wall():
+    scene, mass = bricks()
+    sim = rb.Simulation(scene, time_step=0.005, contacts=ONE_SWEEP)
+    sim.step(3)
+    on_ground = np.array([pair[1] == sim.scene.bodies[0].name for pair in sim.contacts.bodies])
+    on_ground |= np.array([pair[0] == sim.scene.bodies[0].name for pair in sim.contacts.bodies])
+    carried = sim.state.contacts.force.numpy()[: len(sim.contacts)][on_ground].sum(axis=0)
+    np.testing.assert_allclose(np.abs(carried), (0.0, 0.0, mass * G), atol=1e-8 * mass * G)
+
+
+def test_a_tower_of_growing_masses_stands_with_one_sweep():
+    scene = rb.Scene()
+    scene.add_static(rb.Plane())
+    for k in range(8):
+        scene.add_body(rb.Box(1, 1, 1), mass=10.0**k, position=(0, 0, 0.5 + k), name=f"cube_{k}")
+    sim = rb.Simulation(scene, time_step=0.01, contacts=ONE_SWEEP)
+    sim.run(1.0)
+    assert abs(sim["cube_7"].position[2] - 7.5) < 1e-9
+    assert np.abs(sim.state.velocity).max() < 1e-9
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.5])
+def test_a_tower_on_a_slope_slides_as_one_or_stays(friction):
+    angle = 0.35
+    scene = rb.Scene()
+    turn = (0, np.sin(0.5 * angle), 0, np.cos(0.5 * angle))
+    up = np.array([np.sin(angle), 0, np.cos(angle)])
+    scene.add_static(rb.Plane(), orientation=turn, material=rb.Material(friction=friction))
+    for k in range(3):
+        plate = {"position": (0.1 + 0.2 * k) * up, "orientation": turn, "name": f"plate_{k}"}
+        scene.add_body(rb.Box(1, 1, 0.2), mass=1.0, material=rb.Material(friction=2.0 * (k > 0)), **plate)
+    exact = rb.contacts.Impulse(max_sweeps=500)
+    sim = rb.Simulation(scene, time_step=0.002, contacts=exact, contact_velocity_tolerance=1e-6)
+    sim.run(0.5)
+    pull = max(np.sin(angle) - friction * np.cos(angle), 0.0) * G
+    down = np.array([np.cos(angle), 0, -np.sin(angle)])
+    for k in range(3):
+        gone = sim[f"plate_{k}"].position - (0.1 + 0.2 * k) * up
+        np.testing.assert_allclose(gone, 0.5 * pull * 0.25 * down, atol=2e-5)
+
+
+def test_a_column_that_leans_too_far_falls():
+    sim = rb.Simulation(scenes.book_stack(books=4, part=1.05), time_step=0.005, contacts=ONE_SWEEP)
+    top = sim.state.position[:, 2].max()
+    sim.run(1.5)
+    assert sim.state.position[:, 2].max() < top - 1e-3
+
+
+def test_bodies_that_joints_hold_are_left_to_the_sweeps():
+    scene, _ = bricks(layers=2, wide=1)
+    scene.add_joint(rb.Ball(scene.world, scene.bodies[-1], at=(0.5, 0, 0.45)))
+    sim = rb.Simulation(scene, time_step=0.005)
+    sim.step()
+    stands = sim._step.impulses.footing.standing.stands.numpy()
+    assert stands.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("speed", [1e-4, 0.01])
+def test_what_moves_together_is_not_stopped(speed):
+    scene = rb.Scene(gravity=(0, 0, -G))
+    scene.combine(friction="product")
+    scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))
+    for k in range(3):
+        scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=(0, 0, 0.5 + k), velocity=(speed, 0, 0), name=f"cube_{k}")
+    sim = rb.Simulation(scene, time_step=0.01)
+    sim.run(1.0)
+    off = 1e-3 * speed + 1e-2 * sim.report.contact_velocity_tolerance
+    for k in range(3):
+        np.testing.assert_allclose(sim[f"cube_{k}"].velocity, (speed, 0, 0), atol=off)
