@@ -13,11 +13,11 @@ pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 
 lane := $(or $(firstword $(MAKECMDGOALS)),test)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint docs bench clean
+.PHONY: help demo test test-all lint docs bench bench-contacts clean
 MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
-	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest or the benchmarks."
 
 demo: .venv/run.stamp ## run the first scene and write what it measured to out/
@@ -43,6 +43,9 @@ bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/kernels.py $(ARGS)
 	@$(bin)/python benchmarks/integrators.py $(ARGS)
 	@$(bin)/python benchmarks/joints.py $(ARGS)
+
+bench-contacts: .venv/dev.stamp ## contacts beside other engines; ARGS="--peers FOLDER" says where their scenes are
+	@$(bin)/python benchmarks/contacts.py $(ARGS)
 
 clean: ## remove what the lanes made, except .venv
 	@rm -rf out build dist docs/_build docs/generated .coverage coverage.xml .hypothesis

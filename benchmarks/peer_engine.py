@@ -5,15 +5,19 @@ from this one; it needs nothing of rattleback, so that it runs in the peers' Pyt
 loop, and its errors come from its poses and velocities by the same code.
 
 The first step is not timed: it takes the twist of the trees, and may allocate or compile. Energy changes of the trees
-count from after it, those of the chains from the start.
+count from after it, those of the chains from the start. What is measured of contacts is in ``contact_measures.py``.
+
+What an engine prints goes to its errors, so that nothing comes between the answers.
 """
 
 import importlib
 import json
+import os
 import sys
 import time
 from typing import Any
 
+import contact_measures
 import numpy as np
 
 # How far the start of an engine may be off its scene, in single precision too.
@@ -23,8 +27,8 @@ SAMPLES = 100
 
 def build(common: Any, kind: Any, task: dict[str, Any]) -> tuple[Any, Any]:
     """The peers' scene of a task and an engine's world of it, checked at the start."""
-    scene = getattr(common, task["scene"])(task["count"])
-    scene.h = task["time_step"]
+    scene = getattr(common, task["scene"])(*([task["count"]] if "count" in task else []))
+    scene.h = task.get("time_step", scene.h)
     world = kind(scene)
     wanted = [np.array([getattr(body, name) for body in scene.bodies]) for name in "pRvw"]
     off = max(float(np.abs(found - right).max()) for found, right in zip(world.state(), wanted, strict=True))
@@ -36,8 +40,10 @@ def build(common: Any, kind: Any, task: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def run(common: Any, kind: Any, task: dict[str, Any]) -> dict[str, Any]:
-    """Do what a task asks: time it, driven step by step or all at once, or find its errors."""
+    """Do what a task asks: time it, driven step by step or all at once, find its errors, or both with contacts."""
     scene, world = build(common, kind, task)
+    if task["what"] == "contacts":
+        return contact_measures.measure(common, scene, world, task)
     before = common.energy(scene, *world.state())
     world.step()
     if task["what"] == "errors":
@@ -51,6 +57,16 @@ def run(common: Any, kind: Any, task: dict[str, Any]) -> dict[str, Any]:
             world.step()
     cpu, wall = time.process_time() - begun, time.perf_counter() - watch
     return {"cpu_ms": 1e3 * cpu / steps, "wall_ms": 1e3 * wall / steps}
+
+
+def answer(common: Any, kind: Any, task: dict[str, Any]) -> dict[str, Any]:
+    """What a task asks for; a run with contacts that ends in an error has that for its fault."""
+    try:
+        return run(common, kind, task)
+    except Exception as error:
+        if task["what"] != "contacts":
+            raise
+        return {"fault": f"{type(error).__name__}: {error}"}
 
 
 def errors(common: Any, scene: Any, world: Any, start: tuple[dict[str, Any], float]) -> dict[str, Any]:
@@ -89,11 +105,13 @@ def mujoco_world(engine: Any, integrator: str) -> Any:
 def main() -> None:
     """Answer one line for every line, until there are no more."""
     folder, name, *integrator = sys.argv[1:]
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     sys.path.append(folder)
     common, engine = importlib.import_module("common"), importlib.import_module(name)
     kind = mujoco_world(engine, integrator[0]) if integrator else engine.World
     for line in sys.stdin:
-        print(json.dumps(run(common, kind, json.loads(line))), flush=True)
+        print(json.dumps(answer(common, kind, json.loads(line))), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ from machine import markdown, options, publish
 SCENES = [("tree", 31), ("tree", 63), ("tree", 127), ("tree", 255), ("chain", 10), ("chain", 50)]
 STEPS = {"tree": (1.0 / 30.0, 500), "chain": (0.01, 200)}
 OURS, MUJOCO, RAPIER = "rattleback", "MuJoCo", "Rapier, 20 iterations"
+OWN_MODULE = "rattleback_peer"
 # Name, module, integrator of MuJoCo, settings the module reads from its environment.
-ENGINES = [
-    (OURS, "rattleback_peer", "", {}),
+Kind = tuple[str, str, str, dict[str, str]]
+ENGINES: list[Kind] = [
+    (OURS, OWN_MODULE, "", {}),
     (MUJOCO, "mujoco_peer", "euler", {}),
     ("MuJoCo, implicitfast", "mujoco_peer", "implicitfast", {}),
     ("MuJoCo, RK4", "mujoco_peer", "rk4", {}),
@@ -46,10 +49,26 @@ class Engines:
     Attributes:
         repeats: How often each time is taken.
         children: Their processes, by name of the engine.
+        errors: Files with what they complained about.
     """
 
     repeats: int
     children: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, Path] = field(default_factory=dict)
+
+    def launch(self, engine: str, command: list[str], folder: str, settings: dict[str, str]) -> None:
+        """Start an engine in a process of its own; a file in the folder takes what it complains about."""
+        path = self.errors[engine] = Path(folder) / f"{len(self.children)}.txt"
+        with path.open("w") as errors:
+            self.children[engine] = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **settings},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
 
     def ask(self, engine: str, task: dict[str, Any]) -> dict[str, Any]:
         """Have an engine do a task."""
@@ -58,7 +77,8 @@ class Engines:
         child.stdin.flush()
         answer = child.stdout.readline()
         if not answer:
-            raise SystemExit(f"{engine} gave no answer to {task}.")
+            said = self.errors[engine].read_text(encoding="utf-8").splitlines() or [""]
+            raise SystemExit(f"{engine} gave no answer to {task}. {said[-1]}")
         return dict(json.loads(answer))
 
     def times(self, engines: list[str], task: dict[str, Any]) -> dict[str, list[float]]:
@@ -69,24 +89,23 @@ class Engines:
                 found[engine].append(self.ask(engine, task)["cpu_ms"])
         return found
 
+    def stop(self) -> None:
+        """Let the engines end."""
+        for child in self.children.values():
+            child.stdin.close()
+            child.wait()
 
-def start(arguments: argparse.Namespace, folder: str) -> Engines:
-    """Start the engines, each in a process of its own, all of them on one core and with one thread."""
+
+def start(arguments: argparse.Namespace, folder: str, kinds: Sequence[Kind] = ENGINES) -> Engines:
+    """Start engines, each in a process of its own, all of them on one core and with one thread."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core})
     engines = Engines(arguments.repeats)
     program, peers = str(Path(__file__).with_name("peer_engine.py")), str(Path(arguments.peers).resolve())
-    for name, module, integrator, settings in ENGINES:
-        python = sys.executable if name == OURS else arguments.python
-        engines.children[name] = subprocess.Popen(
-            [python, program, peers, module, *([integrator] if integrator else [])],
-            cwd=folder,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **settings},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+    for name, module, integrator, settings in kinds:
+        python = sys.executable if module == OWN_MODULE else arguments.python
+        command = [python, program, peers, module, *([integrator] if integrator else [])]
+        engines.launch(name, command, folder, settings)
     return engines
 
 
@@ -171,13 +190,19 @@ def measure(engines: Engines, write: bool) -> str:
     return "\n\n".join(parts)
 
 
+def engine_options(name: str) -> argparse.ArgumentParser:
+    """The options of a benchmark that starts engines."""
+    parser = options(name)
+    parser.add_argument("--peers", help="folder with common.py and a module for every engine, mujoco_peer.py and so on")
+    parser.add_argument("--python", help="Python that has their engines")
+    parser.add_argument("--core", type=int, help="core all of them run on; the last one unless told")
+    return parser
+
+
 def main() -> None:
     """Run the comparison from the command line."""
-    parser = options("peers")
-    parser.add_argument("--peers", help="folder with common.py, mujoco_peer.py and rapier_peer.py")
-    parser.add_argument("--python", help="Python that has their engines")
+    parser = engine_options("peers")
     parser.add_argument("--repeats", type=int, default=7, help="how often each time is taken")
-    parser.add_argument("--core", type=int, help="core all of them run on; the last one unless told")
     arguments = parser.parse_args()
     if not (arguments.peers and arguments.python):
         print("The comparison with other engines was skipped: --peers names their folder and --python their Python.")
@@ -187,9 +212,7 @@ def main() -> None:
         try:
             publish("peers", arguments, measure(engines, arguments.write))
         finally:
-            for child in engines.children.values():
-                child.stdin.close()
-                child.wait()
+            engines.stop()
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def test_fast_tells_its_error_in_the_report_alone_unless_it_is_asked_to_warn_or_
         warnings.simplefilter("error")
         sim.step(60)
     assert not sim.report.converged
-    assert "overlap by" in sim.report.reason
+    assert "after 4 sweeps" in sim.report.reason
     assert sim.report.contact_sweeps == 4
     sim.use(warn=True)
     with pytest.warns(rb.NotConvergedWarning):

@@ -56,7 +56,7 @@ class RecordedStep:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
-        self._version = 0
+        self._version, self._memory = 0, state.contacts
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -74,6 +74,8 @@ class RecordedStep:
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since."""
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
+            return True
+        if self.preview is not None and self._memory is not self.state.contacts:
             return True
         if self.contacts is None:
             return False
@@ -98,6 +100,7 @@ class RecordedStep:
             self.contacts.grow()
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
+        arrays.copy_into(new.bench.start, self.bench.start)
         for before, after in ((self.preview, new.preview), (self.impulses, new.impulses)):
             if before is not None and after is not None:
                 after.take_over(before)

@@ -51,3 +51,15 @@ def test_further_crossings_follow_at_the_period_of_the_elliptic_integral(minute:
 def test_energy_and_angular_momentum_keep_nine_digits_over_a_minute(minute: dict[str, np.ndarray]) -> None:
     assert np.abs(minute["energy"] / minute["energy"][0] - 1).max() < 1e-9
     assert np.abs(minute["momentum"] / minute["momentum"][0] - 1).max() < 1e-9
+
+
+@pytest.mark.parametrize("speed", [1e3, 3e3, 1e4])
+def test_a_body_of_many_radians_a_step_keeps_its_energy_and_momentum(speed: float) -> None:
+    scene = rb.Scene(gravity=(0, 0, 0))
+    scene.add_body(rb.Box(0.3, 0.5, 0.9), mass=1.0, angular_velocity=speed * np.array([0.6, 0.48, 0.64]))
+    sim = rb.Simulation(scene, time_step=0.005)
+    energy, momentum = sim.energy().total, sim.momentum().angular
+    sim.step(40)
+    assert sim.report.converged
+    assert sim.energy().total == pytest.approx(energy, rel=1e-12)
+    np.testing.assert_allclose(sim.momentum().angular, momentum, atol=1e-12 * np.linalg.norm(momentum))

@@ -1,13 +1,14 @@
 """The contact time: a step that ends with bodies inside each other is shortened until they just touch.
 
-    g(f) = min { separation of the new pairs after the part f of the step }      find f: |g(f)| ≤ tolerance
+    g(f) = min { separation of the pairs after the part f of the step }          find f: |g(f)| ≤ tolerance
     bisect          f = ½ (l + h)
     interpolate     f = l + (h − l) g(l) / (g(l) − g(h))          g(l) > 0 > g(h)
 
 l, h parts of the step known to end free and overlapping. A pair is new if it is not among the contacts at the start of
-the step, so that no solver will keep it apart. Where it ends up deeper than the tolerance, the step is predicted again
-with the part of its length that is tried next, world by world, until g is within the tolerance. When the same end of
-the bracket stays twice, its g is halved (the Illinois rule), so that neither end stays for ever.
+the step, so that no solver will keep it apart. One that touches may meet in other points: where a solver is at work, it
+counts as soon as it would overlap by the contact distance more than before. Where g ends up deeper than the tolerance,
+the step is predicted again with the part of its length that is tried next, world by world, until g is within it. When
+the same end of the bracket stays twice, its g is halved (the Illinois rule), so that neither end stays for ever.
 
 Per round: one prediction, one search for separations, and one more separation for each world. Interpolation converges
 superlinearly, bisection by half a round. After ``max_rounds`` the longest part known to be free is taken, or the
@@ -46,6 +47,8 @@ SETTLING = wp.constant(2)
 NO_ITEM = wp.constant(int(np.iinfo(np.int32).max))
 # Part of the contact distance that is the tolerance where none is given.
 TOLERANCE = 0.1
+# Farther than any bodies overlap [m].
+FAR = 1e6
 
 
 @group(axis="worlds")
@@ -58,7 +61,7 @@ class Search:
     high: wp.float64 = field("1", "smallest part known to end with an overlap")
     low_gap: real = field("m", "separation at the lower part")
     high_gap: real = field("m", "separation at the higher part")
-    gap: real = field("m", "least separation of a new pair at the trial; the largest number where none is known")
+    gap: real = field("m", "least separation of a pair at the trial; the largest number where none is known")
     item: wp.int32 = field("1", "its item; the largest number for none")
     collider_a: wp.int32 = field("1", "first collider of the pair the search follows; -1 before there is one")
     collider_b: wp.int32 = field("1", "its second collider")
@@ -78,6 +81,15 @@ class BothEnds:
     places: Places
     start: Motion
     predicted: Motion
+
+
+@wp.struct
+class Margins:
+    """Contact distance, tolerance, and how much deeper than before pairs that touch may overlap [m]."""
+
+    distance: real
+    tolerance: real
+    beyond: real
 
 
 @wp.kernel(enable_backward=False)
@@ -109,48 +121,52 @@ def clear_gaps(search: Search) -> None:
 
 
 @wp.func
-def is_new(contacts: Contacts, a: int, b: int) -> bool:
-    """Whether two colliders were not in contact at the start of the step."""
+def slack_of(contacts: Contacts, a: int, b: int, beyond: real) -> real:
+    """By how much two colliders may overlap: not at all if they are new, else so much more than before."""
+    slack = real(0.0)
     for k in range(contacts.first[a], contacts.first[a + 1]):
         if contacts.collider_b[k] == b:
-            return False
-    return True
+            slack = wp.max(slack, beyond + wp.max(-contacts.separation[k], real(0.0)))
+    return slack
 
 
 @wp.kernel(enable_backward=False)
 def find_gaps(
-    colliders: Colliders, contacts: Contacts, items: Items, found: Found, distance: real, search: Search
+    colliders: Colliders, contacts: Contacts, items: Items, found: Found, margins: Margins, search: Search
 ) -> None:
-    """The least separation of a new pair in every world."""
+    """The least separation of a pair in every world, beside what it may overlap."""
     i = wp.tid()
     if i >= items.needed[0]:
         return
     w = colliders.world[items.a[i]]
     # Of a pair farther apart than the contact distance only a lower bound is known.
-    known = search.state[w] == SEARCHING and found.separation[i] <= distance
-    if known and is_new(contacts, items.a[i], items.b[i]):
-        wp.atomic_min(search.gap, w, found.separation[i])
+    if search.state[w] == SEARCHING and found.separation[i] <= margins.distance:
+        slack = slack_of(contacts, items.a[i], items.b[i], margins.beyond)
+        wp.atomic_min(search.gap, w, found.separation[i] + slack)
 
 
 @wp.kernel(enable_backward=False)
-def name_gaps(colliders: Colliders, contacts: Contacts, items: Items, found: Found, search: Search) -> None:
+def name_gaps(
+    colliders: Colliders, contacts: Contacts, items: Items, found: Found, margins: Margins, search: Search
+) -> None:
     """The first item of that separation."""
     i = wp.tid()
     if i >= items.needed[0]:
         return
     w = colliders.world[items.a[i]]
-    least = search.state[w] == SEARCHING and found.separation[i] == search.gap[w]
-    if least and is_new(contacts, items.a[i], items.b[i]):
-        wp.atomic_min(search.item, w, i)
+    if search.state[w] == SEARCHING and found.separation[i] <= margins.distance:
+        gap = found.separation[i] + slack_of(contacts, items.a[i], items.b[i], margins.beyond)
+        if gap == search.gap[w]:
+            wp.atomic_min(search.item, w, i)
 
 
 @wp.kernel(enable_backward=False)
-def follow(ends: BothEnds, items: Items, tolerance: real, search: Search) -> None:
+def follow(ends: BothEnds, contacts: Contacts, items: Items, margins: Margins, search: Search) -> None:
     """Measure the pair that overlaps most where the narrow phase does not: at the start, and at a free trial."""
     w = wp.tid()
     if search.state[w] != SEARCHING:
         return
-    inside = search.gap[w] < -tolerance
+    inside = search.gap[w] < -margins.tolerance
     if inside:
         i = search.item[w]
         same = search.collider_a[w] == items.a[i] and search.collider_b[w] == items.b[i]
@@ -173,6 +189,7 @@ def follow(ends: BothEnds, items: Items, tolerance: real, search: Search) -> Non
     solid_a = load(ends.colliders, ends.places, a, search.part[w], origin)
     solid_b = load(ends.colliders, ends.places, b, search.part[w], origin)
     separation = closest_of(solid_a, solid_b, ends.hulls, vec3(), LARGE).separation
+    separation += slack_of(contacts, a, b, margins.beyond)
     if inside:
         search.low_gap[w] = separation
         search.side[w] = 0
@@ -262,7 +279,13 @@ class ContactTime:
         checks.count(self.max_rounds, "max_rounds of ContactTime")
 
     def bind(
-        self, geometry: Geometry, clock: Clock, start: Motion, predicted: Motion, distance: float
+        self,
+        geometry: Geometry,
+        clock: Clock,
+        start: Motion,
+        predicted: Motion,
+        distance: float,
+        resolved: bool = False,
     ) -> "BoundContactTime":
         """The method on a model.
 
@@ -272,6 +295,7 @@ class ContactTime:
             start: Where the bodies are at the start of the step.
             predicted: Where they are at its end, as far as it is tried.
             distance: Contact distance [m].
+            resolved: Whether pairs that touch are kept apart, so that it matters where they meet again.
         """
         tolerance = TOLERANCE * distance if self.tolerance is None else float(self.tolerance)
         if tolerance > distance or tolerance <= 0.0:
@@ -282,7 +306,9 @@ class ContactTime:
         ends = BothEnds()
         ends.colliders, ends.hulls, ends.start, ends.predicted = geometry.colliders, geometry.hulls, start, predicted
         ends.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
-        return BoundContactTime(self, ends, clock, tolerance, distance)
+        margins = Margins()
+        margins.distance, margins.tolerance, margins.beyond = distance, tolerance, distance if resolved else FAR
+        return BoundContactTime(self, ends, clock, margins)
 
 
 class BoundContactTime:
@@ -296,9 +322,9 @@ class BoundContactTime:
         tolerance: Largest separation or overlap at the contact time [m].
     """
 
-    def __init__(self, method: ContactTime, ends: BothEnds, clock: Clock, tolerance: float, distance: float) -> None:
-        self.method, self.ends, self.clock = method, ends, clock
-        self.tolerance, self.distance = tolerance, distance
+    def __init__(self, method: ContactTime, ends: BothEnds, clock: Clock, margins: Any) -> None:
+        self.method, self.ends, self.clock, self.margins = method, ends, clock, margins
+        self.tolerance = float(margins.tolerance)
         self.worlds = int(clock.time_step.shape[0])
         self.search = arrays.allocate(Search, {"worlds": self.worlds, "one": 1}, clock.time_step.device)
 
@@ -319,10 +345,10 @@ class BoundContactTime:
         colliders, search = self.ends.colliders, self.search
         many, by_depth = int(items.a.shape[0]), int(self.method.kind == "interpolate")
         program.launch(clear_gaps, self.worlds, search)
-        program.launch(find_gaps, many, colliders, contacts, items, found, self.distance, search)
-        program.launch(name_gaps, many, colliders, contacts, items, found, search)
+        program.launch(find_gaps, many, colliders, contacts, items, found, self.margins, search)
+        program.launch(name_gaps, many, colliders, contacts, items, found, self.margins, search)
         if by_depth:
-            program.launch(follow, self.worlds, self.ends, items, self.tolerance, search)
+            program.launch(follow, self.worlds, self.ends, contacts, items, self.margins, search)
         rules = (self.tolerance, self.method.max_rounds, by_depth)
         program.launch(judge_trials, self.worlds, search, self.clock, *rules, stop)
 

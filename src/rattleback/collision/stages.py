@@ -51,7 +51,8 @@ class ContactStages:
         self.continuous = Continuous(model, geometry, motion, predicted, distance, how.broadphase)
         # Where bodies would overlap at the end of the step is looked for on its own.
         self._trial = None if time is None else Finder(geometry, each, predicted, how)
-        self._search = None if time is None else time.bind(geometry, bench.state.clock, motion, predicted, distance)
+        given = (geometry, bench.state.clock, motion, predicted, distance, keeps)
+        self._search = None if time is None else time.bind(*given)
 
     @property
     def version(self) -> int:

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STEP, SECONDS, TOLERANCE = 0.005, 6.0, 1e-6
-# Joints and contacts take turns that often before they give up.
-METHOD = Impulse(max_sweeps=500)
+METHOD = Impulse()
 # Allowed: deepest overlap [m]; rise of the energy after any moment beside the energy of the start.
 DEEP, RISE = 1e-3, 1e-4
 # When pictures are taken [s], and how the ragdoll looks beside the stairs.

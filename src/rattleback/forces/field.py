@@ -45,7 +45,7 @@ class ForceField:
         self.steady = all(isinstance(force, Gravity) for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
         bound = [(name, force) for name, force in zip(modules, self.compiled, strict=True) if hasattr(force, "bind")]
-        rows = compile_joints(model) if bound else None
+        rows = compile_joints(model, state.breaks.broken) if bound else None
         for name, force in bound:
             force.bind(name, state, rows)
 

@@ -66,8 +66,10 @@ def coordinate(
 
 @wp.func
 def act(joints: Joints, motion: Motion, place: Place, world: int, effort: real, loads: Loads) -> None:
-    """An effort that drives the coordinate up: on B, and its opposite on A."""
+    """An effort that drives the coordinate up: on B, and its opposite on A; none where the joint is broken."""
     j = world * int(place.joints) + int(place.joint)
+    if joints.broken[j] != 0:
+        return
     frames = frames_of(joints, motion, j)
     load = effort * axis(frames.turn_a, 2)
     if place.turning == 1:

@@ -71,7 +71,7 @@ def regulate(
     course: Course,
     held: Held,
 ) -> None:
-    """The effort of the step that begins, and what its error will add to the integral."""
+    """The effort of the step that begins, and what its error will add to the integral; none on a broken joint."""
     w = wp.tid()
     s = w * int(law.servos) + int(law.servo)
     target = value_at(course, clock.time[w])
@@ -87,6 +87,9 @@ def regulate(
     u = law.gain * (e + law.integral_rate * memory.integral[s] + law.rate_time * slope)
     area = e * real(clock.time_step[w])
     if wp.abs(u) > law.limit and u * e > real(0.0):
+        area = real(0.0)
+    if joints.broken[w * int(law.place.joints) + int(law.place.joint)] != 0:
+        u = real(0.0)
         area = real(0.0)
     held.error[w] = e
     held.effort[w] = wp.clamp(u, -law.limit, law.limit)

@@ -94,7 +94,7 @@ class CompiledTorsionSpring:
         program.launch(add_torsion, self.model.worlds, joints, moment.motion, remembered, self.place, law, loads)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
-        """½ D (θ − θ₀)² of each world [J]."""
+        """½ D (θ − θ₀)² of each world [J], nothing where the joint is broken."""
         k, n = self.place.joint, self.place.joints
         joint = self.model.scene.joints[self.force.joint]
         frames = [self._frame(side, getattr(joint, side), orientation) for side in "ab"]
@@ -103,7 +103,7 @@ class CompiledTorsionSpring:
         counted = self.remembered.angle.numpy()[k::n]
         angle = raw + 2.0 * np.pi * np.round((counted - raw) / (2.0 * np.pi))
         energy: np.ndarray = 0.5 * self.force.stiffness * (angle - self.force.angle) ** 2
-        return energy
+        return np.where(self.rows.joints.broken.numpy()[k::n] != 0, 0.0, energy)
 
     def _frame(self, side: str, body: str, orientation: np.ndarray) -> np.ndarray:
         """Frame of the joint on one of its bodies, in every world (worlds, 4)."""

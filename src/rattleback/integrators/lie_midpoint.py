@@ -39,17 +39,18 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
     """
     if bodies.inverse_mass[i] == real(0.0):
         return wp.normalize(quat_from_rotation_vector(real(2.0) * half * w) * q), w, real(0.0), int(0)
+    moments = bodies.moments[i]
     ratios = bodies.ratios[i]
     axes = bodies.axes[i]
     aligned = axes[3] == real(1.0)
     p = q
     if not aligned:
         p = q * axes
-    turn, local, first, count = free_rotation(rotate_back(p, w), ratios, half)
+    turn, local, first, count = free_rotation(rotate_back(p, w), moments, ratios, half)
     p = p * turn
     if wp.dot(kick, kick) > real(0.0):
-        local += wp.cw_div(rotate_back(wp.normalize(p), kick), bodies.moments[i])
-    turn, local, second, second_count = free_rotation(local, ratios, half)
+        local += wp.cw_div(rotate_back(wp.normalize(p), kick), moments)
+    turn, local, second, second_count = free_rotation(local, moments, ratios, half)
     p = wp.normalize(p * turn)
     w = rotate(p, local)
     if not aligned:

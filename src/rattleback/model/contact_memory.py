@@ -13,6 +13,7 @@ from rattleback.model.contacts import Contacts
 SETTLED = wp.constant(0)
 WRITTEN = wp.constant(1)
 ADVANCED = wp.constant(2)
+HELD = wp.constant(3)
 
 
 @group(axis="contacts")
@@ -28,7 +29,9 @@ class ContactMemory:
     anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
     heading: quat = field("1", "orientation of the body then; zero where they never were", axis="rows")
     count: wp.int32 = field("1", "number of contacts", axis="one")
-    pending: wp.int32 = field("1", "0 where velocities fit the contacts, 1 after writing, 2 after a step", axis="one")
+    pending: wp.int32 = field(
+        "1", "0 where velocities fit the contacts, 1 after writing, 2 after a step, 3 where they fit joints", axis="one"
+    )
 
 
 @wp.kernel(enable_backward=False)
@@ -45,6 +48,12 @@ def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]
         memory.collider[i] = contacts.collider_b[i]
         memory.part[i] = contacts.part[i]
         memory.feature[i] = contacts.feature[i]
+
+
+@wp.kernel(enable_backward=False)
+def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: wp.array[wp.int32]) -> None:
+    """Whether velocities have to be made fit the contacts now; not those of a buffer that was too small."""
+    due[0] = wp.where(stop[0] == 0, memory.pending[0], 0)
 
 
 def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]:

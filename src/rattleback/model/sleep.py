@@ -60,9 +60,11 @@ class Waker:
 
     Attributes:
         joined: Rows of the two bodies of every joint between bodies (joints, 2).
+        joints: Rows of those joints (joints,).
     """
 
     joined: np.ndarray
+    joints: np.ndarray
 
     def wake(self, state: "State", rows: Any = None) -> bool:
         """Wake bodies, all they are connected with, and what rests on them or hangs on them; says whether any slept.
@@ -75,7 +77,8 @@ class Waker:
         asleep, given = sleep["asleep"], np.zeros(len(sleep["asleep"]), dtype=np.bool_)
         given[slice(None) if rows is None else rows] = True
         touched = given.copy()
-        for a, b in (_sides(state.sleeping_contacts), self.joined.T):
+        whole = state.breaks.broken.numpy()[self.joints] == 0
+        for a, b in (_sides(state.sleeping_contacts), self.joined[whole].T):
             beside = given[a] | given[b]
             touched[a[beside]] = touched[b[beside]] = True
         waking = (asleep > 0) & np.isin(asleep, asleep[touched & (asleep > 0)])

@@ -66,6 +66,9 @@ class Effort:
     any_torn: wp.int32 = field("1", "1 when any world is torn", axis="flags")
     any_limited: wp.int32 = field("1", "1 when those of any world are", axis="flags")
     any_fresh: wp.int32 = field("1", "1 when any world has just been found to be", axis="flags")
+    written: wp.int32 = field("1", "1 when velocities of the state may not fit the joints", axis="flags")
+    afresh: wp.int32 = field("1", "0 when a step goes on whose contacts did not fit their buffer", axis="flags")
+    arrived: wp.int32 = field("1", "1 when velocities at the end of a step are to be corrected", axis="flags")
 
 
 @wp.struct
@@ -337,6 +340,13 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
         effort.busy[w] = 0
     if effort.busy[w] == 1:
         wp.atomic_max(effort.any_busy, 0, 1)
+
+
+@wp.kernel(enable_backward=False)
+def note_iterations(effort: Effort) -> None:
+    """The positions are done: how many corrections that took, for the report."""
+    w = wp.tid()
+    effort.most_positions[w] = wp.max(effort.most_positions[w], effort.iterations[w])
 
 
 @wp.kernel(enable_backward=False)

@@ -7,7 +7,7 @@ step, of all that the joint has done, its stops included. All joints of a step b
 joint are zeros, which every joint method leaves out, so that no pattern changes.
 
 Where a world is torn (see ``corrections``) its joints are being pulled together, which is no load, and none breaks.
-Where a buffer for contacts was too small the step is not done yet: it is looked at once the rest has been made up for.
+Where a buffer for contacts was too small the step is looked at once its rest has been made up for.
 
     after the velocities are corrected: look; in worlds where a joint broke, rows and matrix are made anew
 Cost: nothing where no joint has a limit; else one kernel over the joints a step.
@@ -35,9 +35,7 @@ class Watch:
     """What the look at the joints of a world says."""
 
     begun: wp.int64 = field("1", "steps taken when the step began")
-    due: real = field("s", "length of the last step where its joints are still to be looked at; else zero")
     fresh: wp.int32 = field("1", "1 where rows and matrix must be made anew")
-    any_due: wp.int32 = field("1", "1 where any world is still to be looked at", axis="flags")
     any_fresh: wp.int32 = field("1", "1 where any world needs new rows", axis="flags")
 
 
@@ -49,7 +47,6 @@ class Record:
     watch: Watch
     clock: Clock
     sleep: Sleep
-    stop: wp.array[wp.int32]
     sleeps: wp.int32
 
 
@@ -96,7 +93,7 @@ def compare(joints: Joints, reactions: Reactions, record: Record, j: int, h: rea
 
 @wp.kernel(enable_backward=False)
 def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -> None:
-    """Which joints break at the end of a step; if that is not reached yet, they are to be looked at later.
+    """Which joints break at the end of a step.
 
     A step that was not taken, since something in it was not finite or a buffer too small, breaks nothing.
     """
@@ -104,28 +101,7 @@ def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -
     w = joints.world[j]
     if effort.torn[w] == 1 or record.clock.steps[w] == record.watch.begun[w]:
         return
-    if record.stop[0] != 0:
-        record.watch.due[w] = effort.time_step[w]
-        record.watch.any_due[0] = 1
-        return
     compare(joints, reactions, record, j, effort.time_step[w])
-
-
-@wp.kernel(enable_backward=False)
-def look_again(joints: Joints, reactions: Reactions, record: Record) -> None:
-    """Which joints break in a step whose rest was made up for."""
-    j = wp.tid()
-    h = record.watch.due[joints.world[j]]
-    if record.stop[0] == 0 and h > ZERO:
-        compare(joints, reactions, record, j, h)
-
-
-@wp.kernel(enable_backward=False)
-def looked(record: Record) -> None:
-    """Nothing is due any more."""
-    if record.stop[0] == 0:
-        record.watch.due[wp.tid()] = ZERO
-        record.watch.any_due[0] = 0
 
 
 @wp.kernel(enable_backward=False)
@@ -167,12 +143,7 @@ class JointBreaks:
         self.record: Any = Record()
         self.record.breaks, self.record.watch = bench.state.breaks, self.watch
         self.record.clock, self.record.sleep = bench.state.clock, bench.state.sleep
-        self.record.stop, self.record.sleeps = bench.stop, int(sleeps)
-
-    def forget(self) -> None:
-        """A call begins: nothing is left to be looked at."""
-        self.watch.due.zero_()
-        self.watch.any_due.zero_()
+        self.record.sleeps = int(sleeps)
 
     def record_start(self) -> None:
         """Record that a step begins."""
@@ -200,9 +171,3 @@ class JointBreaks:
         """Record that the rows and the matrix fit the joints that are whole."""
         if self.can:
             self.bench.for_worlds(made_anew, self.watch)
-
-    def record_rest(self) -> None:
-        """Record the look at a step that had been left unfinished."""
-        given = (self.problem.joints, self.reactions, self.record)
-        self.bench.program.launch(look_again, self.problem.joint_count, *given)
-        self.bench.for_worlds(looked, self.record)

@@ -7,6 +7,7 @@ from rattleback.constraints.row import error_of
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real
 from rattleback.maths.quat import rotate_back
+from rattleback.model.contact_memory import ADVANCED, HELD, SETTLED, WRITTEN, ContactMemory
 from rattleback.model.state import JointState, Motion
 from rattleback.problem.corrections import FAR, Effort, Flight, Limits
 from rattleback.problem.joint_rows import (
@@ -130,6 +131,31 @@ def measure_velocities(
 
 
 @wp.kernel(enable_backward=False)
+def note_written(memory: ContactMemory, effort: Effort) -> None:
+    """Velocities that were written have to be made fit the joints; those a step has left are as good as it gets."""
+    effort.written[0] = wp.where(memory.pending[0] == WRITTEN, 1, 0)
+    effort.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
+
+
+@wp.kernel(enable_backward=False)
+def find_arrived(effort: Effort, stop: wp.array[wp.int32], rest: int) -> None:
+    """Whether a step is at its end, with contacts that fit their buffer; or is now, where its rest is made up for."""
+    effort.arrived[0] = wp.where(stop[0] == 0 and rest * effort.afresh[0] == 0, 1, 0)
+
+
+@wp.kernel(enable_backward=False)
+def note_held(memory: ContactMemory) -> None:
+    """They fit now, which is not to be done again where contacts are then found not to fit their buffer."""
+    memory.pending[0] = HELD
+
+
+@wp.kernel(enable_backward=False)
+def note_settled(memory: ContactMemory) -> None:
+    """The velocities of the state are those that a step has left."""
+    memory.pending[0] = SETTLED
+
+
+@wp.kernel(enable_backward=False)
 def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
     """The angles of a joint go on from where they were, over full turns too."""
     j = wp.tid()
@@ -146,10 +172,8 @@ def account_positions(joints: Joints, errors: JointErrors, limits: Limits, effor
     j = wp.tid()
     errors.worst_position[j] = wp.max(errors.worst_position[j], errors.position[j])
     errors.worst_orientation[j] = wp.max(errors.worst_orientation[j], errors.orientation[j])
-    w = joints.world[j]
-    wp.atomic_max(effort.most_positions, w, effort.iterations[w])
     if errors.position[j] > limits.position or errors.orientation[j] > limits.orientation:
-        effort.failed[w] = 1
+        effort.failed[joints.world[j]] = 1
 
 
 @wp.kernel(enable_backward=False)

@@ -231,6 +231,9 @@ def measure_positions(
                 angles += beyond * beyond
     errors.position[j] = wp.sqrt(lengths)
     errors.orientation[j] = wp.sqrt(angles)
+    if worst > real(0.0) and effort.open[w] == 0:
+        # The report has joint and stops in one number.
+        worst = wp.max(worst, wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation))
     wp.atomic_max(effort.error, w, wp.min(worst, FAR))
     if not (worst <= wp.min(limits.share[w], limits.part)):
         desk.calls.more[w] = 1

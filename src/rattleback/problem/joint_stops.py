@@ -68,6 +68,11 @@ class JointStops:
     inertias: Inertias
     flight: Any
 
+    def take_over(self, old: JointStops) -> None:
+        """Go on with what the limits of another one of the same joints do."""
+        arrays.copy_into(self.desk.stops, old.desk.stops)
+        arrays.copy_into(self.desk.calls, old.desk.calls)
+
     def measure_positions(self, may_look: bool = True) -> None:
         """After the joints are measured at the predicted motion: limits that do not hold there take effect."""
         if not self.count:
@@ -119,20 +124,25 @@ class JointStops:
         if self.count:
             self.bench.for_worlds(joint_limits.made_anew, self.desk.calls)
 
-    def choose(self, motion: Motion) -> None:
-        """After the impulses for a motion are found: find them again until they fit the stops that act."""
+    def choose(self, motion: Motion, may_take: bool = True) -> None:
+        """After the impulses for a motion are found: find them again until they fit the stops that act.
+
+        Args:
+            motion: Whose velocities they correct.
+            may_take: Whether more stops may take effect, if it is the motion at the start of the step.
+        """
         if not self.count:
             return
-        bench, calls = self.bench, self.desk.calls
+        bench, calls, takes = self.bench, self.desk.calls, int(may_take and motion is self.bench.start)
         bench.for_worlds(limit_choice.begin_choice, calls)
-        self._choose(motion)
+        self._choose(takes)
         with bench.program.loop(calls.any_renew):
             self._make_anew(motion)
             self.solver.record_solution(bench.program)
-            self._choose(motion)
+            self._choose(takes)
 
-    def _choose(self, motion: Motion) -> None:
-        bench, may_take = self.bench, int(motion is self.bench.start)
+    def _choose(self, may_take: int) -> None:
+        bench = self.bench
         bench.for_bodies(limit_choice.find_change, self.desk, self.links, self.inertias, self.effort, self.change)
         given = (self.desk, self.flight, self.limits)
         bench.program.launch(limit_choice.wish, self.count, *given, self.effort, self.change, may_take)

@@ -8,6 +8,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.maths import rotation
 from rattleback.model.breaks import LIMITS, as_limit
+from rattleback.model.contact_memory import WRITTEN
 from rattleback.model.measure import worlds_first
 from rattleback.problem.preview import Preview
 
@@ -77,6 +78,8 @@ class JointView:
         sides = (getattr(self._preview.problem.joints, f"body_{side}") for side in "ab")
         rows = np.concatenate([self._row(bodies)[changed] for bodies in sides]).astype(np.int64)
         state.wake(rows[rows >= 0])
+        if changed.any():
+            state.contacts.pending.fill_(int(WRITTEN))
 
     @property
     def breaking_force(self) -> Any:

@@ -11,6 +11,7 @@ Reference: Bender, dissertation, §3.2.1 and §3.3 (eq. 3.13 and 3.14).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_errors, stiffness
+from rattleback.problem import corrections, joint_errors, joint_settling, stiffness
 from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
@@ -63,6 +65,11 @@ class Preview:
     stops: JointStops
     breaks: JointBreaks
 
+    @cached_property
+    def answer(self) -> JointAnswer:
+        """What the joints do at once about a push from elsewhere."""
+        return JointAnswer(self)
+
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
         errors: Any = self.errors
@@ -70,13 +77,14 @@ class Preview:
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
         for array in (*worst, effort.most_positions, effort.failed):
             array.zero_()
-        self.breaks.forget()
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""
-        for name in ("errors", "effort", "reactions"):
+        for name in ("errors", "effort", "reactions", "inertias"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
         arrays.copy_into(self.breaks.watch, old.breaks.watch)
+        arrays.copy_into(self.problem.joints, old.problem.joints)
+        self.stops.take_over(old.stops)
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
@@ -108,12 +116,20 @@ class Preview:
         return "more max_iterations, a larger budget or a shorter time_step help."
 
     def record_prologue(self) -> None:
-        """What each step leaves for the next, for the first one: the rows at the state, velocities that fit them."""
-        self.bench.for_bodies(stiffness.ease_off, self.inertias, self.everywhere)
-        self.bench.for_bodies(stiffness.weigh, self.bench.state.motion, self.inertias, self.everywhere)
-        self.bench.for_worlds(corrections.start, self.bench.state.clock, self.effort)
-        self._evaluate(self.bench.state.motion, self.everywhere)
-        self.correct_velocities()
+        """What each step leaves for the next, for the first one: the rows at the state, velocities that fit them.
+
+        Those a step has left stay as they are, also where they do not fit, so that calls make no difference.
+        """
+        bench, effort, memory = self.bench, self.effort, self.bench.state.contacts
+        bench.program.launch(joint_errors.note_written, 1, memory, effort)
+        with bench.program.when(effort.afresh):
+            bench.for_bodies(stiffness.ease_off, self.inertias, self.everywhere)
+            bench.for_bodies(stiffness.weigh, bench.state.motion, self.inertias, self.everywhere)
+            bench.for_worlds(corrections.start, bench.state.clock, effort)
+            self._evaluate(bench.state.motion, self.everywhere)
+        with bench.program.when(effort.written):
+            self.correct_velocities()
+            bench.program.launch(joint_errors.note_held, 1, memory)
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -145,7 +161,23 @@ class Preview:
             bench.for_bodies(corrections.drop_pull, self.flight, bench.loads, effort)
         with bench.program.when(effort.any_limited):
             bench.for_worlds(corrections.loosen, effort)
-        self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, effort)
+        bench.for_worlds(corrections.note_iterations, effort)
+
+    def record_account(self, moved: bool) -> None:
+        """Record what the report says of the positions the step ends with.
+
+        Args:
+            moved: Whether something else may have moved bodies since the joints were held.
+        """
+        if moved:
+            self.bench.for_worlds(joint_settling.begin_settling, self.effort)
+            self.measure_end()
+        self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.effort)
+
+    def measure_end(self) -> None:
+        """Record how far joints and the stops that act are off at the end of the step; no other stop takes effect."""
+        self._measure_positions()
+        self.stops.measure_positions(may_look=False)
 
     def _look(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
         """Measure the joints at the end of the step; keep what is good enough and still to be bettered."""
@@ -164,8 +196,7 @@ class Preview:
         for motion, copy in motions:
             bench.for_bodies(corrections.undo_motion, effort, copy, motion)
         self._for_joints(corrections.undo_reactions, self.problem.joints, effort, kept, self.reactions)
-        self._measure_positions()
-        self.stops.measure_positions(may_look=False)
+        self.measure_end()
         bench.program.launch(corrections.undone, 1, effort)
 
     def record_velocities(self, exchange: Callable[[Callable[[], None]], None] | None = None) -> None:
@@ -174,29 +205,48 @@ class Preview:
         Args:
             exchange: Records what else has to agree, with what corrects the joints again after it; None for nothing.
         """
-        bench, effort, motion, problem = self.bench, self.effort, self.bench.state.motion, self.problem
+        if exchange is None:
+            self._begin_end()
+            self._go_on()
+            self.bench.program.launch(joint_errors.note_settled, 1, self.bench.state.contacts)
+            self._end_velocities()
+        else:
+            self._record_exchange(exchange, rest=False)
+
+    def record_rest(self, exchange: Callable[[Callable[[], None]], None]) -> None:
+        """Record the same for a step whose contacts had not fitted their buffer, now that they are known."""
+        self._record_exchange(exchange, rest=True)
+
+    def _record_exchange(self, exchange: Callable[[Callable[[], None]], None], rest: bool) -> None:
+        program, effort = self.bench.program, self.effort
+        program.launch(joint_errors.find_arrived, 1, effort, self.bench.stop, int(rest))
+        self.bench.for_worlds(corrections.lower, effort)
+        with program.when(effort.arrived):
+            self._begin_end()
+        self._go_on()
+        with program.when(effort.arrived):
+            exchange(self.correct_velocities)
+            self._end_velocities()
+
+    def _begin_end(self) -> None:
+        """Rows at the end of the step, and by how much its velocities are off."""
+        bench, effort, motion = self.bench, self.effort, self.bench.state.motion
         bench.for_bodies(stiffness.weigh, motion, self.inertias, self.everywhere)
         with bench.program.when(effort.any_stiff):
-            given = (problem.joints, self.links, motion, self.reactions, self.inertias, effort)
+            given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, effort)
             bench.for_bodies(stiffness.relax, *given)
             bench.for_bodies(stiffness.settle, self.inertias, effort)
         self._evaluate(motion, self.everywhere)
         self.stops.begin_velocities()
-        self.correct_velocities()
-        if exchange is not None:
-            exchange(self.correct_velocities)
-        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, effort)
+        self._begin_velocities()
+
+    def _end_velocities(self) -> None:
+        """The velocities are done: account for them, and make rows for the next step where these are not."""
+        bench, problem, motion = self.bench, self.problem, self.bench.state.motion
+        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.effort)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
         self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
-
-    def record_rest(self) -> None:
-        """What the last step had left undone about joints that break, once its contacts are known."""
-        if not self.breaks.can:
-            return
-        with self.bench.program.when(self.breaks.watch.any_due):
-            self.breaks.record_rest()
-            self._make_anew(self.breaks.watch.fresh, self.breaks.watch.any_fresh)
 
     def _make_anew(self, which: Any, any_of_them: Any) -> None:
         """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
@@ -210,9 +260,16 @@ class Preview:
 
     def correct_velocities(self) -> None:
         """Record impulses that make the velocities of the state agree with the rows of the joints."""
-        bench, motion = self.bench, self.bench.state.motion
-        bench.for_worlds(corrections.begin, self.effort)
+        self._begin_velocities()
+        self._go_on()
+
+    def _begin_velocities(self) -> None:
+        self.bench.for_worlds(corrections.begin, self.effort)
         self._measure_velocities()
+
+    def _go_on(self) -> None:
+        """Correct velocities while they are off."""
+        bench, motion = self.bench, self.bench.state.motion
         with bench.program.loop(self.effort.any_busy, may_stop=True):
             self._correct(motion)
             with bench.program.when(self.effort.any_stiff):

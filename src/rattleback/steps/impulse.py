@@ -98,6 +98,8 @@ class ImpulseStep:
     def record(self, bench: Bench) -> None:
         """Record one step."""
         program, contacts = bench.program, self.contacts
+        if self.joints is not None and self.impulses is not None:
+            self.impulses.meet(self.joints.answer)
         self._record_before(bench)
         with program.stage("forces"):
             self._start(bench)
@@ -110,6 +112,8 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, bench.stop)
+            if self.joints is not None:
+                self.joints.record_account(moved=contacts is not None)
             self._advance(bench)
         if contacts is not None:
             with program.stage("contacts"):
@@ -144,9 +148,12 @@ class ImpulseStep:
         with bench.program.when(self.contacts.stale):
             self._find(bench)
             self.contacts.record_fresh(bench.program, bench.stop)
-        self._fit()
-        if self.joints is not None:
-            self.joints.record_rest()
+        if self.joints is None or self.impulses is None:
+            self._fit()
+            return
+        with bench.program.when(self.joints.effort.afresh):
+            self._fit()
+        self.joints.record_rest(self.impulses.record_velocities)
 
     def _fit(self) -> None:
         """Make velocities fit the contacts where they do not."""

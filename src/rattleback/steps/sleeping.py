@@ -181,7 +181,8 @@ class Sleeping:
         pairs = np.zeros((0, 2), dtype=np.int64)
         if self.joined is not None:
             pairs = np.stack([self.joined.a.numpy(), self.joined.b.numpy()], axis=1)
-        self.waker = Waker(pairs[(pairs >= 0).all(axis=1)])
+        between = np.flatnonzero((pairs >= 0).all(axis=1))
+        self.waker = Waker(pairs[between], between)
 
     def record_opening(self) -> None:
         """Record, before the steps of a call, what brings everything in line with who sleeps in the state."""
@@ -328,7 +329,7 @@ class Sleeping:
 def _joined(problem: Any) -> Joined:
     """The two bodies of every joint, and which of them have a rate of their own."""
     joined, device = Joined(), problem.model.device
-    joined.a, joined.b = problem.joints.body_a, problem.joints.body_b
+    joined.a, joined.b, joined.broken = problem.joints.body_a, problem.joints.body_b, problem.joints.broken
     rates = problem.letters.rate.numpy() != 0.0
     first, many = problem.joints.first.numpy(), problem.joints.count.numpy()
     drives = [int(rates[start : start + rows].any()) for start, rows in zip(first, many, strict=True)]

@@ -52,6 +52,10 @@ class Collisions:
     waiting: wp.int32 = field("1", "1 where a world is to be looked at", axis="worlds")
     colliding: wp.int32 = field("1", "1 where something collides in a world", axis="worlds")
     rounds: wp.int32 = field("1", "rounds done", axis="worlds")
+    spent: wp.int32 = field("1", "sweeps and corrections of joints done in all rounds of the moment", axis="worlds")
+    left: real = field(
+        "m/s", "largest velocity still changed when the budget ended, since the last report", axis="worlds"
+    )
     count: wp.int32 = field("1", "number of patches listed", axis="flags")
     any_colliding: wp.int32 = field("1", "1 where something collides in any world", axis="flags")
 
@@ -63,15 +67,35 @@ def begin_collisions(collisions: Collisions) -> None:
     collisions.waiting[w] = 1
     collisions.colliding[w] = 0
     collisions.rounds[w] = 0
+    collisions.spent[w] = 0
     collisions.any_colliding[0] = 0
 
 
 @wp.kernel(enable_backward=False)
-def next_round(collisions: Collisions, most: int) -> None:
-    """A round is done: worlds that had collisions are looked at again."""
+def spend(
+    rounds: Rounds, collisions: Collisions, answers: wp.array[wp.int32], tolerance: real, most: int, budget: int
+) -> None:
+    """A sweep is done, and the answers of joints to it: count them; note what is left where it is the last there is."""
+    w = wp.tid()
+    if rounds.busy[w] == 0:
+        return
+    collisions.spent[w] = collisions.spent[w] + 1 + answers[w]
+    worst = wp.max(rounds.along[w], rounds.across[w])
+    if collisions.spent[w] >= budget:
+        rounds.busy[w] = 0
+        collisions.left[w] = wp.max(collisions.left[w], wp.max(rounds.beginning[w], worst))
+    elif worst > tolerance and rounds.sweeps[w] + 1 >= most:
+        collisions.left[w] = wp.max(collisions.left[w], worst)
+
+
+@wp.kernel(enable_backward=False)
+def next_round(collisions: Collisions, rounds: Rounds, most: int, budget: int) -> None:
+    """A round is done: worlds that had collisions are looked at again, if there may be so many rounds."""
     w = wp.tid()
     collisions.rounds[w] = collisions.rounds[w] + 1
-    again = collisions.colliding[w] == 1 and collisions.rounds[w] < most
+    again = collisions.colliding[w] == 1 and collisions.rounds[w] < most and collisions.spent[w] < budget
+    if collisions.colliding[w] == 1 and collisions.rounds[w] == most and most > 1:
+        collisions.left[w] = wp.max(collisions.left[w], rounds.beginning[w])
     collisions.waiting[w] = wp.where(again, 1, 0)
     collisions.colliding[w] = 0
     collisions.any_colliding[0] = 0

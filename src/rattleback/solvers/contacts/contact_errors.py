@@ -27,6 +27,7 @@ class ContactErrors:
     penetration: real = field("m", "deepest overlap of the call")
     along: real = field("m/s", "largest velocity error along a normal")
     across: real = field("m/s", "the same across")
+    left: real = field("m/s", "largest velocity that collisions left to be changed")
     sweeps: wp.int32 = field("1", "most sweeps")
     body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
     body_b: wp.int32 = field("1", "row of body B")
@@ -64,9 +65,14 @@ def find_deepest(
 
 @wp.kernel(enable_backward=False)
 def account(
-    contacts: Contacts, errors: ContactErrors, rounds: Rounds, limits: ContactLimits, stop: wp.array[wp.int32]
+    contacts: Contacts,
+    errors: ContactErrors,
+    rounds: Rounds,
+    left: wp.array[real],
+    limits: ContactLimits,
+    stop: wp.array[wp.int32],
 ) -> None:
-    """The worst of the call."""
+    """The worst of the call; what collisions left is told."""
     w = wp.tid()
     if stop[0] != 0:
         return
@@ -75,26 +81,28 @@ def account(
         errors.penetration[w] = errors.depth[w]
         errors.body_a[w] = contacts.body_a[c]
         errors.body_b[w] = contacts.body_b[c]
-    errors.along[w] = wp.max(errors.along[w], rounds.along[w])
+    errors.along[w] = wp.max(errors.along[w], wp.max(rounds.along[w], left[w]))
     errors.across[w] = wp.max(errors.across[w], rounds.across[w])
     errors.sweeps[w] = wp.max(errors.sweeps[w], rounds.sweeps[w])
-    moving = wp.max(rounds.along[w], rounds.across[w])
+    moving = wp.max(wp.max(rounds.along[w], rounds.across[w]), left[w])
+    errors.left[w] = wp.max(errors.left[w], left[w])
+    left[w] = real(0.0)
     if errors.depth[w] > limits.depth or moving > limits.speed:
         errors.failed[w] = 1
 
 
-def record_errors(program: Any, worlds: int, given: tuple[Any, ...], rounds: Rounds, limits: Any) -> None:
+def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple[Any, Any], limits: Any) -> None:
     """Record what finds the errors after a step.
 
     Args:
         program: Where to record.
         worlds: Number of worlds.
         given: Bodies, contacts, errors and the stop flag.
-        rounds: How the last sweeps went.
+        ends: How the last sweeps went, and what collisions left to be changed [m/s].
         limits: What contacts aim at.
     """
     bodies, contacts, errors, stop = given
     program.launch(begin_errors, worlds, errors)
     program.share(find_depth, len(contacts.part), bodies, contacts, errors, stop)
     program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
-    program.launch(account, worlds, contacts, errors, rounds, limits, stop)
+    program.launch(account, worlds, contacts, errors, *ends, limits, stop)

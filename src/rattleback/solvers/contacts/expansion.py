@@ -224,8 +224,8 @@ def part_to_take(work: vec4, left: real) -> real:
 
 
 @wp.kernel(enable_backward=False)
-def end_slice(works: Works) -> None:
-    """A slice is done: go on with the next one, until all that may come back has."""
+def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
+    """A slice is done: go on with the next one, until all that may come back has, or the budget ends."""
     w = wp.tid()
     works.part[w] = real(1.0)
     if works.going[w] == 0:
@@ -243,6 +243,8 @@ def end_slice(works: Works) -> None:
         works.phase[w] = EXPANDING
         works.slices[w] = 0
     works.friction[w] = works.friction[w] + work[2] + work[3]
+    if collisions.spent[w] >= budget:
+        works.going[w] = 0
     if works.going[w] == 1:
         works.any_going[0] = 1
 

@@ -7,7 +7,8 @@
         stronge     the same in slices, until e² of the work of compression has come back
 
 Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. After
-``MOST_ROUNDS`` what still collides is stopped by the resting contacts.
+``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is stopped
+by the resting contacts, and the report gives the velocity that was still to be changed.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
 Stronge's never does, and costs about a hundred times as much. Without friction they agree.
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 
 RESTITUTIONS = ("newton", "poisson", "stronge")
 ORDERS = ("sequential", "simultaneous")
-# Most rounds of collisions at one moment, and most sweeps of one of them.
+# Most rounds of collisions at one moment, most sweeps of one of them, and most sweeps and corrections of joints in all.
 MOST_ROUNDS = 200
 MOST_SWEEPS = 1000
+BUDGET = 20_000
 
 
 @wp.kernel(enable_backward=False)
@@ -67,6 +69,11 @@ class Impacts:
         self.collisions = arrays.allocate(Collisions, counts, model.device)
         self.works = arrays.allocate(Works, counts, model.device)
         self.kept, self.unloaded = bench.scratch(Motion), bench.scratch(Motion)
+        self.answers = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
+
+    def count_answers(self, answers: Any) -> None:
+        """Let corrections of joints count from now on, those of the last sweep of every world."""
+        self.answers = answers
 
     def record(self, begin: Callable[[], None], correct: Callable[[], None] | None) -> None:
         """Record what resolves the collisions of the state, and gives resting contacts their loads.
@@ -87,7 +94,8 @@ class Impacts:
             bench.for_bodies(expansion.keep_velocities, self.unloaded, motion)
             with program.loop(found.any_colliding):
                 self._resolve_round(correct)
-                bench.for_worlds(collisions.next_round, found, 1 if self.together else MOST_ROUNDS)
+                most = 1 if self.together else MOST_ROUNDS
+                bench.for_worlds(collisions.next_round, found, self.sweeper.rounds, most, BUDGET)
                 self._find(motion)
             begin()
             self.sweeper.push(motion)
@@ -123,7 +131,7 @@ class Impacts:
             self._sweep(expansion.sweep_slice, (*parts, self.sweeper.rounds, works), works.going, correct)
             program.launch(expansion.measure_slice, 1, *rest, works)
             program.launch(lower, 1, works.any_going)
-            bench.for_worlds(expansion.end_slice, works)
+            bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
             bench.for_bodies(expansion.take_part, works, self.kept, motion)
 
     def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Callable[[], None] | None) -> None:
@@ -144,7 +152,9 @@ class Impacts:
             program.launch(kernel, 1, *given)
             if correct is not None:
                 correct()
-            program.launch(judge, sweeper.worlds, rounds, self.ground.limits.speed, MOST_SWEEPS, 1)
+            ends = (self.ground.limits.speed, MOST_SWEEPS)
+            program.launch(collisions.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
+            program.launch(judge, sweeper.worlds, rounds, *ends, 1)
             if conjugate:
                 with program.when(rounds.any_busy):
                     program.launch(go_on, 1, *swept, rounds, sweeper.directions)

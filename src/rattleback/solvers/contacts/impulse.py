@@ -16,19 +16,22 @@ Reference: Bender, dissertation, chapter 5.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, checks
-from rattleback.model.contact_memory import remember
+from rattleback.model.contact_memory import find_due, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
 from rattleback.solvers.contacts.colours import COLOURS, Colours, Palette
 from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
 from rattleback.solvers.contacts.contact_graph import LEVELS, Graph, find_levels, gather_patches, order_patches
+from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
 from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing
@@ -39,11 +42,12 @@ from rattleback.solvers.contacts.sweeper import Sweeper
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
     from rattleback.model.contacts import Contacts
+    from rattleback.problem.joint_answer import JointAnswer
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 SHARE, RECOVERY = 0.2, 1.0
-# Sweeps that move bodies apart in a step.
-PROJECTIONS = 1
+# Sweeps that move bodies apart in a step; where joints answer, a body alone moves too little.
+PROJECTIONS, JOINTED_PROJECTIONS = 1, 10
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,14 @@ class Impulse:
 
     Attributes:
         max_sweeps: Most sweeps at either end of a step.
-        sweeps_between: Sweeps after which joints have their turn, where there are any.
+        sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
         restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
             ``"simultaneous"``, all that touch at once.
     """
 
     max_sweeps: int = 50
-    sweeps_between: int = 5
+    sweeps_between: int = 20
     restitution: str = "newton"
     impact: str = "sequential"
 
@@ -123,15 +127,21 @@ class ContactImpulses:
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
         self.footing = Ground(bench, self.pressing, graph, limits.speed)
         self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
+        self.exchange: Exchange | None = None
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
         self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
-        self.any_overlapping = wp.zeros(1, dtype=wp.int32, device=model.device)
+        self.any_overlapping, self.due = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))
 
     def _make_palette(self, counts: dict[str, int]) -> Palette:
         bench, device = self.bench, self.bench.model.device
         counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
         colours = arrays.allocate(Colours, counts, device)
         return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours)
+
+    def meet(self, answer: JointAnswer) -> None:
+        """Let joints answer to every sweep from now on."""
+        self.exchange = Exchange(self.sweeper, answer, self.footing.standing.alone)
+        self.impacts.count_answers(answer.preview.effort.iterations)
 
     def propagate(self) -> None:
         """End sweeps that leave contacts outside their tolerance with a pass of shock propagation."""
@@ -150,6 +160,8 @@ class ContactImpulses:
             self.palette.record_patches(self.contacts, bench.stop)
         bench.for_bodies(weigh, motion, self.pressing.weights)
         self._for_patches(resting.prepare_patches, bodies, self.ground, graph, self.pressing, motion)
+        if bench.model.scene.joints:
+            self.footing.record_look()
 
     def record_start(self) -> None:
         """Record the half of the loads that acts at the start of the step, whose motion is there."""
@@ -165,24 +177,41 @@ class ContactImpulses:
             predict: Records a prediction.
             hold: Records what holds joints over the predicted step; None without joints.
         """
-        if hold is None:
-            self._press(predict, self.method.max_sweeps)
-        else:
-            self._exchange(lambda which: self._press(predict, self.method.sweeps_between, which), hold)
+        with self._where_apart(hold):
+            self._press(predict, self.sweeper.sweep, self.method.max_sweeps)
+        if hold is not None:
+            with self.bench.program.when(self.footing.jointed):
+                press = partial(self._press, predict, self._sweep, self._turn)
+                self._exchange(press, hold)
         self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock)
         self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
 
-    def _press(self, predict: Callable[[], None], most: int, which: Any = None) -> None:
+    def _where_apart(self, joints: Any) -> AbstractContextManager[None]:
+        """What is recorded inside is done where no joint holds anything that touches."""
+        return nullcontext() if joints is None else self.bench.program.when(self.footing.apart)
+
+    def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any = None) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(resting.begin_way, *given)
         self.footing.stay(self.flights)
-        self.sweeper.sweep(bench.start, self.limits.speed, most, which)
+        sweep(bench.start, self.limits.speed, most, which)
         predict()
 
+    def _sweep(self, motion: Motion, tolerance: float, most: int, which: Any = None, counts: bool = True) -> None:
+        if self.exchange is None:
+            self.sweeper.sweep(motion, tolerance, most, which)
+        else:
+            self.exchange.sweep(motion, tolerance, most, which, counts)
+
     def _exchange(self, contacts: Callable[[Any], None], joints: Callable[[], None]) -> None:
-        most = -(-self.method.max_sweeps // self.method.sweeps_between)
+        most = -(-self.method.max_sweeps // self._turn)
         self.sweeper.exchange(contacts, joints, self.limits.speed, most)
+
+    @property
+    def _turn(self) -> int:
+        """Most sweeps until joints have their turn."""
+        return min(self.method.sweeps_between, self.method.max_sweeps)
 
     def record_projection(self) -> None:
         """Record what moves overlapping bodies apart at the end of the step."""
@@ -193,8 +222,11 @@ class ContactImpulses:
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             self._for_patches(projection.clear_impulses, self.graph, self.pressing)
-            self.sweeper.sweep(self.shift, 0.1 * self.limits.depth, PROJECTIONS, self.overlapping)
+            most = PROJECTIONS if self.exchange is None else JOINTED_PROJECTIONS
+            self._sweep(self.shift, 0.1 * self.limits.depth, most, self.overlapping, counts=False)
             bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+            if self.exchange is not None:
+                self.exchange.answer.settle(bench.predicted, self.overlapping)
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
@@ -209,26 +241,29 @@ class ContactImpulses:
         """
         bench, motion, memory = self.bench, self.bench.state.motion, self.ground.memory
         given = (self.ground, self.graph, self.pressing, motion, bench.state.clock, self.taken)
-        with bench.program.when(memory.pending):
+        bench.program.launch(find_due, 1, memory, bench.stop, self.due)
+        with bench.program.when(self.due):
             self.impacts.record(lambda: self._for_patches(resting.begin_end, *given), correct)
             self.footing.stop(motion)
-            if correct is None:
+            with self._where_apart(correct):
                 self.sweeper.sweep(motion, self.limits.speed, self.method.max_sweeps)
-            else:
-                self._exchange(self._stop, correct)
+            if correct is not None:
+                with bench.program.when(self.footing.jointed):
+                    self._exchange(self._stop, correct)
             rows = max(len(self.contacts.part), len(memory.first))
             bench.program.launch(remember, rows, self.contacts, memory, bench.stop)
             self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.taken, bench.stop)
             bench.program.launch(resting.note_settled, 1, memory, bench.stop)
 
     def _stop(self, which: Any) -> None:
-        self.sweeper.sweep(self.bench.state.motion, self.limits.speed, self.method.sweeps_between, which)
+        self._sweep(self.bench.state.motion, self.limits.speed, self._turn, which)
 
     def record_errors(self) -> None:
         """Record what finds out how far contacts are off after the step."""
         bench = self.bench
         given = (bench.model.bodies, self.contacts, self.errors, bench.stop)
-        record_errors(bench.program, bench.model.worlds, given, self.rounds, self.limits)
+        ends = (self.rounds, self.impacts.collisions.left)
+        record_errors(bench.program, bench.model.worlds, given, ends, self.limits)
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
@@ -239,6 +274,7 @@ class ContactImpulses:
         """Go on with what another one of the same model has seen."""
         arrays.copy_into(self.errors, old.errors)
         wp.copy(self.taken, old.taken)
+        wp.copy(self.impacts.collisions.left, old.impacts.collisions.left)
 
     def summary(self) -> dict[str, Any]:
         """What the report says of the contacts: the worst errors, where, and why they are too large if they are."""
@@ -256,10 +292,10 @@ class ContactImpulses:
             pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
             said["worst_contact"] = tuple(name for name, _ in pair)
         if found["failed"].any():
-            said["reason"] = self._reason(said, worst)
+            said["reason"] = self._reason(said, worst, float(found["left"].max()))
         return said
 
-    def _reason(self, said: dict[str, Any], world: int) -> str:
+    def _reason(self, said: dict[str, Any], world: int, left: float) -> str:
         where = f" of world {world}" if self.bench.model.batched else ""
         if said["penetration"] > self.limits.depth:
             a, b = said["worst_contact"]
@@ -267,6 +303,12 @@ class ContactImpulses:
                 f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
                 f"penetration_tolerance of {self.limits.depth:.3g} m; a shorter time_step or "
                 "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
+            )
+        if left > self.limits.speed:
+            return (
+                f"Collisions{where} were ended with a velocity of {left:.3g} m/s still to be changed, above the "
+                f"contact_velocity_tolerance of {self.limits.speed:.3g} m/s: they had taken all the sweeps that there "
+                "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
             )
         speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
         return (

@@ -138,18 +138,21 @@ def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: I
 
 @wp.struct
 class Joined:
-    """The two bodies of every joint, −1 for the world, and 1 where it drives them at a rate of its own."""
+    """The two bodies of every joint, −1 for the world, 1 where it drives them at a rate of its own, and if broken."""
 
     a: wp.array[wp.int32]
     b: wp.array[wp.int32]
     drives: wp.array[wp.int32]
+    broken: wp.array[wp.int32]
 
 
 @wp.kernel(enable_backward=False)
 def join_joints(bodies: Bodies, motion: Motion, joined: Joined, islands: Islands, each: int) -> None:
-    """Join what is jointed, one world a thread; it has so many joints."""
+    """Join what is jointed, one world a thread; it has so many joints. Broken ones join nothing."""
     w = wp.tid()
     for j in range(w * each, (w + 1) * each):
+        if joined.broken[j] != 0:
+            continue
         connect(bodies, motion, islands, joined.a[j], joined.b[j])
         if joined.drives[j] == 1:
             if joined.a[j] >= 0:

@@ -101,14 +101,6 @@ def arm(pressing: Pressing, k: int, i: int) -> vec3:
 
 
 @wp.func
-def place_of(pressing: Pressing, k: int, c: int) -> vec3:
-    """A point of a patch from its middle, world frame."""
-    place = pressing.points.place[c]
-    t = pressing.patches.tangent[k]
-    return place[0] * t + place[1] * wp.cross(pressing.patches.normal[k], t)
-
-
-@wp.func
 def plate(r: vec3) -> mat33:
     """r² 1 − r rᵀ."""
     return wp.dot(r, r) * wp.identity(n=3, dtype=real) - wp.outer(r, r)
@@ -133,19 +125,31 @@ def add_footing(bodies: Bodies, pressing: Pressing, standing: Standing, k: int, 
     for c in range(first, end):
         load += pressing.points.impulse[c][0]
     pressing.patches.load[k] = load
-    middle = arm(pressing, k, i)
     total = real(0.0)
-    moment = vec3()
-    spread = mat33()
+    x = real(0.0)
+    y = real(0.0)
+    xx = real(0.0)
+    xy = real(0.0)
+    yy = real(0.0)
     for c in range(first, end):
         p = weight(pressing, k, c)
-        r = middle + place_of(pressing, k, c)
+        place = pressing.points.place[c]
         total += p
-        moment += p * r
-        spread += p * plate(r)
+        x += p * place[0]
+        y += p * place[1]
+        xx += p * place[0] * place[0]
+        xy += p * place[0] * place[1]
+        yy += p * place[1] * place[1]
+    s = pressing.patches.tangent[k]
+    u = wp.cross(pressing.patches.normal[k], s)
+    m = arm(pressing, k, i)
+    d = x * s + y * u
+    # Σ p (r² 1 − r rᵀ) of r = m + d, where d is in the plane of the patch.
+    tilted = wp.outer(m, d) + wp.outer(xx * s + xy * u, s) + wp.outer(xy * s + yy * u, u)
+    round_about = (real(2.0) * wp.dot(m, d) + xx + yy) * wp.identity(n=3, dtype=real)
     standing.load[i] = standing.load[i] + total
-    standing.middle[i] = standing.middle[i] + moment
-    standing.spread[i] = standing.spread[i] + spread
+    standing.middle[i] = standing.middle[i] + total * m + d
+    standing.spread[i] = standing.spread[i] + total * plate(m) + round_about - tilted - wp.outer(d, m)
 
 
 @wp.func
@@ -191,31 +195,53 @@ def aim(standing: Standing, i: int) -> None:
     standing.tilt[i] = -(standing.spread[i] * around)
 
 
+@wp.struct
+class Share:
+    """What the points of a patch take, for each unit of their weight: (a, b) at its middle, in its axes, on A."""
+
+    lift: vec3
+    tilt: vec3
+
+
 @wp.func
-def share(pressing: Pressing, standing: Standing, k: int, c: int, i: int) -> vec3:
-    """What a point that a body stands on pushes with, axes of the patch, if it takes its share."""
-    r = arm(pressing, k, i) + place_of(pressing, k, c)
-    p = pressing.points.impulse[c]
-    f = weight(pressing, k, c) * (standing.lift[i] + wp.cross(standing.tilt[i], r - standing.middle[i]))
-    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+def share_of(pressing: Pressing, standing: Standing, k: int, i: int) -> Share:
+    """What a patch takes of what a body hands down."""
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
-    return allowed(p + side * local(n, t, f), pressing.patches.grip[k])
+    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+    lift = standing.lift[i] + wp.cross(standing.tilt[i], arm(pressing, k, i) - standing.middle[i])
+    share = Share()
+    share.lift = side * local(n, t, lift)
+    share.tilt = side * local(n, t, standing.tilt[i])
+    return share
+
+
+@wp.func
+def pushed(pressing: Pressing, share: Share, k: int, c: int) -> vec3:
+    """What a point pushes with when it takes its share, no more than it can."""
+    x = pressing.points.place[c][0]
+    y = pressing.points.place[c][1]
+    a = share.lift
+    b = share.tilt
+    f = vec3(a[0] + b[1] * y - b[2] * x, a[1] - b[0] * y, a[2] + b[0] * x)
+    return allowed(pressing.points.impulse[c] + weight(pressing, k, c) * f, pressing.patches.grip[k])
 
 
 @wp.func
 def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
     """Hand the share of a patch down to the body below."""
-    force = vec3()
-    moment = vec3()
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+    f = vec3()
+    m = vec3()
+    share = share_of(pressing, standing, k, i)
     first = pressing.patches.first[k]
     for c in range(first, first + pressing.patches.count[k]):
-        f = side * world(n, t, share(pressing, standing, k, c, i) - pressing.points.impulse[c])
-        force += f
-        moment += wp.cross(place_of(pressing, k, c), f)
+        p = pushed(pressing, share, k, c) - pressing.points.impulse[c]
+        place = pressing.points.place[c]
+        f += p
+        m += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
+    side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
+    force = side * world(pressing.patches.normal[k], pressing.patches.tangent[k], f)
+    moment = side * world(pressing.patches.normal[k], pressing.patches.tangent[k], m)
     below = lower(pressing, k, i)
     standing.momentum[i] = standing.momentum[i] + force
     standing.spin[i] = standing.spin[i] + moment + wp.cross(arm(pressing, k, i), force)
@@ -250,20 +276,22 @@ def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Sta
 
 
 @wp.func
-def push_standing(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, k: int, i: int) -> None:
+def push_standing(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, k: int) -> None:
     """The points of a patch push with what is handed down over them."""
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    force = vec3()
-    moment = vec3()
+    f = vec3()
+    m = vec3()
+    share = share_of(pressing, standing, k, pressing.patches.rider[k])
     first = pressing.patches.first[k]
     for c in range(first, first + pressing.patches.count[k]):
-        p = share(pressing, standing, k, c, i)
-        f = world(n, t, p - pressing.points.impulse[c])
-        pressing.points.impulse[c] = p
-        force += f
-        moment += wp.cross(place_of(pressing, k, c), f)
-    apply(bodies, pressing, motion, k, force, moment)
+        new_impulse = pushed(pressing, share, k, c)
+        p = new_impulse - pressing.points.impulse[c]
+        place = pressing.points.place[c]
+        f += p
+        m += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
+        pressing.points.impulse[c] = new_impulse
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    apply(bodies, pressing, motion, k, world(n, t, f), world(n, t, m))
 
 
 @wp.kernel(enable_backward=False)
@@ -282,7 +310,7 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
         for k in range(graph.total[0]):
             i = pressing.patches.rider[k]
             if i >= 0 and standing.stands[i] == 1:
-                push_standing(bodies, pressing, standing, motion, k, i)
+                push_standing(bodies, pressing, standing, motion, k)
 
 
 @wp.kernel(enable_backward=False)

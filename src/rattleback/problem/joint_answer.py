@@ -1,0 +1,181 @@
+"""What joints answer at once when something else pushes their bodies: the rates of their rows stay as they were.
+
+    J M⁻¹ Jᵀ λ = u − J v,    v ← v + M⁻¹ Jᵀ λ
+
+u rates of the rows when all was well, v velocities after the push, J and its factor those of the step. One substitution
+in the factor and no prediction: what is left is of second order, and for the preview loop. Stops that act in the step
+are rows like others here, whether they push or pull; the loop decides about them. Worlds that are stiff or open, where
+corrections must not go too far, do not answer and wait for the loop.
+
+    note the rates; after every push: what is wanted, the impulses for it, what they do to the bodies
+Cost: a quarter of a correction of the preview loop.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.precision import real
+from rattleback.model.state import Motion
+from rattleback.problem import corrections, joint_settling, joint_steps
+from rattleback.problem.corrections import Effort, Reactions
+from rattleback.problem.joint_limits import Stops
+from rattleback.problem.joint_rows import Joints, Letters, Rows, row_velocity
+
+if TYPE_CHECKING:
+    from rattleback.problem.preview import Preview
+
+
+@wp.kernel(enable_backward=False)
+def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]) -> None:
+    """The rates of the rows of a joint are as they should be."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rates[r] = row_velocity(joints, rows, motion, j, r)
+
+
+@wp.kernel(enable_backward=False)
+def note_targets(joints: Joints, letters: Letters, rates: wp.array[real]) -> None:
+    """The rates that the rows of a joint are to have."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rates[r] = letters.rate[r]
+
+
+@wp.kernel(enable_backward=False)
+def note_stops(stops: Stops, rates: wp.array[real]) -> None:
+    """The same for a stop."""
+    s = wp.tid()
+    rates[stops.row[s]] = wp.where(stops.side[s] != 0, stops.target[s], real(0.0))
+
+
+@wp.kernel(enable_backward=False)
+def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> None:
+    """The worlds that are asked answer, but for those whose corrections are limited, if that matters."""
+    w = wp.tid()
+    effort.busy[w] = wp.where(careful * (effort.stiff[w] + effort.limited[w]) == 0, which[w], 0)
+    effort.scale[w] = real(1.0)
+    effort.turn[w] = real(0.0)
+
+
+@wp.kernel(enable_backward=False)
+def want_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]) -> None:
+    """The change that gives the rows of a joint their rates back."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.wanted[r] = rates[r] - row_velocity(joints, rows, motion, j, r)
+
+
+class JointAnswer:
+    """Records the answers of the joints of a simulation.
+
+    Args:
+        preview: Their preview loop.
+    """
+
+    def __init__(self, preview: "Preview") -> None:
+        self.preview = preview
+        problem = preview.problem
+        self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
+        sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
+        self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
+        self.unseen, self.ways = arrays.clone(preview.reactions), preview.bench.scratch(Motion)
+
+    def note(self, motion: Motion) -> None:
+        """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
+        problem, stops = self.preview.problem, self.preview.stops
+        if motion is self.preview.bench.state.motion:
+            self._for_joints(note_targets, problem.fixed, problem.letters, self.rates)
+            self.preview.bench.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
+        else:
+            self._for_joints(note_rates, problem.joints, problem.rows, motion, self.rates)
+
+    def give(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
+        """Record the answer to what has changed the velocities of a motion since.
+
+        Args:
+            motion: Whose velocities.
+            which: 1 for every world that is asked.
+            may_let_go: Whether stops that would pull are let go.
+        """
+        preview = self.preview
+        preview.bench.for_worlds(begin_answer, preview.effort, which, 1)
+        self._want(motion)
+        acting = self._solve(preview.reactions, motion if may_let_go else None)
+        preview.bench.for_bodies(corrections.apply_impulses, *acting, motion)
+        preview.stops.add_totals()
+        if preview.stops.count and may_let_go:
+            preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
+
+    def give_ways(self, ways: Motion, which: Any) -> None:
+        """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
+        preview = self.preview
+        preview.bench.for_worlds(begin_answer, preview.effort, which, 0)
+        self._want(ways)
+        self._give_ways(ways)
+
+    def begin_steps(self) -> None:
+        """Record that steps along conjugate directions begin here."""
+        preview = self.preview
+        self._for_joints(joint_steps.begin_steps, preview.reactions, self.steps)
+        preview.bench.program.launch(
+            joint_steps.begin_totals, preview.stops.count, preview.stops.desk.stops, self.steps
+        )
+
+    def try_step(self, parts: tuple[Any, Any, Any]) -> None:
+        """Record what a step along conjugate directions, instead of the last answers, means for the joints.
+
+        Args:
+            parts: By worlds: who tries it, and its parts along the last answers and along the step before.
+        """
+        self._for_steps(joint_steps.try_step, joint_steps.try_total, parts)
+
+    def settle_step(self, verdict: tuple[Any, Any]) -> None:
+        """Record that it is kept or not.
+
+        Args:
+            verdict: By worlds: who is busy, and who keeps it.
+        """
+        self._for_steps(joint_steps.settle_step, joint_steps.settle_total, verdict)
+
+    def _for_steps(self, kernel: Any, for_stops: Any, given: tuple[Any, ...]) -> None:
+        preview, joints = self.preview, self.preview.problem.joints
+        self._for_joints(kernel, joints, preview.reactions, self.steps, *given)
+        stops = preview.stops
+        preview.bench.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
+
+    def settle(self, motion: Motion, which: Any) -> None:
+        """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1."""
+        preview, bench, effort = self.preview, self.preview.bench, self.preview.effort
+        bench.for_worlds(joint_settling.begin_settling, effort)
+        preview.measure_end()
+        bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
+        with bench.program.loop(effort.any_busy, may_stop=True):
+            bench.for_bodies(joint_settling.next_settling, effort, self.ways)
+            self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
+            self._give_ways(self.ways)
+            bench.for_bodies(joint_settling.displace, effort, self.ways, motion)
+            preview.measure_end()
+            bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
+
+    def _give_ways(self, ways: Motion) -> None:
+        self._for_joints(joint_settling.begin_ways, self.unseen)
+        self.preview.bench.for_bodies(joint_settling.give_ways, *self._solve(self.unseen), ways)
+
+    def _want(self, motion: Motion) -> None:
+        problem = self.preview.problem
+        self._for_joints(want_rates, problem.joints, problem.rows, motion, self.rates)
+
+    def _solve(self, reactions: Reactions, motion: "Motion | None" = None) -> tuple[Any, ...]:
+        """Impulses for what is wanted, and for velocities the stops that act; what kernels that apply them need."""
+        preview, problem = self.preview, self.preview.problem
+        preview.solver.record_solution(preview.bench.program)
+        if motion is not None:
+            preview.stops.choose(motion, may_take=False)
+        given = (problem.joints, problem.rows, preview.levers, preview.effort, reactions)
+        self._for_joints(corrections.find_reactions, *given)
+        return preview.links, preview.levers, reactions, preview.inertias, preview.effort
+
+    def _for_joints(self, kernel: Any, *inputs: Any) -> None:
+        self.preview.bench.program.launch(kernel, self.preview.problem.joint_count, *inputs)

@@ -1,0 +1,89 @@
+"""The kernels that put joints together by displacements, which give their bodies no speed.
+
+    J M⁻¹ Jᵀ λ = −e,    x ← x + M⁻¹ Jᵀ λ
+
+e errors of the rows at the end of the step, x positions and turns there; J and its factor are those of the step.
+Something that has moved bodies there, as what moves them apart that overlap, leaves e of second order, and one or two
+displacements do.
+"""
+
+import warp as wp
+
+from rattleback.core.precision import quat, real, vec3
+from rattleback.maths.quat import quat_from_rotation_vector
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.problem.corrections import Effort, Limits, Links, Reactions, pushed_by
+from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
+
+# Displacements of joints after which they are where they can be.
+MOST_SETTLINGS = wp.constant(8)
+
+
+@wp.kernel(enable_backward=False)
+def begin_ways(reactions: Reactions) -> None:
+    """What displaced bodies before is nothing that joints carry."""
+    j = wp.tid()
+    reactions.impulse[j] = vec3()
+    reactions.couple[j] = vec3()
+
+
+@wp.kernel(enable_backward=False)
+def give_ways(
+    bodies: Bodies, links: Links, levers: Levers, reactions: Reactions, inertias: Inertias, effort: Effort, ways: Motion
+) -> None:
+    """Every body adds up how its joints displace it; stiffness is a matter of forces, here it only weighs."""
+    i = wp.tid()
+    if effort.busy[bodies.world[i]] == 1:
+        push, turning = pushed_by(links, levers, reactions, i)
+        ways.velocity[i] = ways.velocity[i] + bodies.inverse_mass[i] * push
+        ways.angular_velocity[i] = ways.angular_velocity[i] + inertias.inverse[i] * turning
+
+
+@wp.kernel(enable_backward=False)
+def begin_settling(effort: Effort) -> None:
+    """Nothing is known of where the joints are; the stops are as the loop has left them."""
+    w = wp.tid()
+    # The stops take zero for the beginning of a loop.
+    effort.iterations[w] = 1
+    effort.error[w] = real(0.0)
+    effort.any_busy[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) -> None:
+    """Worlds go on where a joint is outside its tolerance."""
+    w = wp.tid()
+    off = which[w] == 1 and effort.error[w] > wp.min(limits.share[w], limits.part)
+    effort.busy[w] = wp.where(off and effort.iterations[w] <= MOST_SETTLINGS, 1, 0)
+    effort.iterations[w] = effort.iterations[w] + 1
+    effort.error[w] = real(0.0)
+    if effort.busy[w] == 1:
+        wp.atomic_max(effort.any_busy, 0, 1)
+
+
+@wp.kernel(enable_backward=False)
+def next_settling(bodies: Bodies, effort: Effort, ways: Motion) -> None:
+    """Nobody has been displaced yet."""
+    i = wp.tid()
+    effort.any_busy[0] = 0
+    ways.velocity[i] = vec3()
+    ways.angular_velocity[i] = vec3()
+
+
+@wp.kernel(enable_backward=False)
+def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
+    """What a joint wants of the velocities over the step, as displacements."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.wanted[r] = effort.time_step[joints.world[j]] * rows.wanted[r]
+
+
+@wp.kernel(enable_backward=False)
+def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> None:
+    """Move the bodies of busy worlds."""
+    i = wp.tid()
+    if effort.busy[bodies.world[i]] == 1:
+        motion.position[i] = motion.position[i] + ways.velocity[i]
+        q = quat_from_rotation_vector(ways.angular_velocity[i]) * motion.orientation[i]
+        motion.orientation[i] = quat(wp.normalize(q))

@@ -1,0 +1,134 @@
+"""What steps along conjugate directions of something else mean for what joints have done.
+
+    x ← x₀ + a (x − x₀) + b d
+
+x impulses of joints and stops, x₀ before the last answers, d the last step, a and b as those who make the steps say.
+The velocities of the bodies follow the same rule elsewhere, so that both stay in step.
+"""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real, vec3
+from rattleback.problem.corrections import Reactions
+from rattleback.problem.joint_limits import Calls, Stops
+from rattleback.problem.joint_rows import Joints
+
+
+@group(axis="joints")
+class Steps:
+    """What joints had done before the last step along conjugate directions, and by that step."""
+
+    impulse: vec3 = field("N s", "impulse on B so far")
+    couple: vec3 = field("N m s", "angular impulse on B so far")
+    impulse_step: vec3 = field("N s", "by the last step")
+    couple_step: vec3 = field("N m s", "by the last step")
+    impulse_aside: vec3 = field("N s", "what the last answers made of it")
+    couple_aside: vec3 = field("N m s", "what the last answers made of it")
+    total: real = field("N s or N m s", "impulse of a stop so far", axis="stops")
+    total_aside: real = field("N s or N m s", "what the last answers made of it", axis="stops")
+    total_step: real = field("N s or N m s", "by the last step", axis="stops")
+    steady: wp.int32 = field("1", "1 while no stop was let go", axis="flags")
+    changed: wp.int32 = field("1", "1 when one was", axis="flags")
+
+
+@wp.kernel(enable_backward=False)
+def note_choice(calls: Calls, steps: Steps) -> None:
+    """Stops that are let go make another problem of it, in which former steps mean nothing."""
+    if calls.rounds[wp.tid()] > 0:
+        steps.steady[0] = 0
+        steps.changed[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def begin_steps(reactions: Reactions, steps: Steps) -> None:
+    """No step has been made."""
+    j = wp.tid()
+    steps.impulse[j] = reactions.impulse[j]
+    steps.couple[j] = reactions.couple[j]
+    steps.impulse_step[j] = vec3()
+    steps.couple_step[j] = vec3()
+    steps.steady[0] = 1
+    steps.changed[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def begin_totals(stops: Stops, steps: Steps) -> None:
+    """The same for stops."""
+    s = wp.tid()
+    steps.total[s] = stops.total[s]
+    steps.total_step[s] = real(0.0)
+
+
+@wp.kernel(enable_backward=False)
+def try_step(
+    joints: Joints,
+    reactions: Reactions,
+    steps: Steps,
+    tries: wp.array[wp.int32],
+    part_z: wp.array[real],
+    part_d: wp.array[real],
+) -> None:
+    """A joint does what the step says; what the answers had it do is put aside."""
+    j = wp.tid()
+    w = joints.world[j]
+    p = reactions.impulse[j]
+    c = reactions.couple[j]
+    steps.impulse_aside[j] = p
+    steps.couple_aside[j] = c
+    if tries[w] == 1:
+        p = steps.impulse[j] + part_z[w] * (p - steps.impulse[j]) + part_d[w] * steps.impulse_step[j]
+        c = steps.couple[j] + part_z[w] * (c - steps.couple[j]) + part_d[w] * steps.couple_step[j]
+        reactions.impulse[j] = p
+        reactions.couple[j] = c
+
+
+@wp.kernel(enable_backward=False)
+def try_total(
+    joints: Joints,
+    stops: Stops,
+    steps: Steps,
+    tries: wp.array[wp.int32],
+    part_z: wp.array[real],
+    part_d: wp.array[real],
+) -> None:
+    """The same for a stop."""
+    s = wp.tid()
+    w = joints.world[stops.joint[s]]
+    p = stops.total[s]
+    steps.total_aside[s] = p
+    if tries[w] == 1:
+        stops.total[s] = steps.total[s] + part_z[w] * (p - steps.total[s]) + part_d[w] * steps.total_step[s]
+
+
+@wp.kernel(enable_backward=False)
+def settle_step(
+    joints: Joints, reactions: Reactions, steps: Steps, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]
+) -> None:
+    """The step is kept, or what was put aside comes back."""
+    j = wp.tid()
+    w = joints.world[j]
+    if busy[w] == 0:
+        return
+    if keeps[w] == 0:
+        reactions.impulse[j] = steps.impulse_aside[j]
+        reactions.couple[j] = steps.couple_aside[j]
+    steps.impulse_step[j] = reactions.impulse[j] - steps.impulse[j]
+    steps.couple_step[j] = reactions.couple[j] - steps.couple[j]
+    steps.impulse[j] = reactions.impulse[j]
+    steps.couple[j] = reactions.couple[j]
+
+
+@wp.kernel(enable_backward=False)
+def settle_total(
+    joints: Joints, stops: Stops, steps: Steps, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]
+) -> None:
+    """The same for a stop."""
+    s = wp.tid()
+    w = joints.world[stops.joint[s]]
+    if busy[w] == 0:
+        return
+    if keeps[w] == 0:
+        stops.total[s] = steps.total_aside[s]
+    steps.total_step[s] = stops.total[s] - steps.total[s]
+    steps.total[s] = stops.total[s]

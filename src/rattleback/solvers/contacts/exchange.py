@@ -1,0 +1,169 @@
+"""Contacts and joints together: sweeps over the contacts in which the joints answer to each of them.
+
+    sweep the patches; the joints take back what that did to their rows; again, until the residual is small
+    then along conjugate directions: forth, answer, back, answer, the best step in the plane of this and the last step
+
+A point sees only the two bodies it touches. A foot that carries a man stops at once, and the man pushes it on: without
+conjugate directions it takes as many rounds as he is heavier than his foot. With the answers in it, a sweep is a step
+in the contacts alone, with masses as the joints make them, so that the directions are those of that problem.
+
+Cost: for each sweep a substitution in the factor of the joints beside the sweep itself.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from rattleback.core.precision import real
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts.conjugate import (
+    Directions,
+    add_gain,
+    begin_directions,
+    find_parts,
+    settle,
+    try_bodies,
+    try_patch,
+)
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Pressing
+from rattleback.solvers.contacts.rounds import (
+    Rounds,
+    begin_rounds,
+    judge,
+    next_sweep,
+    reopen,
+    sweep_back,
+    sweep_in_order,
+)
+from rattleback.solvers.contacts.shock import propagate
+
+if TYPE_CHECKING:
+    from rattleback.problem.joint_answer import JointAnswer
+    from rattleback.solvers.contacts.sweeper import Sweeper
+
+# Sweeps before conjugate directions are worth what they cost.
+PLAIN = 3
+
+
+@wp.kernel(enable_backward=False)
+def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, alone: wp.array[wp.int32]) -> None:
+    """Joints have pushed a body that has some: its patches are not quiet."""
+    i = wp.tid()
+    if alone[i] == 0 and bodies.inverse_mass[i] > real(0.0):
+        pressing.weights.pushed[i] = rounds.turn[0]
+
+
+@wp.kernel(enable_backward=False)
+def try_step(
+    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+) -> None:
+    """Try a better step than the last sweeps of worlds that are still busy, on one thread."""
+    find_parts(graph, pressing, motion, rounds, directions)
+    try_bodies(bodies, motion, rounds, directions)
+    for k in range(graph.total[0]):
+        if rounds.busy[pressing.patches.world[k]] == 1:
+            try_patch(bodies, pressing, motion, directions, k)
+
+
+@wp.kernel(enable_backward=False)
+def settle_step(
+    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+) -> None:
+    """Joints have answered to it: keep it where it is better than the sweeps, on one thread."""
+    for k in range(graph.total[0]):
+        if directions.keeps[pressing.patches.world[k]] == 1:
+            add_gain(pressing, motion, directions, k)
+    for w in range(directions.keeps.shape[0]):
+        if not directions.gain[w] >= real(0.0):
+            directions.keeps[w] = 0
+    settle(bodies, graph, pressing, motion, rounds, directions)
+
+
+class Exchange:
+    """Records sweeps over the patches of a model in which its joints answer.
+
+    Args:
+        sweeper: What sweeps without them.
+        answer: What the joints do.
+        alone: 1 for every body without joints.
+    """
+
+    def __init__(self, sweeper: "Sweeper", answer: "JointAnswer", alone: Any) -> None:
+        self.sweeper, self.answer, self.alone = sweeper, answer, alone
+        self.swept = (sweeper.bodies, sweeper.graph, sweeper.pressing)
+
+    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any, counts: bool = True) -> None:
+        """Record sweeps over a motion in which joints hold, until the residual is within a tolerance.
+
+        Args:
+            motion: Whose velocities are corrected.
+            tolerance: Largest residual [m/s].
+            most: Most sweeps.
+            wanted: 1 for every world that is to be swept.
+            counts: Whether velocities are meant; otherwise they stand for displacements.
+        """
+        sweeper, rounds = self.sweeper, self.sweeper.rounds
+        program, worlds = sweeper.program, sweeper.worlds
+        plain = most if sweeper.palette is not None else min(most, PLAIN)
+        self.answer.note(motion)
+        program.launch(begin_rounds, worlds, rounds, wanted)
+        with program.loop(rounds.any_busy, may_stop=True):
+            self._sweep_once(motion, tolerance, counts)
+            program.launch(judge, worlds, rounds, tolerance, plain, 1)
+        if plain < most - 1:
+            program.launch(reopen, worlds, rounds, wanted, tolerance)
+            with program.when(rounds.any_busy):
+                self._sweep_on(motion, tolerance, most, counts)
+        if sweeper.shocks and most > 1:
+            program.launch(propagate, 1, sweeper.bodies, sweeper.pressing, sweeper.graph, motion, rounds, tolerance)
+
+    def _sweep_once(self, motion: Motion, tolerance: float, counts: bool) -> None:
+        sweeper, rounds = self.sweeper, self.sweeper.rounds
+        sweeper.program.launch(next_sweep, sweeper.worlds, rounds)
+        if sweeper.palette is None:
+            swept = (sweeper.bodies, sweeper.pressing, sweeper.graph, motion, rounds)
+            sweeper.program.launch(sweep_in_order, 1, *swept, tolerance)
+        else:
+            sweeper.palette.sweep(motion, rounds)
+        self._answer(motion, counts)
+
+    def _answer(self, motion: Motion, counts: bool, final: bool = True) -> None:
+        sweeper, rounds = self.sweeper, self.sweeper.rounds
+        if counts:
+            self.answer.give(motion, rounds.busy, may_let_go=final)
+        else:
+            self.answer.give_ways(motion, rounds.busy)
+        sweeper.program.launch(note_answer, len(self.alone), sweeper.bodies, sweeper.pressing, rounds, self.alone)
+
+    def _sweep_on(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
+        """Sweeps back and forth along conjugate directions; going on takes one each way."""
+        sweeper, rounds = self.sweeper, self.sweeper.rounds
+        program, bodies = sweeper.program, sweeper.bodies
+        self._begin_directions(motion)
+        with program.loop(rounds.any_busy, may_stop=True):
+            self._sweep_once(motion, tolerance, counts)
+            program.launch(judge, sweeper.worlds, rounds, tolerance, most, 2)
+            with program.when(rounds.any_busy):
+                back = (bodies, sweeper.pressing, sweeper.graph, motion, rounds)
+                program.launch(sweep_back, 1, *back, tolerance)
+                self._answer(motion, counts)
+                with program.when(self.answer.steps.steady):
+                    self._go_on(motion, counts)
+                with program.when(self.answer.steps.changed):
+                    self._begin_directions(motion)
+
+    def _begin_directions(self, motion: Motion) -> None:
+        self.sweeper.program.launch(begin_directions, 1, *self.swept, motion, self.sweeper.directions)
+        self.answer.begin_steps()
+
+    def _go_on(self, motion: Motion, counts: bool) -> None:
+        """A step along conjugate directions, with the answer to what it had to take back."""
+        sweeper, rounds, directions = self.sweeper, self.sweeper.rounds, self.sweeper.directions
+        given = (*self.swept, motion, rounds, directions)
+        sweeper.program.launch(try_step, 1, *given)
+        self.answer.try_step((directions.keeps, directions.part_z, directions.part_d))
+        self._answer(motion, counts, final=False)
+        sweeper.program.launch(settle_step, 1, *given)
+        self.answer.settle_step((rounds.busy, directions.keeps))
