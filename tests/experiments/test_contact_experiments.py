@@ -145,7 +145,7 @@ def test_a_wall_keeps_still_before_the_hit():
     sim = rb.Simulation(
         rb.scenes.wall(8),
         time_step=wall.STEP,
-        contacts=wall.EXACT,
+        contacts=rb.contacts.Impulse(),
         penetration_tolerance=1e-7,
         contact_velocity_tolerance=1e-7,
     )

@@ -161,6 +161,7 @@ def test_stronge_never_creates_energy(friction: float, restitution: float, world
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def test_stronge_never_creates_energy_in_a_hundred_thousand_oblique_impacts() -> None:
     rng = np.random.default_rng(5)
     for seed in range(20):

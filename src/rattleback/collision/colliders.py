@@ -83,6 +83,15 @@ class Places:
     stays: wp.int32 = field("1", "1 where it is where it was the last time")
 
 
+@wp.struct
+class Placed:
+    """Colliders, where they are, and the corners of those that are polyhedra."""
+
+    colliders: Colliders
+    places: Places
+    hulls: Hulls
+
+
 @group(axis="colliders")
 class Prospects:
     """How colliders go on in the coming step, and their boxes where they are now."""

@@ -12,8 +12,9 @@ the same end of the bracket stays twice, its g is halved (the Illinois rule), so
 
 Per round: one prediction, one search for separations, and one more separation for each world. Interpolation converges
 superlinearly, bisection by half a round. After ``max_rounds`` the longest part known to be free is taken, or the
-shortest that was tried where none is. A body that has passed another within the step leaves no overlap: see
-``continuous``. With many contacts to come the steps become short; the contact distance is cheaper.
+shortest that was tried where none is. Less than 1e-4 of the step is not tried: what overlaps even then was put there by
+joints or by what moves bodies apart, and no shorter step helps. A body that has passed another within the step leaves
+no overlap: see ``continuous``. With many contacts to come the steps become short; the contact distance is cheaper.
 
 Reference: Bender, dissertation, §4.1.
 """
@@ -49,6 +50,8 @@ NO_ITEM = wp.constant(int(np.iinfo(np.int32).max))
 TOLERANCE = 0.1
 # Farther than any bodies overlap [m].
 FAR = 1e6
+# Bodies that overlap after this part of a step are put there by something else than their motion.
+LEAST = wp.constant(wp.float64(1e-4))
 
 
 @group(axis="worlds")
@@ -241,8 +244,8 @@ def judge_trials(
         search.low[w] = trial
         search.low_gap[w] = gap
     search.state[w] = SEARCHING
-    then = next_trial(search, w, by_depth)
-    if search.rounds[w] >= most:
+    then = wp.max(next_trial(search, w, by_depth), LEAST)
+    if search.rounds[w] >= most or search.high[w] <= LEAST:
         search.state[w] = SETTLING
         then = wp.where(search.low[w] > wp.float64(0.0), search.low[w], search.high[w])
     search.trial[w] = then

@@ -24,10 +24,10 @@ from rattleback.collision.anchor import LIMIT, Anchoring, Answered, place_at_anc
 from rattleback.collision.bounds import BoxBounds
 from rattleback.collision.closest import Found
 from rattleback.collision.coherence import Coherence
-from rattleback.collision.colliders import Places
+from rattleback.collision.colliders import Placed, Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
-from rattleback.collision.gather import Gathering, Solids
+from rattleback.collision.gather import Gathering
 from rattleback.collision.items import Items
 from rattleback.collision.look_ahead import LookAhead
 from rattleback.collision.measure_overlap import Volumes, record_volumes
@@ -243,9 +243,9 @@ class Finder:
         self.holder.contacts = memory
         if self.look is not None:
             self.look.remember(memory)
-        solids = Solids()
-        solids.colliders, solids.places = geometry.colliders, self.places
-        self.gathering = Gathering(solids, self.pairs, self.items, into, self.contacts, memory)
+        placed = Placed()
+        placed.colliders, placed.places, placed.hulls = geometry.colliders, self.places, geometry.hulls
+        self.gathering = Gathering(placed, self.pairs, self.items, into, self.contacts, memory)
 
 
 def _median_size(geometry: Geometry) -> float:

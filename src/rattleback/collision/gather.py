@@ -11,7 +11,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.anchor import gone
-from rattleback.collision.colliders import Colliders, Places
+from rattleback.collision.colliders import Placed
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import Into
 from rattleback.collision.narrowphase.wanted import NAMES
@@ -21,14 +21,6 @@ from rattleback.core.precision import real
 from rattleback.core.sums import Sum
 from rattleback.model.contact_memory import ContactMemory, remember
 from rattleback.model.contacts import Contacts
-
-
-@wp.struct
-class Solids:
-    """The colliders and where they are."""
-
-    colliders: Colliders
-    places: Places
 
 
 @wp.kernel(enable_backward=False)
@@ -41,7 +33,7 @@ def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> N
 @wp.kernel(enable_backward=False)
 def gather(
     items: Items,
-    solids: Solids,
+    placed: Placed,
     regions: Regions,
     start: wp.array[wp.int32],
     most: int,
@@ -59,16 +51,16 @@ def gather(
         b = items.b[m]
         for c in range(begin, end):
             slot = m * most + c - begin
-            contacts.body_a[c] = solids.colliders.body[a]
-            contacts.body_b[c] = solids.colliders.body[b]
+            contacts.body_a[c] = placed.colliders.body[a]
+            contacts.body_b[c] = placed.colliders.body[b]
             contacts.collider_a[c] = a
             contacts.collider_b[c] = b
             contacts.part[c] = items.part[m]
             contacts.feature[c] = regions.feature[slot] + NAMES * items.sight[m]
             n = regions.normal[m]
             p = regions.point[slot]
-            of_a = gone(solids.places, memory, a, p)
-            of_b = gone(solids.places, memory, b, p)
+            of_a = gone(placed.places, memory, a, p)
+            of_b = gone(placed.places, memory, b, p)
             contacts.normal[c] = n
             contacts.point[c] = p + real(0.5) * (of_a + of_b)
             contacts.separation[c] = regions.separation[slot] + wp.dot(n, of_a - of_b)
@@ -113,7 +105,7 @@ class Gathering:
     """The list of contacts out of the regions of the items.
 
     Args:
-        solids: The colliders and where they are.
+        placed: The colliders and where they are.
         pairs: Pairs of colliders.
         items: What was looked at.
         into: Where its regions are.
@@ -122,9 +114,9 @@ class Gathering:
     """
 
     def __init__(
-        self, solids: Solids, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
+        self, placed: Placed, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
     ) -> None:
-        self.solids, self.pairs, self.items, self.into = solids, pairs, items, into
+        self.placed, self.pairs, self.items, self.into = placed, pairs, items, into
         self.contacts, self.memory, device = contacts, memory, items.a.device
         self.start = wp.zeros(len(items.a) + 1, dtype=wp.int32, device=device)
         self.sum = Sum(self.start, len(items.a), device)
@@ -136,7 +128,7 @@ class Gathering:
         program.launch(count_points, many, self.items, regions, self.start)
         self.sum.record(program)
         given = (self.start, slots, self.memory, self.contacts)
-        program.share(gather, many, self.items, self.solids, regions, *given)
+        program.share(gather, many, self.items, self.placed, regions, *given)
         program.launch(find_rows, rows, self.pairs, self.items, self.start, self.contacts)
         program.share(match, room, self.contacts, self.memory)
 

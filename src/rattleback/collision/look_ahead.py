@@ -88,15 +88,34 @@ def begin_blows(outlook: Outlook) -> None:
     outlook.prospects.struck[i] = real(0.0)
 
 
+@wp.func
+def owner(memory: ContactMemory, k: int, a: int) -> int:
+    """The collider that a contact of the last time belongs to as A, none before a: the next ones, else by halves."""
+    low = a
+    for _ in range(4):
+        if memory.first[low + 1] > k:
+            return low
+        low += 1
+    high = memory.first.shape[0] - 1
+    while high - low > 1:
+        half = (low + high) // 2
+        if memory.first[half] <= k:
+            low = half
+        else:
+            high = half
+    return low
+
+
 @wp.kernel(enable_backward=False)
-def find_blows(outlook: Outlook) -> None:
+def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
-    a = wp.tid()
-    body = outlook.colliders.body[a]
-    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
-    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
+    a = int(0)
+    for k in range(wp.tid(), outlook.memory.count[0], lanes):
+        a = owner(outlook.memory, k, a)
         b = outlook.memory.collider[k]
+        body = outlook.colliders.body[a]
         other = outlook.colliders.body[b]
+        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
         u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
         w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
         far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
@@ -105,10 +124,11 @@ def find_blows(outlook: Outlook) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def pass_blows_on(outlook: Outlook) -> None:
+def pass_blows_on(outlook: Outlook, lanes: int) -> None:
     """What is struck strikes what it touches."""
-    a = wp.tid()
-    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
+    a = int(0)
+    for k in range(wp.tid(), outlook.memory.count[0], lanes):
+        a = owner(outlook.memory, k, a)
         b = outlook.memory.collider[k]
         wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
         wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
@@ -324,8 +344,9 @@ class LookAhead:
     def record_boxes(self, program: Any) -> None:
         """Record what widens the boxes, after the colliders were placed."""
         program.launch(begin_blows, self.geometry.count, self.outlook)
-        program.launch(find_blows, self.geometry.count, self.outlook)
-        program.launch(pass_blows_on, self.geometry.count, self.outlook)
+        rows = len(self.outlook.memory.collider)
+        program.share(find_blows, rows, self.outlook)
+        program.share(pass_blows_on, rows, self.outlook)
         program.launch(widen_boxes, self.geometry.count, self.outlook)
         program.launch(recall_boxes, 1, self.outlook, self.geometry.hulls)
 

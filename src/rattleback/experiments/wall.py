@@ -54,6 +54,7 @@ def run(options: Options) -> Result:
     sim = Simulation(
         wall(layers),
         time_step=STEP,
+        contacts=Impulse(),
         penetration_tolerance=1e-7,
         contact_velocity_tolerance=1e-7,
     )

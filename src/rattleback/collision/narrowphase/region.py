@@ -10,7 +10,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.closest import Found
-from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.colliders import Placed, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.box_region import find_box_regions
 from rattleback.collision.narrowphase.surface_points import record_thinning
@@ -56,36 +56,27 @@ def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
     return wp.sqrt(square)
 
 
-@wp.struct
-class Scenery:
-    """The colliders and where they are."""
-
-    colliders: Colliders
-    places: Places
-    hulls: Hulls
-
-
 @wp.func(inline=False)
-def find_region(items: Items, scenery: Scenery, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
+def find_region(items: Items, placed: Placed, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
     """The contact region of one item; a function of its own because its arrays are cleared at every call."""
     i = items.a[m]
     j = items.b[m]
     separation = found.separation[m]
     reach = wanted.gap + items.ahead[m]
-    origin = scenery.places.position[i]
-    a = load(scenery.colliders, scenery.places, i, items.part[m], origin)
-    b = load(scenery.colliders, scenery.places, j, items.part[m], origin)
+    origin = placed.places.position[i]
+    a = load(placed.colliders, placed.places, i, items.part[m], origin)
+    b = load(placed.colliders, placed.places, j, items.part[m], origin)
     if a.kind == PLANE:
-        a = cut_out(a, b.position, scenery.colliders.reach[j])
+        a = cut_out(a, b.position, placed.colliders.reach[j])
     if b.kind == PLANE:
-        b = cut_out(b, a.position, scenery.colliders.reach[i])
+        b = cut_out(b, a.position, placed.colliders.reach[i])
     n = found.normal[m]
     view = across(n)
     point = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec3)
     line = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec4)
     corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
-    of_a = outline(a, scenery.hulls, view, real(-1.0), point)
-    of_b = outline(b, scenery.hulls, view, real(1.0), point)
+    of_a = outline(a, placed.hulls, view, real(-1.0), point)
+    of_b = outline(b, placed.hulls, view, real(1.0), point)
     count = int(0)
     shells = a.round + b.round
     middle = real(0.5) * (found.point_a[m] + found.point_b[m])
@@ -131,26 +122,26 @@ def find_region(items: Items, scenery: Scenery, found: Found, wanted: Wanted, re
 
 
 @wp.kernel(enable_backward=False)
-def find_regions(items: Items, scenery: Scenery, found: Found, wanted: Wanted, regions: Regions, lanes: int) -> None:
+def find_regions(items: Items, placed: Placed, found: Found, wanted: Wanted, regions: Regions, lanes: int) -> None:
     """The contact region of every item but those of two boxes."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.kept[m] == 1:
             continue
-        if scenery.colliders.kind[items.a[m]] == BOX and scenery.colliders.kind[items.b[m]] == BOX:
+        if placed.colliders.kind[items.a[m]] == BOX and placed.colliders.kind[items.b[m]] == BOX:
             continue
         regions.points[m] = 0
         if found.separation[m] <= wanted.gap + items.ahead[m]:
-            find_region(items, scenery, found, wanted, regions, m)
+            find_region(items, placed, found, wanted, regions, m)
 
 
 def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
     """Record the launches that find the region of every item."""
-    many, scenery = len(items.a), Scenery()
-    scenery.colliders, scenery.places, scenery.hulls = geometry.colliders, places, geometry.hulls
+    many, placed = len(items.a), Placed()
+    placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     if BOX in geometry.kinds:
         program.share(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)
     if geometry.kinds != (BOX,):
-        program.share(find_regions, many, items, scenery, found, into.wanted(), into.regions)
+        program.share(find_regions, many, items, placed, found, into.wanted(), into.regions)
     if MESH in geometry.kinds:
         if into.look is not None:
             into.look.record_points(program, items, into.slots, into.regions)
