@@ -238,6 +238,15 @@ def test_search_without_a_free_trial_takes_the_shortest_it_has_tried():
     assert drop.run()[0] == 0.25
 
 
+@each_kind
+def test_overlap_that_no_shorter_step_avoids_does_not_make_the_step_vanish(kind):
+    drop = Drop([[-0.01], [0.3]], 0.6, ContactTime(kind))
+    step = drop.run()
+    assert step[0] == pytest.approx(0.6e-4, rel=1e-12)
+    assert step[1] == pytest.approx(math.sqrt(0.6 / G), abs=1e-3)
+    assert drop.rounds()[0] < 20
+
+
 def test_fault_ends_the_search():
     drop = Drop([[0.3]], 0.6, ContactTime("bisect"))
     drop.fault_at = 2

@@ -84,7 +84,7 @@ class Places:
 
 
 @wp.struct
-class Placed:
+class PlacedColliders:
     """Colliders, where they are, and the corners of those that are polyhedra."""
 
     colliders: Colliders

@@ -24,7 +24,7 @@ from rattleback.collision.anchor import LIMIT, Anchoring, Answered, place_at_anc
 from rattleback.collision.bounds import BoxBounds
 from rattleback.collision.closest import Found
 from rattleback.collision.coherence import Coherence
-from rattleback.collision.colliders import Placed, Places
+from rattleback.collision.colliders import PlacedColliders, Places
 from rattleback.collision.compile import Geometry
 from rattleback.collision.detection import Detection
 from rattleback.collision.gather import Gathering
@@ -243,7 +243,7 @@ class Finder:
         self.holder.contacts = memory
         if self.look is not None:
             self.look.remember(memory)
-        placed = Placed()
+        placed = PlacedColliders()
         placed.colliders, placed.places, placed.hulls = geometry.colliders, self.places, geometry.hulls
         self.gathering = Gathering(placed, self.pairs, self.items, into, self.contacts, memory)
 

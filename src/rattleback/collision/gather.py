@@ -11,7 +11,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.anchor import gone
-from rattleback.collision.colliders import Placed
+from rattleback.collision.colliders import PlacedColliders
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import Into
 from rattleback.collision.narrowphase.wanted import NAMES
@@ -33,7 +33,7 @@ def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> N
 @wp.kernel(enable_backward=False)
 def gather(
     items: Items,
-    placed: Placed,
+    placed: PlacedColliders,
     regions: Regions,
     start: wp.array[wp.int32],
     most: int,
@@ -114,7 +114,7 @@ class Gathering:
     """
 
     def __init__(
-        self, placed: Placed, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
+        self, placed: PlacedColliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
     ) -> None:
         self.placed, self.pairs, self.items, self.into = placed, pairs, items, into
         self.contacts, self.memory, device = contacts, memory, items.a.device

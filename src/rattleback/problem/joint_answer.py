@@ -108,6 +108,12 @@ class JointAnswer:
         if preview.stops.count and may_let_go:
             preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
+    def begin_ways(self) -> None:
+        """Record what answers to displacements need: in stiff worlds, the factor that belongs to the last rows."""
+        effort = self.preview.effort
+        with self.preview.bench.program.when(effort.any_stiff):
+            self.preview.prepare_stiff()
+
     def give_ways(self, ways: Motion, which: Any) -> None:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
@@ -146,9 +152,13 @@ class JointAnswer:
         preview.bench.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
 
     def settle(self, motion: Motion, which: Any) -> None:
-        """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1."""
+        """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1.
+
+        The last one is taken back where it has put them farther apart.
+        """
         preview, bench, effort = self.preview, self.preview.bench, self.preview.effort
         bench.for_worlds(joint_settling.begin_settling, effort)
+        bench.for_worlds(joint_settling.begin_judging, effort)
         preview.measure_end()
         bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
         with bench.program.loop(effort.any_busy, may_stop=True):
@@ -158,6 +168,7 @@ class JointAnswer:
             bench.for_bodies(joint_settling.displace, effort, self.ways, motion)
             preview.measure_end()
             bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
+            bench.for_bodies(joint_settling.take_back, effort, self.ways, motion)
 
     def _give_ways(self, ways: Motion) -> None:
         self._for_joints(joint_settling.begin_ways, self.unseen)

@@ -4,7 +4,7 @@
 
 e errors of the rows at the end of the step, x positions and turns there; J and its factor are those of the step.
 Something that has moved bodies there, as what moves them apart that overlap, leaves e of second order, and one or two
-displacements do.
+displacements do. Where joints are so far apart that a displacement makes e larger, it is taken back and was the last.
 """
 
 import warp as wp
@@ -13,7 +13,7 @@ from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort, Limits, Links, Reactions, pushed_by
+from rattleback.problem.corrections import FAR, Effort, Limits, Links, Reactions, pushed_by
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
 
 # Displacements of joints after which they are where they can be.
@@ -51,10 +51,25 @@ def begin_settling(effort: Effort) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) -> None:
-    """Worlds go on where a joint is outside its tolerance."""
+def begin_judging(effort: Effort) -> None:
+    """No displacement has made anything better or worse."""
     w = wp.tid()
-    off = which[w] == 1 and effort.error[w] > wp.min(limits.share[w], limits.part)
+    effort.busy[w] = 0
+    effort.before[w] = FAR
+
+
+@wp.kernel(enable_backward=False)
+def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) -> None:
+    """Worlds go on where a joint is outside its tolerance; a displacement that made that worse is to be undone."""
+    w = wp.tid()
+    error = effort.error[w]
+    worse = not (error <= effort.before[w])
+    undo = worse and effort.busy[w] == 1
+    effort.undo[w] = wp.where(undo, 1, 0)
+    if undo:
+        effort.iterations[w] = MOST_SETTLINGS + 1
+    effort.before[w] = error
+    off = which[w] == 1 and error > wp.min(limits.share[w], limits.part) and not worse
     effort.busy[w] = wp.where(off and effort.iterations[w] <= MOST_SETTLINGS, 1, 0)
     effort.iterations[w] = effort.iterations[w] + 1
     effort.error[w] = real(0.0)
@@ -86,4 +101,14 @@ def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> No
     if effort.busy[bodies.world[i]] == 1:
         motion.position[i] = motion.position[i] + ways.velocity[i]
         q = quat_from_rotation_vector(ways.angular_velocity[i]) * motion.orientation[i]
+        motion.orientation[i] = quat(wp.normalize(q))
+
+
+@wp.kernel(enable_backward=False)
+def take_back(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> None:
+    """Move the bodies back where that is to be undone."""
+    i = wp.tid()
+    if effort.undo[bodies.world[i]] == 1:
+        motion.position[i] = motion.position[i] - ways.velocity[i]
+        q = quat_from_rotation_vector(-ways.angular_velocity[i]) * motion.orientation[i]
         motion.orientation[i] = quat(wp.normalize(q))

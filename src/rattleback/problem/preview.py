@@ -148,7 +148,7 @@ class Preview:
         self._look(motions, kept)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
-                self._prepare_stiff()
+                self.prepare_stiff()
             self._correct(bench.start)
             predict()
             bench.for_worlds(corrections.lower, effort)
@@ -305,8 +305,8 @@ class Preview:
             self.stops.set_aside(1)
             bench.for_bodies(stiffness.soften, joints, self.links, self.flight, *loaded, self.limits)
 
-    def _prepare_stiff(self) -> None:
-        """The matrix of the end of the step."""
+    def prepare_stiff(self) -> None:
+        """Record the matrix of the end of the step, in worlds that are stiff."""
         rows, effort = self.problem.rows, self.effort
         self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, effort)
         self.solver.record_preparation(self.bench.program, effort.stiff)

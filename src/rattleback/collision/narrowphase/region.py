@@ -10,7 +10,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.closest import Found
-from rattleback.collision.colliders import Placed, Places
+from rattleback.collision.colliders import PlacedColliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.box_region import find_box_regions
 from rattleback.collision.narrowphase.surface_points import record_thinning
@@ -57,7 +57,7 @@ def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
 
 
 @wp.func(inline=False)
-def find_region(items: Items, placed: Placed, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
+def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
     """The contact region of one item; a function of its own because its arrays are cleared at every call."""
     i = items.a[m]
     j = items.b[m]
@@ -122,7 +122,9 @@ def find_region(items: Items, placed: Placed, found: Found, wanted: Wanted, regi
 
 
 @wp.kernel(enable_backward=False)
-def find_regions(items: Items, placed: Placed, found: Found, wanted: Wanted, regions: Regions, lanes: int) -> None:
+def find_regions(
+    items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, lanes: int
+) -> None:
     """The contact region of every item but those of two boxes."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.kept[m] == 1:
@@ -136,7 +138,7 @@ def find_regions(items: Items, placed: Placed, found: Found, wanted: Wanted, reg
 
 def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
     """Record the launches that find the region of every item."""
-    many, placed = len(items.a), Placed()
+    many, placed = len(items.a), PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     if BOX in geometry.kinds:
         program.share(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)

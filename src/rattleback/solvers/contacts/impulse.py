@@ -31,6 +31,7 @@ from rattleback.solvers.contacts import projection, resting
 from rattleback.solvers.contacts.colours import COLOURS, Colours, Palette
 from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
 from rattleback.solvers.contacts.contact_graph import LEVELS, Graph, find_levels, gather_patches, order_patches
+from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from rattleback.problem.joint_answer import JointAnswer
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
-SHARE, RECOVERY = 0.2, 1.0
+SHARE, RECOVERY = 0.4, 1.0
 # Sweeps that move bodies apart in a step; where joints answer, a body alone moves too little.
 PROJECTIONS, JOINTED_PROJECTIONS = 1, 10
 
@@ -126,11 +127,15 @@ class ContactImpulses:
         self.palette = None if model.device.is_cpu else self._make_palette(counts)
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
         self.footing = Ground(bench, self.pressing, graph, limits.speed)
+        self.sweeper.easer = self._make_easer() if model.device.is_cpu else None
         self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
         self.exchange: Exchange | None = None
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
         self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
         self.any_overlapping, self.due = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))
+
+    def _make_easer(self) -> Easer:
+        return Easer(self.bench, self.pressing, self.graph, self.rounds, self.footing.standing.alone)
 
     def _make_palette(self, counts: dict[str, int]) -> Palette:
         bench, device = self.bench, self.bench.model.device
@@ -169,6 +174,8 @@ class ContactImpulses:
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
         self.sweeper.push(bench.start)
+        if self.sweeper.easer is not None:
+            self.sweeper.easer.ease_start(bench.start)
 
     def record_positions(self, predict: Callable[[], None], hold: Callable[[], None] | None = None) -> None:
         """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
@@ -223,6 +230,8 @@ class ContactImpulses:
         with program.when(self.any_overlapping):
             self._for_patches(projection.clear_impulses, self.graph, self.pressing)
             most = PROJECTIONS if self.exchange is None else JOINTED_PROJECTIONS
+            if self.exchange is not None:
+                self.exchange.answer.begin_ways()
             self._sweep(self.shift, 0.1 * self.limits.depth, most, self.overlapping, counts=False)
             bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
             if self.exchange is not None:
@@ -244,6 +253,8 @@ class ContactImpulses:
         bench.program.launch(find_due, 1, memory, bench.stop, self.due)
         with bench.program.when(self.due):
             self.impacts.record(lambda: self._for_patches(resting.begin_end, *given), correct)
+            if self.sweeper.easer is not None:
+                self.sweeper.easer.ease_end(self.impacts.unloaded, motion)
             self.footing.stop(motion)
             with self._where_apart(correct):
                 self.sweeper.sweep(motion, self.limits.speed, self.method.max_sweeps)
@@ -292,10 +303,12 @@ class ContactImpulses:
             pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
             said["worst_contact"] = tuple(name for name, _ in pair)
         if found["failed"].any():
-            said["reason"] = self._reason(said, worst, float(found["left"].max()))
+            said["reason"] = self._reason(said, worst, found["left"])
         return said
 
-    def _reason(self, said: dict[str, Any], world: int, left: float) -> str:
+    def _reason(self, said: dict[str, Any], world: int, left: np.ndarray) -> str:
+        if said["penetration"] <= self.limits.depth and left.max() > self.limits.speed:
+            world = int(np.argmax(left))
         where = f" of world {world}" if self.bench.model.batched else ""
         if said["penetration"] > self.limits.depth:
             a, b = said["worst_contact"]
@@ -304,9 +317,9 @@ class ContactImpulses:
                 f"penetration_tolerance of {self.limits.depth:.3g} m; a shorter time_step or "
                 "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
             )
-        if left > self.limits.speed:
+        if left.max() > self.limits.speed:
             return (
-                f"Collisions{where} were ended with a velocity of {left:.3g} m/s still to be changed, above the "
+                f"Collisions{where} were ended with a velocity of {left.max():.3g} m/s still to be changed, above the "
                 f"contact_velocity_tolerance of {self.limits.speed:.3g} m/s: they had taken all the sweeps that there "
                 "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
             )

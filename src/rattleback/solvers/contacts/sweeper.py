@@ -11,6 +11,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.colours import Palette
 from rattleback.solvers.contacts.conjugate import Directions, begin_directions, go_on
 from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.patch import Pressing
 from rattleback.solvers.contacts.rounds import (
     Rounds,
@@ -60,6 +61,7 @@ class Sweeper:
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
         counts = {"contacts": len(pressing.points.impulse), "bodies": len(bodies.world), "worlds": self.worlds}
         self.directions = arrays.allocate(Directions, counts, device)
+        self.easer: Easer | None = None
 
     def push(self, motion: Motion) -> None:
         """Record what applies the impulses all points have to the velocities of a motion."""
@@ -107,6 +109,8 @@ class Sweeper:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
+        if self.easer is not None and most > 1:
+            self.easer.ease_left(motion, wanted, tolerance)
         if self.shocks and most > 1:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
 

@@ -1,0 +1,252 @@
+"""Easing loads that fit no more: impulses of an island are scaled so that its contacts create no energy.
+
+    s = min(1, −2 p·u / p·A p)   where   p·u + ½ p·A p > 0      over the points of an island
+
+p impulses after the last sweep, A p what they change at the points, u velocities that the points would have without p,
+in the mean over what p acts on. p·u + ½ p·A p is what the contacts add to the energy; sweeps lower it from where they
+begin. It is zero for p = 0, and above zero where last loads are much too large, as after a blow, and few sweeps leave
+some of that. With s p it is zero again, and s p stays in the cone of friction.
+Islands are bodies that move and touch each other, over any number of others. Those in which a joint holds a body are
+let be: a foot carries what hangs on it, and its loads look like blows without what the joints answer.
+
+Done after sweeps that end outside their tolerance, and when loads are pushed that change a velocity by much more than
+gravity does in a step; else it is one look at every body. Forces such as springs count as they are at the start of the
+step, so that what they press keeps its loads. Cost: about a sweep, on one thread. Where sweeps go colour by colour, on
+CUDA, loads are left as they are: sums over islands in a fixed order would take longer than the sweeps that they spare.
+
+Reference: Tarjan (1975), disjoint sets.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real, vec3
+from rattleback.model.bench import Moment
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, Loads, Motion
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of
+from rattleback.solvers.contacts.rounds import Rounds, reopen
+from rattleback.solvers.contacts.sweep import push_patch
+
+if TYPE_CHECKING:
+    from rattleback.model.bench import Bench
+
+ZERO = wp.constant(real(0.0))
+# Loads at rest change a velocity by half of what gravity does in a step; blows that were remembered by much more.
+MUCH = wp.constant(real(4.0))
+
+
+@group(axis="bodies")
+class Easing:
+    """Islands of bodies, and what the impulses do in each."""
+
+    root: wp.int32 = field("1", "a body of the same island; the first of it at itself")
+    work: real = field("J", "p·(u + A p) of the island, at its first body")
+    answer: real = field("J", "p·A p of the island")
+    held: wp.int32 = field("1", "1 where a joint holds a body of the island")
+
+
+@wp.func
+def root_of(easing: Easing, i: int) -> int:
+    """First body of an island; bodies on the way to it come closer."""
+    while easing.root[i] != i:
+        easing.root[i] = easing.root[easing.root[i]]
+        i = easing.root[i]
+    return i
+
+
+@wp.func
+def mover(bodies: Bodies, patches: Patches, k: int) -> int:
+    """A body of a patch that moves."""
+    return wp.where(bodies.inverse_mass[patches.body_a[k]] > ZERO, patches.body_a[k], patches.body_b[k])
+
+
+@wp.func
+def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easing, alone: wp.array[wp.int32]) -> None:
+    """Join the bodies that touch."""
+    for i in range(bodies.world.shape[0]):
+        easing.root[i] = i
+        easing.held[i] = 0
+        easing.work[i] = ZERO
+        easing.answer[i] = ZERO
+    for k in range(graph.total[0]):
+        a = pressing.patches.body_a[k]
+        b = pressing.patches.body_b[k]
+        if bodies.inverse_mass[a] > ZERO and bodies.inverse_mass[b] > ZERO:
+            first = root_of(easing, a)
+            second = root_of(easing, b)
+            easing.root[wp.max(first, second)] = wp.min(first, second)
+    for i in range(bodies.world.shape[0]):
+        if alone[i] == 0 and bodies.inverse_mass[i] > ZERO:
+            easing.held[root_of(easing, i)] = 1
+
+
+@wp.func
+def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, pushed: Motion, easing: Easing, k: int) -> None:
+    """Add what the impulses of a patch do to that of its island."""
+    patches = pressing.patches
+    u, w = twist_of(patches, motion, k)
+    du, dw = twist_of(patches, pushed, k)
+    u += patches.drive[k]
+    w += patches.spin[k]
+    force = vec3()
+    moment = patches.couple[k]
+    work = ZERO
+    for c in range(patches.first[k], patches.first[k] + patches.count[k]):
+        p = pressing.points.impulse[c]
+        place = pressing.points.place[c]
+        force += p
+        moment += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
+        work += p[0] * place[2]
+    i = root_of(easing, mover(bodies, patches, k))
+    easing.work[i] = easing.work[i] + work + wp.dot(force, u) + wp.dot(moment, w)
+    easing.answer[i] = easing.answer[i] + wp.dot(force, du) + wp.dot(moment, dw)
+
+
+@wp.func
+def part_of(easing: Easing, i: int) -> real:
+    """The multiple s of the impulses of an island that adds no energy."""
+    answer = easing.answer[i]
+    without = easing.work[i] - answer
+    if without + real(0.5) * answer <= ZERO or answer <= ZERO or easing.held[i] == 1:
+        return real(1.0)
+    return wp.clamp(-real(2.0) * without / answer, ZERO, real(1.0))
+
+
+@wp.kernel(enable_backward=False)
+def begin_blows(rounds: Rounds) -> None:
+    """Nobody has been looked at."""
+    rounds.busy[wp.tid()] = 0
+    rounds.any_busy[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def find_blows(bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, rounds: Rounds) -> None:
+    """Worlds in which loads push a body so much that they may be blows are busy."""
+    i = wp.tid()
+    w = bodies.world[i]
+    much = MUCH * real(clock.time_step[w]) * gravity
+    v = after.velocity[i] - before.velocity[i]
+    if wp.dot(v, v) > much * much:
+        rounds.busy[w] = 1
+        rounds.any_busy[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def find_fall(bodies: Bodies, loads: Loads, weights: Weights, clock: Clock, fall: Motion) -> None:
+    """What forces add to the mean velocity of a body over a step."""
+    i = wp.tid()
+    half = real(0.5) * real(clock.time_step[bodies.world[i]])
+    fall.velocity[i] = half * bodies.inverse_mass[i] * loads.force[i]
+    fall.angular_velocity[i] = vec3()
+    if bodies.inverse_mass[i] > ZERO:
+        fall.angular_velocity[i] = half * (weights.inverse_inertia[i] * loads.torque[i])
+
+
+@wp.kernel(enable_backward=False)
+def begin_fall(graph: Graph, pressing: Pressing, fall: Motion, lanes: int) -> None:
+    """Before the step is predicted: what that means for a patch."""
+    for k in range(wp.tid(), graph.total[0], lanes):
+        u, w = twist_of(pressing.patches, fall, k)
+        pressing.patches.drive[k] = u
+        pressing.patches.spin[k] = w
+        for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
+            place = pressing.points.place[c]
+            pressing.points.place[c] = vec3(place[0], place[1], ZERO)
+
+
+@wp.kernel(enable_backward=False)
+def ease(
+    bodies: Bodies,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    rounds: Rounds,
+    pushed: Motion,
+    easing: Easing,
+    alone: wp.array[wp.int32],
+) -> None:
+    """Scale the impulses of islands of busy worlds where they create energy, on one thread."""
+    for i in range(bodies.world.shape[0]):
+        pushed.velocity[i] = vec3()
+        pushed.angular_velocity[i] = vec3()
+    for k in range(graph.total[0]):
+        if rounds.busy[pressing.patches.world[k]] == 1:
+            push_patch(bodies, pressing, pushed, k)
+    find_islands(bodies, graph, pressing, easing, alone)
+    for k in range(graph.total[0]):
+        if rounds.busy[pressing.patches.world[k]] == 1:
+            add_work(bodies, pressing, motion, pushed, easing, k)
+    for k in range(graph.total[0]):
+        s = part_of(easing, root_of(easing, mover(bodies, pressing.patches, k)))
+        if s < real(1.0):
+            pressing.patches.couple[k] = s * pressing.patches.couple[k]
+            for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
+                pressing.points.impulse[c] = s * pressing.points.impulse[c]
+                pressing.points.force[c] = s * pressing.points.force[c]
+    for i in range(bodies.world.shape[0]):
+        s = part_of(easing, root_of(easing, i))
+        if s < real(1.0):
+            motion.velocity[i] = motion.velocity[i] - (real(1.0) - s) * pushed.velocity[i]
+            motion.angular_velocity[i] = motion.angular_velocity[i] - (real(1.0) - s) * pushed.angular_velocity[i]
+
+
+class Easer:
+    """Records what eases the impulses of the patches of a model.
+
+    Args:
+        bench: What the step works on.
+        pressing: The patches.
+        graph: Their number.
+        rounds: Who is busy.
+        alone: 1 for every body without joints.
+    """
+
+    def __init__(self, bench: "Bench", pressing: Pressing, graph: Graph, rounds: Rounds, alone: Any) -> None:
+        self.bench, self.pressing, self.graph, self.rounds, self.alone = bench, pressing, graph, rounds, alone
+        self.easing, self.pushed, self.loads = (bench.scratch(kind) for kind in (Easing, Motion, Loads))
+        self.gravity = float(np.linalg.norm(bench.model.scene.gravity))
+
+    def ease_left(self, motion: Motion, wanted: Any, tolerance: float) -> None:
+        """Record what eases impulses of worlds whose sweeps have ended outside their tolerance.
+
+        Args:
+            motion: The velocities that they act on.
+            wanted: 1 for every world that was swept.
+            tolerance: Largest residual [m/s].
+        """
+        bench = self.bench
+        bench.for_worlds(reopen, self.rounds, wanted, tolerance)
+        with bench.program.when(self.rounds.any_busy):
+            self._ease(motion)
+
+    def ease_start(self, motion: Motion) -> None:
+        """Record what eases the loads just pushed at the start of a step, where they may be blows."""
+        bench, room = self.bench, len(self.pressing.points.impulse)
+        now = Moment(bench.state.motion, bench.state.clock)
+        self._find_blows(now.motion, motion)
+        with bench.program.when(self.rounds.any_busy):
+            bench.evaluate(now, self.loads)
+            bench.for_bodies(find_fall, self.loads, self.pressing.weights, now.clock, self.pushed)
+            bench.program.share(begin_fall, room, self.graph, self.pressing, self.pushed)
+            self._ease(motion)
+
+    def ease_end(self, before: Motion, motion: Motion) -> None:
+        """Record the same at its end; ``before`` has the velocities without loads."""
+        self._find_blows(before, motion)
+        with self.bench.program.when(self.rounds.any_busy):
+            self._ease(motion)
+
+    def _find_blows(self, before: Motion, after: Motion) -> None:
+        bench = self.bench
+        bench.for_worlds(begin_blows, self.rounds)
+        bench.for_bodies(find_blows, before, after, bench.state.clock, self.gravity, self.rounds)
+
+    def _ease(self, motion: Motion) -> None:
+        bench = self.bench
+        given = (bench.model.bodies, self.graph, self.pressing, motion, self.rounds)
+        bench.program.launch(ease, 1, *given, self.pushed, self.easing, self.alone)
