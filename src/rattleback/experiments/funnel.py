@@ -94,7 +94,7 @@ def run(options: Options) -> Result:
     sim = Simulation(
         funnel(6, 2) if options.quick else funnel(),
         time_step=STEP,
-        contacts=Impulse(),
+        contacts=Impulse(max_sweeps=10),
         contact_distance=DISTANCE,
         penetration_tolerance=DEPTH,
         contact_velocity_tolerance=SPEED,
