@@ -11,9 +11,8 @@ step, the integrator, the joint method and how contacts are found are no part of
 sweeps leave; the report says how much.
 
 The values were chosen by trials at 1/60 s on few scenes, most of them those of the experiment ``presets``, which shows
-what they buy. Sub-steps bring down how deep bodies overlap that turn while they meet, and with them four corrections of
-joints do. At rest sweeps are cheaper than sub-steps. With two sub-steps, four sweeps and a pass from the ground up kept
-ten books at 95 % of their overhang, which fell with eight sweeps.
+what they buy. Sub-steps follow motion more closely, and with them four corrections of joints do. At rest nothing needs
+them. With two sub-steps, four sweeps and a pass from the ground up kept ten books at 95 % of their overhang.
 """
 
 from __future__ import annotations

@@ -259,3 +259,22 @@ def test_euler_angles_in_kernels_have_a_zero_third_angle_at_the_lock(sequence):
     found = run(read_euler, q, sequence_code(sequence))
     assert (found[:, 2] == 0.0).all()
     assert np.abs(found - rb.euler_from_quaternion(q, sequence)).max() < ROUND
+
+
+@wp.kernel(enable_backward=False)
+def write_small_turn(before: wp.array(dtype=quat), after: wp.array(dtype=quat), turn: wp.array(dtype=vec3)):
+    i = wp.tid()
+    turn[i] = kernels.small_turn(before[i], after[i])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_small_turn_is_the_rotation_vector_but_for_the_cube_of_its_angle(sign):
+    random = np.random.default_rng(3)
+    before = Rotation.random(50, random_state=4)
+    wanted = random.normal(size=(50, 3)) * 10.0 ** random.uniform(-6, -2, (50, 1))
+    after = Rotation.from_rotvec(wanted) * before
+    turn = wp.zeros(50, dtype=vec3, device="cpu")
+    given = [wp.array(q, dtype=quat, device="cpu") for q in (before.as_quat(), sign * after.as_quat())]
+    wp.launch(write_small_turn, 50, inputs=[*given, turn], device="cpu")
+    angle = np.linalg.norm(wanted, axis=1, keepdims=True)
+    assert np.all(np.abs(turn.numpy() - wanted) <= angle**3 / 24.0 + 1e-15)

@@ -23,6 +23,7 @@ from rattleback.collision.items import Items
 from rattleback.collision.place import bound
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import quat, real, vec3
+from rattleback.maths.quat import small_turn
 from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.state import Motion
 
@@ -48,13 +49,6 @@ class Anchoring:
     limit: real
 
 
-@wp.func
-def turn_between(before: quat, after: quat) -> vec3:
-    """Rotation vector of a small turn."""
-    d = after * wp.quat_inverse(before)
-    return wp.where(d[3] < real(0.0), real(-2.0), real(2.0)) * vec3(d[0], d[1], d[2])
-
-
 @wp.kernel(enable_backward=False)
 def place_at_anchors(colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places) -> None:
     """Place every collider at its anchor, which follows where the body has gone too far."""
@@ -63,7 +57,7 @@ def place_at_anchors(colliders: Colliders, hulls: Hulls, anchoring: Anchoring, w
     x = anchoring.motion.position[body]
     q = anchoring.motion.orientation[body]
     way = x - anchoring.memory.anchor[i]
-    turn = turn_between(anchoring.memory.heading[i], q)
+    turn = small_turn(anchoring.memory.heading[i], q)
     angle = wp.length(turn)
     far = wp.length(way) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
     # The turn from a heading that was never set is none.

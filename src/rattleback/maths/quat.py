@@ -68,6 +68,13 @@ def rotation_vector_from_quat(q: quat) -> vec3:
 
 
 @wp.func
+def small_turn(before: quat, after: quat) -> vec3:
+    """Rotation vector of the turn from one orientation to another, but for the cube of its angle, without a sine."""
+    d = after * wp.quat_inverse(before)
+    return wp.where(d[3] < real(0.0), real(-2.0), real(2.0)) * vec3(d[0], d[1], d[2])
+
+
+@wp.func
 def quat_from_cayley(w: vec3) -> quat:
     """The Cayley map: the turn by 2 atan(|w|/2) about w, which needs no sine."""
     scale = real(1.0) / wp.sqrt(real(1.0) + real(0.25) * wp.dot(w, w))

@@ -274,16 +274,23 @@ def settle(
                 pressing.weights.pushed[i] = rounds.turn[0]
 
 
-@wp.kernel(enable_backward=False)
-def go_on(
+@wp.func
+def try_better(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
-    """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
+    """Try a better step than the last sweep of worlds that are still busy."""
     find_parts(graph, pressing, motion, rounds, directions)
     try_bodies(bodies, motion, rounds, directions)
     for k in range(graph.total[0]):
         if rounds.busy[pressing.patches.world[k]] == 1:
             try_patch(bodies, pressing, motion, directions, k)
+
+
+@wp.func
+def keep_better(
+    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+) -> None:
+    """Keep what was tried where it is better than the sweep."""
     for k in range(graph.total[0]):
         if directions.keeps[pressing.patches.world[k]] == 1:
             add_gain(pressing, motion, directions, k)
@@ -291,3 +298,12 @@ def go_on(
         if not directions.gain[w] >= real(0.0):
             directions.keeps[w] = 0
     settle(bodies, graph, pressing, motion, rounds, directions)
+
+
+@wp.kernel(enable_backward=False)
+def go_on(
+    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+) -> None:
+    """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
+    try_better(bodies, graph, pressing, motion, rounds, directions)
+    keep_better(bodies, graph, pressing, motion, rounds, directions)

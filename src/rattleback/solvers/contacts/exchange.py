@@ -17,15 +17,7 @@ import warp as wp
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.conjugate import (
-    Directions,
-    add_gain,
-    begin_directions,
-    find_parts,
-    settle,
-    try_bodies,
-    try_patch,
-)
+from rattleback.solvers.contacts.conjugate import Directions, begin_directions, keep_better, try_better
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
 from rattleback.solvers.contacts.rounds import (
@@ -60,11 +52,7 @@ def try_step(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
     """Try a better step than the last sweeps of worlds that are still busy, on one thread."""
-    find_parts(graph, pressing, motion, rounds, directions)
-    try_bodies(bodies, motion, rounds, directions)
-    for k in range(graph.total[0]):
-        if rounds.busy[pressing.patches.world[k]] == 1:
-            try_patch(bodies, pressing, motion, directions, k)
+    try_better(bodies, graph, pressing, motion, rounds, directions)
 
 
 @wp.kernel(enable_backward=False)
@@ -72,13 +60,7 @@ def settle_step(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
     """Joints have answered to it: keep it where it is better than the sweeps, on one thread."""
-    for k in range(graph.total[0]):
-        if directions.keeps[pressing.patches.world[k]] == 1:
-            add_gain(pressing, motion, directions, k)
-    for w in range(directions.keeps.shape[0]):
-        if not directions.gain[w] >= real(0.0):
-            directions.keeps[w] = 0
-    settle(bodies, graph, pressing, motion, rounds, directions)
+    keep_better(bodies, graph, pressing, motion, rounds, directions)
 
 
 class Exchange:

@@ -13,8 +13,8 @@ Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of seco
 
 import warp as wp
 
-from rattleback.core.precision import quat, real, vec3
-from rattleback.maths.quat import rotate
+from rattleback.core.precision import real, vec3
+from rattleback.maths.quat import rotate, small_turn
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -161,16 +161,9 @@ def begin_end(
 
 
 @wp.func
-def turned(before: quat, after: quat) -> vec3:
-    """Rotation vector of a small turn."""
-    d = after * wp.quat_inverse(before)
-    return wp.where(d[3] < ZERO, real(-2.0), real(2.0)) * vec3(d[0], d[1], d[2])
-
-
-@wp.func
 def way(before: Motion, after: Motion, i: int, arm: vec3) -> tuple[vec3, vec3]:
     """Way of the point at an arm of a body, and its turn. A surface rolls on: the point stays where it touches."""
-    turn = turned(before.orientation[i], after.orientation[i])
+    turn = small_turn(before.orientation[i], after.orientation[i])
     return after.position[i] - before.position[i] + wp.cross(turn, arm), turn
 
 

@@ -18,13 +18,14 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import mat33, real, vec3
+from rattleback.maths.quat import small_turn
 from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, local, world
-from rattleback.solvers.contacts.resting import Flights, turned
+from rattleback.solvers.contacts.resting import Flights
 from rattleback.solvers.contacts.sweep import apply
 
 # Times that those who cannot stand are taken out before nobody does.
@@ -71,7 +72,7 @@ def lose_way(bodies: Bodies, flights: Flights, clock: Clock, standing: Standing)
     i = wp.tid()
     rate = real(1.0) / real(clock.time_step[bodies.world[i]])
     standing.velocity[i] = rate * (flights.end.position[i] - flights.start.position[i])
-    standing.turning[i] = rate * turned(flights.start.orientation[i], flights.end.orientation[i])
+    standing.turning[i] = rate * small_turn(flights.start.orientation[i], flights.end.orientation[i])
 
 
 @wp.func
@@ -357,11 +358,8 @@ class Ground:
         self.standing = bench.scratch(Standing)
         self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
         model = bench.model
-        alone = np.ones(len(model.names), dtype=np.int32)
-        for joint in model.scene.joints.values():
-            for name in (joint.a, joint.b):
-                if name in model.names:
-                    alone[model.names.index(name)] = 0
+        held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
+        alone = np.array([name not in held for name in model.names], dtype=np.int32)
         self.standing.alone.assign(np.tile(alone, model.worlds))
 
     def record_look(self) -> None:
