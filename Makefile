@@ -20,7 +20,7 @@ help: ## show the lanes
 	@awk -F ': .*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 	@echo "  PYTHON=python3.12 names the Python that makes .venv, JOBS=4 the test processes, ARGS=... goes to pytest or the benchmarks."
 
-demo: .venv/run.stamp ## run the first scene and write what it measured to out/
+demo: .venv/run.stamp ## run a first scene, write what it measured to out/, open the simulator; Ctrl-C ends it
 	@$(bin)/rattleback demo --out out
 
 test: .venv/dev.stamp ## the quick tests
@@ -58,7 +58,7 @@ clean: ## remove what the lanes made, except .venv
 	@echo "Setting up .venv with $(wordlist 2,9,$(answer)); this takes about a minute, once."
 	@$(bin)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| $(word 2,$(answer)) -m venv --clear .venv
-	@$(pip) -e .
+	@$(pip) -e ".[viewer]"
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp

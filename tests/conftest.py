@@ -2,11 +2,16 @@
 
 import functools
 import os
+import sys
+import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
 import warp as wp
 
+from rattleback.core.errors import DeviceError
+from rattleback.recording.context import close_context, open_context
 from rattleback.solvers import contacts
 
 # "ci" gives the same examples on every run; "search" looks for new ones: HYPOTHESIS_PROFILE=search make test
@@ -14,15 +19,33 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_
 hypothesis.settings.register_profile("search", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Where Python is told to leave no bytecode beside the sources, the processes of the tests share it in a folder of
+# their own: each would else compile the whole package, which takes longer than what it is started for.
+if sys.dont_write_bytecode:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / "rattleback-bytecode"))
+
 
 @functools.cache
 def cuda_is_there() -> bool:
     return bool(wp.is_cuda_available())
 
 
+@functools.cache
+def what_drawing_needs() -> str:
+    """The sentence that says what to install before pictures can be drawn; empty if they can."""
+    try:
+        close_context(open_context())
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cuda") and not cuda_is_there():
         pytest.skip("needs a CUDA device, and this machine has none")
+    if item.get_closest_marker("egl") and (missing := what_drawing_needs()):
+        pytest.skip(missing)
 
 
 @pytest.fixture(autouse=True)

@@ -61,8 +61,8 @@ def listing(found):
         found.world,
         found.feature,
         found.previous,
-        found._a,
-        found._b,
+        found.body_a,
+        found.body_b,
     )
     return [np.ascontiguousarray(part).tobytes() for part in parts]
 

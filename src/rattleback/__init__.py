@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from rattleback.model import Body, Material, Scene, State
     from rattleback.problem.break_events import BreakEvent, BreakEvents
     from rattleback.recording import Recorder
+    from rattleback.recording.camera import Camera
+    from rattleback.recording.still import render
+    from rattleback.recording.video import film
     from rattleback.shapes import (
         Box,
         Capsule,
@@ -84,6 +87,8 @@ if TYPE_CHECKING:
     from rattleback.simulation import Simulation
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
+    from rattleback.viewer.replay_page import replay_page
+    from rattleback.viewer.view import view
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
@@ -137,6 +142,9 @@ _HOME = {
     "rattleback.model": ("Body", "Material", "Scene", "State"),
     "rattleback.problem.break_events": ("BreakEvent", "BreakEvents"),
     "rattleback.recording": ("Recorder",),
+    "rattleback.recording.camera": ("Camera",),
+    "rattleback.recording.still": ("render",),
+    "rattleback.recording.video": ("film",),
     "rattleback.shapes": (
         "Box",
         "Capsule",
@@ -154,6 +162,8 @@ _HOME = {
     "rattleback.simulation": ("Simulation",),
     "rattleback.solvers": ("contacts",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
+    "rattleback.viewer.replay_page": ("replay_page",),
+    "rattleback.viewer.view": ("view",),
 }
 
 
@@ -180,6 +190,7 @@ __all__ = [
     "Box",
     "BreakEvent",
     "BreakEvents",
+    "Camera",
     "Capsule",
     "CommonDirection",
     "Compound",
@@ -236,12 +247,16 @@ __all__ = [
     "__version__",
     "collision",
     "contacts",
+    "film",
     "forces",
     "integrators",
     "joints_by_chain",
     "load",
+    "render",
+    "replay_page",
     "rotation",
     "scenes",
     "shapes",
     "types",
+    "view",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from rattleback import hooks
 from rattleback.core import arrays, checks, device
 from rattleback.core.choice import name_of
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
@@ -18,8 +19,11 @@ from rattleback.forces.servo_view import ServoView
 from rattleback.integrators import MENU
 from rattleback.model import measure
 from rattleback.model.compile import compile_scene
+from rattleback.model.contact_passage import ContactPassage
+from rattleback.model.passage import Passage
 from rattleback.model.sleep import sleeping_columns
 from rattleback.model.view import BodyView
+from rattleback.observers import Observers
 from rattleback.presets import with_preset
 from rattleback.problem.joint_view import JointView
 from rattleback.replay import Replay
@@ -69,7 +73,7 @@ class Simulation:
         self.warn = checks.flag(settings.get("warn", True), "warn")
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
-        self._observers: list[Observer] = []
+        self.observers = Observers()
         self._replay = Replay(self.forces, self._state, self.methods)
 
     @property
@@ -155,6 +159,23 @@ class Simulation:
             self._replay.choose(methods)
         self.methods, self.strict, self.warn, self.time_step = methods, strict, warn, step
 
+    def rebuild(self, scene: Scene) -> None:
+        """Go on with another scene, such as ``sim.scene.copy()`` with something changed; settings and observers stay.
+
+        Bodies, joints and servos that both scenes have by the same name go on as they are, but for what the new scene
+        says otherwise of them; what is new starts as it says. Where the new scene does not compile, everything stays
+        as it was. Views of bodies and joints are to be taken anew.
+        """
+        self._state.send()
+        model, state = compile_scene(scene, self.worlds, self.device)
+        passage = ContactPassage(Passage(self.model, model))
+        passage.carry(self._state, state)
+        forces = ForceField(model, state)
+        replay = Replay(forces, state, self.methods)
+        passage.wake(state)
+        self._state.retire()
+        self.model, self._state, self.forces, self._replay = model, state, forces, replay
+
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
 
@@ -168,8 +189,10 @@ class Simulation:
             NotConverged: With ``strict=True``, a step did not meet its tolerance.
         """
         count = checks.count(steps, "The number of steps")
-        self._replay.begin(None if budget_ms is None else 1e-3 * checks.positive(budget_ms, "budget_ms"))
-        self._take(count)
+        budget = None if budget_ms is None else 1e-3 * checks.positive(budget_ms, "budget_ms")
+        self._begin(budget)
+        while count > 0:
+            count -= self._take(count)
         self._end()
 
     def run(self, duration: float, progress: bool = False) -> None:
@@ -181,33 +204,35 @@ class Simulation:
             duration: Time to simulate [s].
             progress: Whether to show a progress bar.
         """
-        wanted, h = self.check_duration(duration), self.time_step
-        whole = math.floor(wanted / h * (1.0 + 1e-12) + 1e-9)
-        rest = wanted - whole * h
-        self._replay.begin()
-        if self.methods.contact_time != "off":
-            self._take_until(float(self._state.clock.time.numpy().min()) + wanted)
-        else:
-            for chunk in _bites(whole, progress, self.scene.name):
-                self._take(chunk)
-            if rest > 1e-9 * h or whole == 0:
-                self._take_one(rest)
+        left, h = self.check_duration(duration), math.inf
+        self._begin()
+        while left > 1e-9 * h or h == math.inf:
+            if self.methods.contact_time != "off":
+                self._take_until(float(self._state.clock.time.numpy().min()) + left)
+                break
+            h = self.time_step
+            if whole := math.floor(left / h * (1.0 + 1e-12) + 1e-9):
+                left -= h * self._take_while(h, whole, progress)
+            else:
+                self._take(1, left)
+                break
         self._end()
 
-    def _take_one(self, length: float) -> None:
-        """Take one step of another length [s]."""
-        h = self.time_step
-        self.time_step = length
-        try:
-            self._take(1)
-        finally:
-            self.time_step = h
+    def _take_while(self, length: float, steps: int, progress: bool) -> int:
+        """Take steps of the present length [s] and say how many were, should an observer change it."""
+        taken = 0
+        for chunk in _bites(steps, progress, self.scene.name):
+            goal = taken + chunk
+            while taken < goal:
+                taken += self._take(goal - taken)
+                if self.time_step != length or self.methods.contact_time != "off":
+                    return taken
+        return taken
 
     def _take_until(self, end: float) -> None:
         """Take steps that may be cut short, until the slowest world has reached a time [s]."""
-        h = self.time_step
-        while (left := end - float(self._state.clock.time.numpy().min())) > 1e-9 * h:
-            self._take_one(min(h, left))
+        while (left := end - float(self._state.clock.time.numpy().min())) > 1e-9 * self.time_step:
+            self._take(1, min(self.time_step, left))
 
     def check_duration(self, duration: float) -> float:
         """The duration [s], if it is one that ``run`` can take."""
@@ -218,12 +243,17 @@ class Simulation:
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called after every ``observer.every``-th step."""
-        checks.count(observer.every, f"The every of {observer!r}")
-        self._observers.append(observer)
+        self.observers.attach(observer)
 
     def unobserve(self, observer: Observer) -> None:
         """Stop calling an observer; one that is not attached is left alone."""
-        self._observers = [attached for attached in self._observers if attached is not observer]
+        self.observers.detach(lambda entry: entry.observer is observer)
+
+    after_step = hooks.after_step
+    at = hooks.at
+    on_contact = hooks.on_contact
+    on_break = hooks.on_break
+    forget = hooks.forget
 
     def energy(self) -> measure.Energy:
         """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
@@ -275,15 +305,29 @@ class Simulation:
 
         save(self, path)
 
-    def _take(self, steps: int) -> None:
-        """Take steps, stopping wherever an observer wants to look."""
-        while steps > 0:
-            chunk = min(steps, self._steps_to_observation())
-            self._replay.advance(chunk)
-            steps -= chunk
-            for observer in self._observers:
-                if self._state.steps % observer.every == 0:
-                    observer.observe(self)
+    def _begin(self, budget: float | None = None) -> None:
+        """A call begins; each of its steps may take a time [s]."""
+        self.observers.check_idle()
+        self._replay.begin(budget)
+
+    def _take(self, most: int, length: float | None = None) -> int:
+        """Take steps up to where an observer wants to look, let them look, and say how many were taken.
+
+        Args:
+            most: Steps at most.
+            length: Length of a step, if it is to be another than the present one [s]; observers do not see it.
+        """
+        steps = min(most, self.observers.steps_left(self))
+        if length is None:
+            self._replay.advance(steps)
+        else:
+            usual, self.time_step = self.time_step, length
+            try:
+                self._replay.advance(steps)
+            finally:
+                self.time_step = usual
+        self.observers.look(self)
+        return steps
 
     def _end(self) -> None:
         """Say so when a step of the call did not meet its tolerance."""
@@ -293,10 +337,6 @@ class Simulation:
             raise NotConverged(report.reason)
         if self.warn:
             warnings.warn(report.reason, NotConvergedWarning, stacklevel=3)
-
-    def _steps_to_observation(self) -> int:
-        done = self._state.steps
-        return min((observer.every - done % observer.every for observer in self._observers), default=2**31 - 1)
 
 
 def _bites(steps: int, progress: bool, title: str) -> Any:

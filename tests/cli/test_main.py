@@ -32,7 +32,8 @@ def test_no_command_is_wrong_usage_and_names_the_commands(call):
     code, out, err = call()
     assert (code, out) == (2, "")
     assert err.splitlines()[0].startswith("usage: rattleback ")
-    assert "rattleback: Name a command. The commands are list, run, experiment, demo, schema, info. Try " in err
+    assert f"rattleback: Name a command. The commands are {', '.join(MENU)}. Try " in err
+    assert {"list", "run", "experiment", "demo", "schema", "info"} <= set(MENU)
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest(call):

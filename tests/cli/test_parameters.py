@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rattleback.cli.parameters import parameters_of, read_pairs
+from rattleback.cli.parameters import read_pairs
 from rattleback.core.errors import InputError
 from rattleback.scenes import MENU
+from rattleback.scenes.parameters import parameters_of
 
 
 def build(count: int = 3, speed: float = 2, label: str = "ball", heavy: bool = False, plain=0.5):

@@ -210,7 +210,7 @@ def test_a_run_that_diverges_writes_what_was_asked_for_up_to_there_and_says_so(r
 
 
 def test_the_demo_leaves_its_picture_and_recording_and_says_where(capsys, tmp_path):
-    assert main(["demo", "--out", str(tmp_path / "new")]) == 0
+    assert main(["demo", "--no-page", "--out", str(tmp_path / "new")]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert "tumbling" in out

@@ -74,7 +74,7 @@ def test_small_motions_leave_the_names_of_contacts_as_they_are(stack, amplitude)
     simulation = shaken(STACKS[stack](), amplitude, 1001 if stack != "wall" else 250, seed=2)
     found = simulation.contacts
     bodies = len(simulation.model.names)
-    a, b = found._a.astype(np.int64), found._b.astype(np.int64)
+    a, b = found.body_a.astype(np.int64), found.body_b.astype(np.int64)
     key = (a * bodies + b) * 2**22 + found.feature
     worlds = [key[found.world == w] for w in range(simulation.worlds)]
     for before, after in itertools.pairwise(worlds):
@@ -145,8 +145,8 @@ def listing(found):
         found.world,
         found.feature,
         found.previous,
-        found._a,
-        found._b,
+        found.body_a,
+        found.body_b,
     )
     return [np.ascontiguousarray(part).tobytes() for part in parts]
 
@@ -294,5 +294,5 @@ def test_worlds_never_touch_each_other(seed, worlds, method):
         single = alone.contacts
         rows = found.world == w
         assert rows.sum() == len(single)
-        for name in ("point", "normal", "separation", "feature", "_a", "_b"):
+        for name in ("point", "normal", "separation", "feature", "body_a", "body_b"):
             assert np.array_equal(getattr(found, name)[rows], getattr(single, name)), name

@@ -1,5 +1,7 @@
 """Every pair of shapes of the menu in a scene: the same contacts either way round, turned, by every narrow phase."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -36,6 +38,7 @@ SHAPES = {
 ONLY_STATIC = ("plane", "mesh", "height_field")
 MEETINGS = [(a, b) for a in SHAPES for b in SHAPES if a not in ONLY_STATIC or b not in ONLY_STATIC]
 WORLDS, REACH = 24, 0.5
+TURN = Rotation.random(random_state=10).as_matrix()
 
 
 def test_every_shape_of_the_menu_is_here():
@@ -81,6 +84,14 @@ def deepest(simulation):
     return answers
 
 
+@functools.cache
+def answers_of(method, how="plain"):
+    """What a narrow phase says of all meetings as they are, with the bodies of each pair exchanged, or all turned."""
+    simulation = all_meetings(method, exchanged=how == "exchanged")
+    spread_out(simulation, TURN if how == "turned" else None)
+    return deepest(simulation)
+
+
 def compare(one, other, pairs, turn=None):
     """Two sets of answers say the same, but for pairs right at the contact distance and normals that are not unique."""
     turn, together, same = np.eye(3) if turn is None else turn, 0, 0
@@ -108,15 +119,10 @@ BY_METHOD = [(pairs, method) for pairs in (OTHERS, MESHED) for method in ("gjk",
     ids=lambda x: x if isinstance(x, str) else f"{len(x)} pairs",
 )
 def test_shapes_in_scenes_meet_alike_either_way_round_and_turned(pairs, method):
-    plain, exchanged = all_meetings(method), all_meetings(method, exchanged=True)
-    for simulation in (plain, exchanged):
-        spread_out(simulation)
-    answers = deepest(plain)
+    answers = answers_of(method)
     assert {key[0] for key in answers} == set(range(len(MEETINGS)))
-    compare(answers, deepest(exchanged), pairs)
-    turn = Rotation.random(random_state=10).as_matrix()
-    spread_out(plain, turn)
-    compare(answers, deepest(plain), pairs, turn)
+    compare(answers, answers_of(method, "exchanged"), pairs)
+    compare(answers, answers_of(method, "turned"), pairs, TURN)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +131,7 @@ def test_shapes_in_scenes_meet_alike_either_way_round_and_turned(pairs, method):
     ids=lambda x: x if isinstance(x, str) else f"{len(x)} pairs",
 )
 def test_shapes_in_scenes_meet_alike_by_every_narrow_phase(pairs, method):
-    simulation, other = all_meetings(narrowphase.DEFAULT), all_meetings(method)
-    for each in (simulation, other):
-        spread_out(each)
-    compare(deepest(simulation), deepest(other), pairs)
+    compare(answers_of(narrowphase.DEFAULT), answers_of(method), pairs)
 
 
 def oracle_shape(coal, name):

@@ -40,6 +40,13 @@ def stop_above(values: wp.array[wp.float64], limit: wp.float64, stop: wp.array[w
         stop[0] = 1
 
 
+@pytest.fixture(autouse=True, params=[-1, 10**9], ids=["captured", "uncaptured"])
+def launches_before_capture(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """What holds of a captured step holds of one whose launches are done one by one, as a CPU does the first ones."""
+    monkeypatch.setattr(stages, "LAUNCHES_BEFORE_CAPTURE", request.param)
+    return request.param
+
+
 class Bench:
     """A program over three numbers."""
 

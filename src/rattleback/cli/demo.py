@@ -1,17 +1,21 @@
-"""Run the first scene, show how it went, and leave its picture and its recording in a folder."""
+"""Run a first scene, leave its picture and its recording in a folder, and open the simulator with another."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rattleback.cli.job import Wishes, carry_out, show_outcome
+from rattleback.cli.output import FINE
 from rattleback.cli.run import tell_interruption
 
 if TYPE_CHECKING:
     import argparse
 
-SCENE = "tumbling"
+    from rattleback.simulation import Simulation
+
+MEASURED, SHOWN = "tumbling", "wall"
 # Fifty samples a second: the curves are smooth, and taking them costs little.
 STEPS_PER_SAMPLE = 4
 
@@ -22,18 +26,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=Path, default=Path("out"), help="folder to write to (default: out)"
     )
     parser.add_argument("--device", metavar="NAME", default="cpu", help="cpu, cuda or cuda:0 (default: cpu)")
+    parser.add_argument("--no-page", action="store_true", help="do not open the simulator")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the scene as it is meant to be run."""
+    """Run the first scene as it is meant to be run, then show the other one until Ctrl-C."""
+    from rattleback.scenes import MENU
+
+    folder, entry = arguments.out, MENU[MEASURED]
+    wishes = Wishes(record=folder / f"{MEASURED}.npz", plot=folder / f"{MEASURED}.png", every=STEPS_PER_SAMPLE)
+    wishes.check()
+    outcome = carry_out(_make(MEASURED, arguments.device), entry.duration, wishes, bar=True)
+    show_outcome(outcome)
+    if (code := tell_interruption(outcome, entry.duration)) != FINE or arguments.no_page:
+        return code
+    from rattleback.viewer.view import view
+
+    with suppress(KeyboardInterrupt):
+        view(_make(SHOWN, arguments.device), wait=True)
+    return FINE
+
+
+def _make(name: str, device: str) -> Simulation:
+    """A scene of the menu as it is meant to be run."""
     from rattleback.scenes import MENU
     from rattleback.simulation import Simulation
 
-    folder, entry = arguments.out, MENU[SCENE]
-    wishes = Wishes(record=folder / f"{SCENE}.npz", plot=folder / f"{SCENE}.png", every=STEPS_PER_SAMPLE)
-    wishes.check()
-    settings = {"time_step": entry.time_step, "integrator": entry.integrator, "device": arguments.device}
-    sim = Simulation(entry.build(), **settings)
-    outcome = carry_out(sim, entry.duration, wishes, bar=True)
-    show_outcome(outcome)
-    return tell_interruption(outcome, entry.duration)
+    entry = MENU[name]
+    return Simulation(entry.build(), time_step=entry.time_step, integrator=entry.integrator, device=device)

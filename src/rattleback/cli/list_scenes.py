@@ -7,7 +7,6 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rattleback.cli import output
-from rattleback.cli.parameters import parameters_of
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +39,8 @@ def describe(name: str, entry: Any) -> dict[str, Any]:
         name: Its name on the menu.
         entry: Its entry on the menu.
     """
+    from rattleback.scenes.parameters import parameters_of
+
     parameters = parameters_of(entry.build).values()
     return {
         "name": name,

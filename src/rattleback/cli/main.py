@@ -3,7 +3,7 @@
 | exit code | meaning |
 |---|---|
 | 0 | fine |
-| 1 | rattleback refused or gave up, the sentence is on standard error; or an experiment did not hold |
+| 1 | rattleback refused or gave up, the sentence is on standard error; or a script or an experiment failed |
 | 2 | wrong usage |
 | 130 | interrupted from the keyboard |
 
@@ -15,27 +15,31 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from rattleback._version import __version__
-from rattleback.cli import demo, experiment, info, list_scenes, output, run, schema
+from rattleback.cli import output
 from rattleback.cli.output import FINE, INTERRUPTED, REFUSED, WRONG_USAGE
 from rattleback.core.errors import NotConvergedWarning, RattlebackError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
 
-# A command is a module with add_arguments(parser) and execute(arguments); the first line of its docstring is its help.
-MENU: dict[str, ModuleType] = {
-    "list": list_scenes,
-    "run": run,
-    "experiment": experiment,
-    "demo": demo,
-    "schema": schema,
-    "info": info,
+# A command is a file of this room with add_arguments(parser) and execute(arguments); the first line of its docstring is
+# its help.
+MENU = {
+    "list": "list_scenes",
+    "view": "view",
+    "run": "run",
+    "render": "render",
+    "compare": "compare",
+    "experiment": "experiment",
+    "demo": "demo",
+    "schema": "schema",
+    "info": "info",
 }
 COMMANDS = f"The commands are {', '.join(MENU)}"
 
@@ -75,7 +79,8 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"rattleback {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name, module in MENU.items():
+    for name, file in MENU.items():
+        module = import_module(f"rattleback.cli.{file}")
         sentence = (module.__doc__ or name).splitlines()[0]
         command = commands.add_parser(name, help=sentence, description=sentence, allow_abbrev=False)
         command.set_defaults(execute=module.execute, parser=command)

@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-KINDS: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float, "str": str}
+    from rattleback.scenes.parameters import Parameter
+
 WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number"}
 FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a scene.
-
-    Attributes:
-        name: Its name.
-        kind: Name of the type its values have: ``"bool"``, ``"int"``, ``"float"`` or ``"str"``.
-        default: Its value when it is not given.
-    """
-
-    name: str
-    kind: str
-    default: Any
-
-    def __str__(self) -> str:
-        return f"{self.name}={written(self.default)}"
-
-
-def parameters_of(build: Callable[..., Any]) -> dict[str, Parameter]:
-    """The parameters of a scene's function, by name."""
-    found = inspect.signature(build).parameters.values()
-    return {entry.name: Parameter(entry.name, _kind_of(entry), entry.default) for entry in found}
-
-
-def written(value: Any) -> str:
-    """A value as it is written on the command line."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def read_pairs(words: Sequence[str], known: dict[str, Parameter], scene: str) -> dict[str, Any]:
@@ -71,12 +41,9 @@ def read_pairs(words: Sequence[str], known: dict[str, Parameter], scene: str) ->
     return values
 
 
-def _kind_of(entry: inspect.Parameter) -> str:
-    declared = entry.annotation if isinstance(entry.annotation, str) else entry.annotation.__name__
-    return declared if declared in KINDS else type(entry.default).__name__
-
-
 def _read(text: str, parameter: Parameter, scene: str) -> Any:
+    from rattleback.scenes.parameters import KINDS, written
+
     try:
         return FLAGS[text.lower()] if parameter.kind == "bool" else KINDS[parameter.kind](text)
     except (KeyError, ValueError):

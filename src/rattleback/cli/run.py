@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
+import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rattleback.cli import output
 from rattleback.cli.job import Outcome, Wishes, carry_out, show_outcome
-from rattleback.cli.output import FINE, INTERRUPTED
+from rattleback.cli.options import add_simulation_options, add_source_arguments, names, number, whole_number
+from rattleback.cli.output import FINE, INTERRUPTED, REFUSED
 from rattleback.cli.sources import open_source
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rattleback.script import Script
+    from rattleback.simulation import Simulation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "target", metavar="NAME|FILE", help="a scene of the list, a scene file (.rb.json) or a saved state"
-    )
-    parser.add_argument("parameters", metavar="key=value", nargs="*", default=[], help="parameters of the scene")
-    how = parser.add_argument_group("how to simulate; what is left out is as the scene is meant to run")
+    add_source_arguments(parser)
+    how = add_simulation_options(parser)
     how.add_argument("--duration", metavar="S", type=number, help="time to simulate [s]; 1 for a file")
-    how.add_argument("--time-step", metavar="H", type=number, help="length of a step [s]")
-    how.add_argument("--substeps", metavar="N", type=whole_number, help="sub-steps of a step")
-    how.add_argument("--preset", metavar="NAME", help="settings that go together: accurate, balanced or fast")
-    how.add_argument("--integrator", metavar="NAME", help="how free bodies are moved, such as rk4")
-    how.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:0")
-    how.add_argument("--worlds", metavar="N", type=whole_number, help="copies of the scene side by side")
+    how.add_argument("--script", metavar="FILE", type=Path, help="run a Python file inside, which finds it as `sim`")
     what = parser.add_argument_group("what to keep")
     what.add_argument("--record", metavar="FILE", type=Path, help="write what was recorded, as .npz or .csv")
     what.add_argument("--plot", metavar="FILE", type=Path, help="write a picture, as .png, .svg or .pdf")
@@ -39,17 +40,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run."""
+    """Run; the exit code is 1 when a script failed, however well the rest went."""
     wishes = wishes_of(arguments)
     wishes.check()
+    script = None if arguments.script is None else make_script(arguments.script)
     sim, duration = open_source(arguments)
-    outcome = carry_out(sim, duration, wishes, bar=not arguments.quiet)
+    if wishes.save is not None:
+        check_savable(sim)
+    # What a script prints must not come between a program and the JSON it waits for.
+    with redirect_stdout(sys.stderr) if arguments.json else nullcontext():
+        if script is not None:
+            sim.check_duration(duration)
+            script.start(sim)
+        outcome = carry_out(sim, duration, wishes, bar=not arguments.quiet)
     if arguments.json:
         more = {"time": sim.time, "hash": sim.hash(), "interrupted": outcome.ride.interrupted, "files": outcome.files}
+        if script is not None and script.fault:
+            more["error"] = {"kind": "ScriptFault", "message": script.fault}
         output.write_json({**outcome.summary, **more})
     elif not arguments.quiet:
         show_outcome(outcome)
-    return tell_interruption(outcome, duration)
+    return tell_interruption(outcome, duration) or (REFUSED if script is not None and script.fault else FINE)
+
+
+def make_script(path: Path) -> Script:
+    """A script that says on standard error when it fails."""
+    from rattleback.script import Script
+
+    return Script(path, lambda fault: output.say(f"The script failed and is stopped; the run goes on.\n{fault}"))
+
+
+def check_savable(sim: Simulation) -> None:
+    """Refuse methods that a saved state cannot name, before anything is simulated."""
+    from rattleback.io.state_schema import settings_data
+
+    settings_data(sim)
 
 
 def wishes_of(arguments: argparse.Namespace) -> Wishes:
@@ -75,27 +100,3 @@ def tell_interruption(outcome: Outcome, duration: float) -> int:
     kept = " What was asked for is written up to there." if outcome.files else ""
     output.say(f"Interrupted after {done:.6g} s of {duration:.6g} s.{kept}")
     return INTERRUPTED
-
-
-def number(text: str) -> float:
-    """A number, for argparse."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def whole_number(text: str) -> int:
-    """A whole number, for argparse."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Names with commas between them, for argparse."""
-    found = tuple(name.strip() for name in text.split(","))
-    if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names with commas between them")
-    return found

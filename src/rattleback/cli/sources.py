@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rattleback.cli.parameters import parameters_of, read_pairs
+from rattleback.cli.options import settings_of
+from rattleback.cli.parameters import read_pairs
 from rattleback.core.errors import FileError, InputError, UnknownName, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -21,21 +22,22 @@ def open_source(arguments: argparse.Namespace) -> tuple[Simulation, float]:
     """The simulation and how long to simulate [s].
 
     Args:
-        arguments: ``target``, ``parameters``, ``duration`` and the settings of the simulation; None for what was not
-            given.
+        arguments: ``target``, ``parameters``, ``duration`` and the settings of the simulation, as ``cli.options``
+            declares them; what is None or missing was not given.
     """
     from rattleback.scenes import MENU
 
-    target: str = arguments.target
+    target, duration = str(arguments.target), getattr(arguments, "duration", None)
     if target in MENU:
-        return _from_menu(MENU[target], arguments)
+        entry = MENU[target]
+        return _from_menu(entry, arguments), entry.duration if duration is None else duration
     path = _existing(target, list(MENU))
     if arguments.parameters:
         raise InputError(
             f"{target!r} is a file and takes no parameters such as {arguments.parameters[0]!r}; change the file."
         )
     sim = _from_state_file(path, arguments) if _is_archive(path) else _from_scene_file(path, arguments)
-    return sim, SECONDS_OF_A_FILE if arguments.duration is None else arguments.duration
+    return sim, SECONDS_OF_A_FILE if duration is None else duration
 
 
 def _existing(target: str, names: list[str]) -> Path:
@@ -51,19 +53,13 @@ def _existing(target: str, names: list[str]) -> Path:
     raise UnknownName(f"There is no scene {target!r}.{did_you_mean(target, names)} There are {listing(names, 40)}.")
 
 
-def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings of the simulation that were given."""
-    names = ("preset", "time_step", "substeps", "device", "integrator", "worlds")
-    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-
-
-def _from_menu(entry: Any, arguments: argparse.Namespace) -> tuple[Simulation, float]:
+def _from_menu(entry: Any, arguments: argparse.Namespace) -> Simulation:
+    from rattleback.scenes.parameters import parameters_of
     from rattleback.simulation import Simulation
 
     values = read_pairs(arguments.parameters, parameters_of(entry.build), arguments.target)
-    settings = {"time_step": entry.time_step, "integrator": entry.integrator} | settings_of(arguments)
-    sim = Simulation(entry.build(**values), **settings)
-    return sim, entry.duration if arguments.duration is None else arguments.duration
+    settings = settings_of(arguments, time_step=entry.time_step, integrator=entry.integrator)
+    return Simulation(entry.build(**values), **settings)
 
 
 def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
@@ -76,10 +72,10 @@ def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
 def _from_state_file(path: Path, arguments: argparse.Namespace) -> Simulation:
     from rattleback.io import state_file
 
-    if arguments.worlds is not None:
+    if getattr(arguments, "worlds", None) is not None:
         raise InputError(f"{str(path)!r} is a saved state, which has its worlds already; leave --worlds out.")
-    sim = state_file.load(path, device=arguments.device)
-    changes = settings_of(arguments)
+    sim = state_file.load(path, device=getattr(arguments, "device", None))
+    changes = settings_of(arguments, contacts=sim.methods.contacts)
     changes.pop("device", None)
     sim.use(**changes)
     return sim

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.collision.finder import Finder
+    from rattleback.model.contact_memory import ContactMemory
     from rattleback.model.model import Model
+
+# Makes one number of the four that name a point; odd and large, so that hardly two points share one.
+MIXING = np.array([0x9E3779B97F4A7C1, 0x3C6EF372FE94F82B, 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class ContactView:
         normal: Unit normal from B to A (contacts, 3).
         separation: Signed distance of the surfaces along it (contacts,) [m]; negative where they overlap.
         world: World each is in (contacts,).
+        body_a: Index of body A in its world (contacts,), as in ``sim.state``.
+        body_b: Index of body B (contacts,).
+        force: Force on A in the last step, world frame (contacts, 3) [N]; zero for those that were not there in it.
         feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
         previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one and for those of
             sleeping bodies, which do not count in these rows.
@@ -59,13 +66,16 @@ class ContactView:
         self._model = model
         count = int(finder.contacts.needed.numpy()[0])
         found = {name: array.numpy()[:count].copy() for name, array in arrays.each(finder.contacts)}
+        found["force"] = _forces(found, finder.holder.contacts)
         if sleeping is not None:
             found = _together(found, sleeping)
-        self._a, self._b = (found[name] % len(model.names) for name in ("body_a", "body_b"))
+        self.body_a: NDArray[Any] = found["body_a"] % len(model.names)
+        self.body_b: NDArray[Any] = found["body_b"] % len(model.names)
         self.world: NDArray[Any] = found["body_a"] // len(model.names)
         self.point: NDArray[Any] = found["point"]
         self.normal: NDArray[Any] = found["normal"]
         self.separation: NDArray[Any] = found["separation"]
+        self.force: NDArray[Any] = found["force"]
         self.feature: NDArray[Any] = found["feature"] % int(NAMES)
         self.previous: NDArray[Any] = found["previous"]
         self._finder = finder
@@ -77,7 +87,7 @@ class ContactView:
     def bodies(self) -> list[tuple[str, str]]:
         """Names of bodies A and B of every contact."""
         names = self._model.names
-        return [(names[a], names[b]) for a, b in zip(self._a, self._b, strict=True)]
+        return [(names[a], names[b]) for a, b in zip(self.body_a, self.body_b, strict=True)]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -113,14 +123,32 @@ class ContactView:
             other: The other body; None for any.
         """
         one = self._model.index(body)
-        touching = (self._a == one) | (self._b == one)
+        touching = (self.body_a == one) | (self.body_b == one)
         if other is not None:
             two = self._model.index(other)
-            touching &= (self._a == two) | (self._b == two)
+            touching &= (self.body_a == two) | (self.body_b == two)
         return np.flatnonzero(touching)
 
     def __repr__(self) -> str:
         return f"<{len(self)} contacts of {len(self.pairs)} pairs of bodies>"
+
+
+def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[Any]:
+    """What each contact carried in the last step, by the name of its point (contacts, 3) [N]."""
+    count = int(memory.count.numpy()[0])
+    force = np.zeros((len(found["part"]), 3), dtype=found["normal"].dtype)
+    if count == 0:
+        return force
+    collider_a = np.searchsorted(memory.first.numpy(), np.arange(count), side="right") - 1
+    others = (array.numpy()[:count] for array in (memory.collider, memory.part, memory.feature))
+    known = np.stack([collider_a, *others]).astype(np.int64)
+    asked = np.stack([found[name] for name in ("collider_a", "collider_b", "part", "feature")]).astype(np.int64)
+    marks, wanted = MIXING @ known, MIXING @ asked
+    order = np.argsort(marks, kind="stable")
+    row = order[np.minimum(np.searchsorted(marks[order], wanted), count - 1)]
+    same = np.all(known[:, row] == asked, axis=0)
+    force[same] = memory.force.numpy()[row[same]]
+    return force
 
 
 def _together(found: dict[str, NDArray[Any]], sleeping: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

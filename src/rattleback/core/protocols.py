@@ -68,7 +68,11 @@ class Step(Protocol):
 
 
 class Observer(Protocol):
-    """Something that looks at the simulation between steps, such as a recorder."""
+    """Something that looks at the simulation between steps, such as a recorder.
+
+    One that knows better than ``every`` when it next wants to look has ``steps_left(simulation)``, too: how many steps
+    can be taken before; it is asked before steps are taken, and called after them all the same.
+    """
 
     every: int
 

@@ -3,60 +3,41 @@
 A recipe writes its launches into a Program. The program compiles their kernels, captures the whole step
 as a graph on the CPU as well as on CUDA, and replays n steps with one call. A call into Python splits
 the graph at that place; everything else stays captured. Replaying a captured launch costs 0.1 to 0.3 µs
-on a CPU, a recorded one 2 µs, ``wp.launch`` 10 µs.
+on a CPU, a recorded one 2 µs, ``wp.launch`` 10 µs; to capture one costs 150 µs, so on a CPU the first steps
+are taken launch by launch, with the same bits, and only who takes more has them captured.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import warp as wp
 
 from rattleback.core.device import load_kernels
+from rattleback.core.node import (
+    Branch,
+    HostCall,
+    Launch,
+    Loop,
+    Node,
+    Stepwise,
+    direct,
+    inner_nodes,
+    launches_of,
+    may_stop,
+    together,
+)
 
-
-@dataclass
-class Launch:
-    """One kernel launch."""
-
-    kernel: Any
-    dim: int
-    inputs: tuple[Any, ...]
-    command: Any = None
-
-
-@dataclass
-class HostCall:
-    """A call into Python in the middle of a step."""
-
-    function: Callable[[], None]
-
-
-@dataclass
-class Loop:
-    """Launches repeated while ``flag[0]`` is not zero; the flag lives on the device."""
-
-    flag: Any
-    may_stop: bool = False
-    nodes: "list[Node]" = field(default_factory=list)
-
-
-@dataclass
-class Branch:
-    """Launches done only where ``flag[0]`` is not zero, and others where it is; the flag lives on the device."""
-
-    flag: Any
-    nodes: "list[Node]" = field(default_factory=list)
-    otherwise: "list[Node]" = field(default_factory=list)
-
-
-Node = Launch | HostCall | Loop | Branch
+__all__ = ["Branch", "HostCall", "Launch", "Loop", "Node", "Program"]
 
 # The stage that is done in every step, also where all others may be left out.
 SLEEP = "sleep"
+# To capture a launch on a CPU costs about as much as doing it so often without; what is done less is not captured.
+LAUNCHES_BEFORE_CAPTURE = 80
 
 
 @wp.kernel(enable_backward=False)
@@ -72,8 +53,15 @@ def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
         steps_left[0] = 0
 
 
+# Modules whose kernels are there, by device; should one have changed since, a launch loads it anew by itself.
+_loaded: defaultdict[str, set[Any]] = defaultdict(set)
+
+
 class Program:
     """The launches of one step, by stage.
+
+    Attributes:
+        captured: Whether the step is replayed as a graph, as far as it can be, or its launches are done one by one.
 
     Args:
         device: Warp device it runs on.
@@ -84,11 +72,13 @@ class Program:
         self.device, self.stop = device, stop
         self.stages: dict[str, list[Node]] = {}
         self._prologue: list[Node] = []
-        self._opening: list[Callable[[], None]] = []
         self._open: list[Node] = []
         self._awake: Any = None
         self._idle: list[Node] = []
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
+        self._guards = [Launch(kernel, 1, (self._steps_left, stop)) for kernel in (heed_stop, count_down)]
+        self._recorded, self._stepwise = 0, Stepwise()
+        self.captured = False
         self._pieces: dict[str, Callable[[], None]] = {}
         self._whole: Any = None
         self._timed: list[tuple[Callable[[], None], Any]] = []
@@ -155,20 +145,37 @@ class Program:
         yield
         self._open = outer
 
-    def compile(self) -> None:
-        """Compile the kernels and capture the step. Call once, after recording."""
-        guards = [Launch(kernel, 1, (self._steps_left, self.stop)) for kernel in (heed_stop, count_down)]
-        launches = [*_launches([*self._prologue, *self._nodes, *self._idle]), *guards]
-        load_kernels((launch.kernel.module for launch in launches), self.device)
+    def compile(self, capture: bool = False) -> None:
+        """Compile the kernels; on CUDA, or where it is asked for, capture the step. Call once, after recording."""
+        launches = [*launches_of([*self._prologue, *self._nodes, *self._idle]), *self._guards]
+        self._load(launch.kernel.module for launch in launches)
         for launch in launches:
             launch.command = wp.launch(
                 launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
             )
+        self._recorded = len(launches)
+        if capture or not self.device.is_cpu:
+            self.capture()
+
+    def _load(self, modules: Iterable[Any]) -> None:
+        """Load kernels that are not there yet, which spares other programs the threads it takes."""
+        there = _loaded[self.device.alias]
+        if new := [module for module in dict.fromkeys(modules) if module not in there]:
+            load_kernels(new, self.device)
+            there.update(new)
+
+    def capture(self) -> None:
+        """Capture the step now, which else a CPU does only when it has taken some."""
+        if self.captured:
+            return
+        self.captured = True
+        self._pieces.clear()
         first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
-        self._opening = self._captured(self._prologue)
         nodes = [*first, *then] if self._awake is None else [*first, Branch(self._awake, then, self._idle)]
         if nodes and all(map(self._capturable, nodes)) and self._can_loop():
-            self._whole = self._capture([guards[0], Loop(self._steps_left, nodes=[*nodes, guards[1]])])
+            begin, end = self._guards
+            self._whole = self._capture([begin, Loop(self._steps_left, nodes=[*nodes, end])])
+        self._piece("prologue")
 
     @property
     def _nodes(self) -> list[Node]:
@@ -184,25 +191,41 @@ class Program:
         """Whether nothing was awake when somebody looked last."""
         return self._awake is not None and not self._awake.numpy()[0]
 
-    def run(self, steps: int) -> None:
-        """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
-        for piece in self._opening:
-            piece()
-        if self._whole is not None:
-            self._steps_left.fill_(steps)
-            wp.capture_launch(self._whole)
-            return
-        for _ in range(steps):
+    def run(self, steps: int, later: int = 0) -> None:
+        """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag.
+
+        Args:
+            steps: How many.
+            later: How many more are to follow at once, which makes capturing worth while the sooner.
+        """
+        if self._is_worth_capturing(steps + later):
+            self.capture()
+        self._piece("prologue")()
+        while steps > 0 and self._whole is None:
             if self.stop.numpy()[0]:
                 return
             self._piece("first")()
             self._piece("idle" if self._is_idle else "then")()
+            steps -= 1
+            if self._is_worth_capturing(steps + later):
+                self.capture()
+        if self._whole is not None:
+            self._steps_left.fill_(steps)
+            wp.capture_launch(self._whole)
+
+    def _is_worth_capturing(self, steps: int) -> bool:
+        """Whether launching one by one has cost as much as capturing, or will when these steps are taken.
+
+        About half of what is recorded is done in a step; the rest hangs on flags that are down.
+        """
+        return self._stepwise.launched + 0.5 * steps * self._recorded > LAUNCHES_BEFORE_CAPTURE * self._recorded
 
     def _piece(self, name: str) -> Callable[[], None]:
-        """What replays a part of the step, captured when it is first asked for: where the whole is, nobody does."""
+        """What replays a part of the step, made when it is first asked for: where the whole is, nobody does."""
         if name not in self._pieces:
-            parts = {"first": self.stages.get(SLEEP, []), "then": self._nodes_after_sleep, "idle": self._idle}
-            self._pieces[name] = _all(self._captured(parts[name]))
+            first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
+            nodes = {"prologue": self._prologue, "first": first, "then": then, "idle": self._idle}[name]
+            self._pieces[name] = together(self._captured(nodes)) if self.captured else self._stepwise.call(nodes)
         return self._pieces[name]
 
     def run_until(self, deadline: float) -> None:
@@ -219,7 +242,7 @@ class Program:
             self.run(1)
             return
         if not self._timed:
-            prologue = [node for node in self._prologue if not _may_stop(node)]
+            prologue = [node for node in self._prologue if not may_stop(node)]
             self._timed = list(self._in_rounds([*prologue, *self._nodes]))
         loops, fixed = sum(flag is not None for _, flag in self._timed), 0.0
         for call, flag in self._timed:
@@ -242,28 +265,27 @@ class Program:
         """Calls that replay the nodes, with the flag of those that are to be repeated."""
         run: list[Node] = []
         for node in [*nodes, None]:
-            if node is not None and not _may_stop(node):
+            if node is not None and not may_stop(node):
                 run.append(node)
                 continue
             for call in self._captured(run):
                 yield call, None
             run = []
             if isinstance(node, Loop):
-                yield _all(self._captured(node.nodes)), node.flag
+                yield together(self._captured(node.nodes)), node.flag
 
     def time_stages(self, steps: int) -> dict[str, float]:
         """Run ``steps`` steps stage by stage and return the seconds spent in each [s]."""
         stages = {SLEEP: self.stages.get(SLEEP, []), **self.stages}
         pieces = {name: self._captured(nodes) for name, nodes in stages.items() if nodes}
         seconds = dict.fromkeys(pieces, 0.0)
-        for piece in self._opening:
-            piece()
+        self._piece("prologue")()
         for _ in range(steps):
             for name, calls in pieces.items():
                 begun = time.perf_counter()
                 if name != SLEEP and self._is_idle:
                     break
-                _all(calls)()
+                together(calls)()
                 if name == SLEEP and self._is_idle:
                     self._piece("idle")()
                 wp.synchronize_device(self.device)
@@ -275,7 +297,7 @@ class Program:
 
     def _capturable(self, node: Node) -> bool:
         if isinstance(node, Loop | Branch):
-            return self._can_loop() and all(map(self._capturable, _inner(node)))
+            return self._can_loop() and all(map(self._capturable, inner_nodes(node)))
         return isinstance(node, Launch)
 
     def _captured(self, nodes: list[Node]) -> list[Callable[[], None]]:
@@ -287,58 +309,14 @@ class Program:
                 run.append(node)
                 continue
             if run:
-                calls.append(_replayer(self._capture(run)))
+                calls.append(partial(wp.capture_launch, self._capture(run)))
                 run = []
             if node is not None:
-                calls.append(_direct(node))
+                calls.append(direct(node))
         return calls
 
     def _capture(self, nodes: list[Node]) -> Any:
         with wp.ScopedCapture(device=self.device) as capture:
             for node in nodes:
-                _direct(node)()
+                direct(node)()
         return capture.graph
-
-
-def _launches(nodes: list[Node]) -> list[Launch]:
-    found: list[Launch] = []
-    for node in nodes:
-        if isinstance(node, Launch):
-            found.append(node)
-        elif isinstance(node, Loop | Branch):
-            found.extend(_launches(_inner(node)))
-    return found
-
-
-def _inner(node: Loop | Branch) -> list[Node]:
-    return [*node.nodes, *node.otherwise] if isinstance(node, Branch) else node.nodes
-
-
-def _may_stop(node: Node) -> bool:
-    return isinstance(node, Loop) and node.may_stop
-
-
-def _all(calls: list[Callable[[], None]]) -> Callable[[], None]:
-    def together() -> None:
-        for call in calls:
-            call()
-
-    return together
-
-
-def _replayer(graph: Any) -> Callable[[], None]:
-    return lambda: wp.capture_launch(graph)
-
-
-def _direct(node: Node) -> Callable[[], None]:
-    """A call that executes one node, or records it while a capture is under way."""
-    if isinstance(node, Launch):
-        run: Callable[[], None] = node.command.launch
-        return run
-    if isinstance(node, HostCall):
-        return node.function
-    body = _all([_direct(inner) for inner in node.nodes])
-    if isinstance(node, Loop):
-        return lambda: wp.capture_while(node.flag, body)
-    other = _all([_direct(inner) for inner in node.otherwise]) if node.otherwise else None
-    return lambda: wp.capture_if(node.flag, body, other)

@@ -74,6 +74,8 @@ FIELDS: dict[str, tuple[Any, str]] = {
     ),
     "linear": (Rates, "Velocities of B's anchor along the axes of A's frame (3,) [m/s]; null where free."),
     "angular": (Rates, "Angular velocities of B about the axes of A's frame (3,) [rad/s]; null where free."),
+    "linear_damping": (Positive, "Force on B for every m/s that is lacking [N s/m]; kept exactly if left out."),
+    "angular_damping": (Positive, "Torque on B for every rad/s that is lacking [N m s/rad]; kept exactly if left out."),
 }
 
 

@@ -23,7 +23,8 @@ class RowSpec(NamedTuple):
     """A row: its kind, the axis of frame A, the axis of frame B, and the value its quantity must have.
 
     ``radius_a`` and ``radius_b`` are what a radian of its angles is worth in a row that couples [m], ``rate`` is the
-    target of a row that only has a velocity [m/s or rad/s].
+    target of a row that only has a velocity [m/s or rad/s], ``damping`` what it pulls with for every unit it is off
+    [N s/m or N m s]; zero for a row that holds, whatever that takes.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class RowSpec(NamedTuple):
     radius_a: float = 0.0
     radius_b: float = 0.0
     rate: float = 0.0
+    damping: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
     a_k · (u_B − u_A) = linear_k          a_k · (ω_B − ω_A) = angular_k
 
 Symbols: a_k axes of the frame on A; u_B velocity of the anchor of B, u_A that of the point of A in the same place; ω
-angular velocities. Nothing is said of positions: what drifts apart is not brought back.
+angular velocities. Nothing is said of positions: what drifts apart is not brought back. With a damping c the joint
+yields: it pulls B with the force c (linear_k − a_k · (u_B − u_A)) along an axis, and turns it in the same way.
 
 Reference: Bender, dissertation, §3.2.6.
 """
@@ -11,7 +12,7 @@ Reference: Bender, dissertation, §3.2.6.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,23 @@ class VelocityJoint(Placement):
     Args:
         linear: Velocities of B's anchor against A along the x, y and z axes of A's frame (3,) [m/s]; None where free.
         angular: Angular velocities of B against A about those axes (3,) [rad/s]; None where free.
+        linear_damping: Force on B for every m/s that is lacking [N s/m]; None to keep the velocities whatever it takes.
+        angular_damping: Torque on B for every rad/s that is lacking [N m s/rad]; None for the same.
     """
 
     linear: Any = FREE
     angular: Any = FREE
+    linear_damping: float | None = field(default=None, kw_only=True)
+    angular_damping: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the rates."""
         super().__post_init__()
         for name in ("linear", "angular"):
             object.__setattr__(self, name, _rates(getattr(self, name), f"The {name} velocity of VelocityJoint"))
+            damping = f"{name}_damping"
+            if (value := getattr(self, damping)) is not None:
+                object.__setattr__(self, damping, checks.positive(value, f"The {damping} of VelocityJoint"))
         if not self.rows():
             raise InputError("VelocityJoint has no velocity to keep; give a number in linear= or angular=.")
 
@@ -56,10 +64,10 @@ class VelocityJoint(Placement):
 
     def rows(self) -> list[RowSpec]:
         """The velocities it keeps."""
-        given = {"drift": self.linear, "whirl": self.angular}
+        given = [("drift", self.linear, self.linear_damping), ("whirl", self.angular, self.angular_damping)]
         return [
-            RowSpec(kind, axis, rate=rate)
-            for kind, rates in given.items()
+            RowSpec(kind, axis, rate=rate, damping=damping or 0.0)
+            for kind, rates, damping in given
             for axis, rate in enumerate(rates)
             if rate is not None
         ]

@@ -10,6 +10,17 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
+from rattleback.model.editing import (
+    changed_body,
+    changed_force,
+    changed_joint,
+    check_ends,
+    check_force,
+    check_joint,
+    check_name,
+    check_unneeded,
+    placed_force,
+)
 from rattleback.model.filter import check_predicate
 from rattleback.model.pairing import PairOptions, PairValues, Rules, make_values, pair_key
 
@@ -93,42 +104,26 @@ class Scene:
 
     def add_force(self, force: Any, name: str | None = None) -> Any:
         """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it as the scene keeps it."""
-        if not callable(getattr(force, "compile", None)) or isinstance(force, type):
-            raise InputError(f"add_force got {force!r}; it must be a force module, such as rb.Drag(linear=0.1).")
+        check_force(force, "add_force")
         if name is None:
             label = _numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
         else:
             label = checks.text(name, "The name of a force")
         if label in self.forces:
             raise InputError(f"The scene already has a force named {label!r}; choose another name.")
-        for body in getattr(force, "bodies", None) or ():
-            if body not in self._index and body not in self.groups:
-                known = [*self._index, *self.groups]
-                raise UnknownName(
-                    f"Force {label!r} acts on {body!r}, which is not in the scene.{did_you_mean(body, known)}"
-                )
-        if callable(getattr(force, "placed_in", None)):
-            force = force.placed_in(self, label)
+        force = placed_force(self, force, label)
         self.forces[label] = force
         return force
 
     def add_joint(self, joint: Any, name: str | None = None) -> Any:
         """Add a joint, such as ``rb.Ball(scene.world, arm, at=(0, 0, 0))``; returns it."""
-        if not callable(getattr(joint, "rows", None)) or isinstance(joint, type):
-            raise InputError(f"add_joint got {joint!r}; it must be a joint, such as rb.Ball(a, b, at=(0, 0, 0)).")
+        check_joint(joint, "add_joint")
         label = name
         if label is None:
             label = _numbered(type(joint).__name__.lower(), len(self.joints) + 1, self._taken)
         elif self._taken(checks.text(label, "The name of a joint")):
             raise InputError(f"The scene already uses the name {label!r}; a joint needs one of its own.")
-        for body in (joint.a, joint.b):
-            if body != self.world.name and body not in self._index:
-                known = [*self._index, self.world.name]
-                raise UnknownName(
-                    f"Joint {label!r} holds {body!r}, which is not in the scene.{did_you_mean(body, known)}"
-                )
-        if all(body == self.world.name or self[body].static for body in (joint.a, joint.b)):
-            raise InputError(f"Joint {label!r} holds {joint.a!r} and {joint.b!r}, neither of which can move.")
+        check_ends(self, joint, label)
         self.joints[label] = joint
         return joint
 
@@ -233,13 +228,78 @@ class Scene:
         """
         return assemble(self, tolerance, max_iterations, fixed)
 
+    def change_body(self, body: Any, **changes: Any) -> Body:
+        """Change a body in its place, ``scene.change_body("arm", mass=2.0)``; returns it as it is now.
+
+        Args:
+            body: Its name, or what ``add_body`` returned.
+            **changes: ``shape``, and options of ``add_body``, or of ``add_static`` for a static one, but the name.
+                With another mass alone the inertia changes in proportion; with another shape alone the mass stays.
+        """
+        index = self.index(body)
+        old, made = self.bodies[index], changed_body(self.bodies[index], changes)
+        if made.group != old.group:
+            self._join_group(made)
+            self._leave_group(old)
+        self.renew({index: made}, {}, {})
+        return made
+
+    def change_joint(self, name: str, **changes: Any) -> Any:
+        """Give fields of a joint other values: ``scene.change_joint("hinge", axis=(1, 0, 0))``; returns the new one."""
+        return self.replace_joint(
+            name, changed_joint(self.joints[check_name(name, self.joints, "joint")], name, changes)
+        )
+
+    def change_force(self, name: str, **changes: Any) -> Any:
+        """Give fields of a force other values: ``scene.change_force("spring", stiffness=90)``; returns the new one."""
+        return self.replace_force(
+            name, changed_force(self.forces[check_name(name, self.forces, "force")], name, changes)
+        )
+
+    def replace_joint(self, name: str, joint: Any) -> Any:
+        """Put another joint in the place of one, under its name; returns it."""
+        check_name(name, self.joints, "joint")
+        check_joint(joint, "replace_joint")
+        check_ends(self, joint, name)
+        self.renew({}, {name: joint}, {})
+        return joint
+
+    def replace_force(self, name: str, force: Any) -> Any:
+        """Put another force module in the place of one, under its name; returns it as the scene keeps it."""
+        check_name(name, self.forces, "force")
+        check_force(force, "replace_force")
+        self.forces[name] = placed_force(self, force, name)
+        return self.forces[name]
+
+    def remove_body(self, body: Any) -> None:
+        """Take a body out of the scene; what holds or pushes it must go first."""
+        gone = self.bodies[self.index(body)]
+        check_unneeded(self, gone.name, "body")
+        self._leave_group(gone)
+        self.bodies.remove(gone)
+        self._index = {known.name: place for place, known in enumerate(self.bodies)}
+        there = {*self._index, *self.groups}
+        self.meetings = {names: meet for names, meet in self.meetings.items() if there.issuperset(names)}
+
+    def remove_joint(self, name: str) -> None:
+        """Take a joint out of the scene; what drives it must go first."""
+        check_unneeded(self, check_name(name, self.joints, "joint"), "joint")
+        del self.joints[name]
+        self._former_joints = [(joint, known) for joint, known in self._former_joints if known != name]
+
+    def remove_force(self, name: str) -> None:
+        """Take a force module out of the scene."""
+        del self.forces[check_name(name, self.forces, "force")]
+
     def renew(self, bodies: Mapping[int, Body], joints: Mapping[str, Any], forces: Mapping[str, Any]) -> None:
         """Put other bodies in the place of those at these indices, other joints and forces under these names."""
         for index, body in bodies.items():
             self.bodies[index] = body
         for name in {body.group for body in bodies.values() if body.group}:
             self.groups[name][:] = [self[member.name] for member in self.groups[name]]
-        self._former_joints.extend((self.joints[name], name) for name in joints)
+        # Only what add_joint returned must be known on; what stood in between was never given away.
+        known = {name for _, name in self._former_joints}
+        self._former_joints.extend((self.joints[name], name) for name in joints if name not in known)
         self.joints.update(joints)
         self.forces.update(forces)
 
@@ -298,14 +358,23 @@ class Scene:
         return load(path)
 
     def _add(self, body: Body) -> Body:
+        self._join_group(body)
+        self._index[body.name] = len(self.bodies)
+        self.bodies.append(body)
+        return body
+
+    def _join_group(self, body: Body) -> None:
         if body.group and (body.group in self._index or body.group in self.joints):
             what = "a body" if body.group in self._index else "a joint"
             raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as {what} is; choose another.")
-        self._index[body.name] = len(self.bodies)
-        self.bodies.append(body)
         if body.group:
             self.groups.setdefault(body.group, []).append(body)
-        return body
+
+    def _leave_group(self, body: Body) -> None:
+        if body.group:
+            self.groups[body.group] = [known for known in self.groups[body.group] if known.name != body.name]
+            if not self.groups[body.group]:
+                del self.groups[body.group]
 
     def _new_name(self, shape: Any, options: Any) -> str:
         if "name" not in options:

@@ -143,6 +143,7 @@ class State(Windows):
         self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
         self.version = 0  # counts how often it was written from outside
         self.waker: Waker | None = None  # where bodies may fall asleep
+        self.retired = False  # whether another state has taken its place in the simulation
         self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._views: list[np.ndarray] = []
 
@@ -249,6 +250,7 @@ class State(Windows):
 
     def write(self, name: str, index: Any, value: Any) -> None:
         """Set an array, or a part of it, after checking shape and finiteness."""
+        self.check_current(f"The {name} written")
         target = self.picture(name)
         new, shape = checks.finite(value, f"The {name} written"), target[index].shape
         try:
@@ -284,6 +286,16 @@ class State(Windows):
             array.flags.writeable = False
         self._pictures.clear()
         self._views.clear()
+
+    def check_current(self, what: str) -> None:
+        """Refuse to write to a state that the simulation does not look at any more."""
+        if self.retired:
+            raise InputError(f"{what} is of a scene that was rebuilt; look it up again: sim[name].")
+
+    def retire(self) -> None:
+        """Another state takes its place in the simulation: this one can only be read from now on."""
+        self.freeze()
+        self.retired = True
 
     def _array(self, name: str) -> Any:
         return getattr(self.groups[WINDOWS[name].part], WINDOWS[name].inner)

@@ -61,7 +61,7 @@ class BreakEvents:
         if broken is not None and not callable(broken):
             raise InputError(f"The broken of BreakEvents is {broken!r}; it must be a function of one event.")
         self._call, self._joints = broken, None if joints is None else list(joints)
-        self._known: dict[int, float] = {}
+        self._known: dict[tuple[int, str], float] = {}
         self._waiting: list[BreakEvent] = []
 
     def take(self) -> list[BreakEvent]:
@@ -77,8 +77,9 @@ class BreakEvents:
         if not broken and not self._known:
             return
         times, forces, torques = (getattr(state.breaks, name).numpy() for name in ("time", "force", "torque"))
-        now = {row: float(times[row]) for row in sorted(broken)}
-        new = sorted((time, row) for row, time in now.items() if self._known.get(row) != time)
+        now = {(row // len(names), names[row % len(names)]): float(times[row]) for row in sorted(broken)}
+        rows = zip(sorted(broken), now.items(), strict=True)
+        new = sorted((time, row) for row, (joint, time) in rows if self._known.get(joint) != time)
         self._known = now
         for time, row in new:
             world, place = divmod(row, len(names))

@@ -58,6 +58,7 @@ class Effort:
     torn: wp.int32 = field("1", "1 when a joint starts the step far outside its tolerance")
     limited: wp.int32 = field("1", "1 when the corrections of its positions are limited: it is stiff or open")
     time_step: real = field("s", "length of the step")
+    eased: real = field("s", "step that rows which yield are made for; zero where they are left out")
     any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
     any_keep: wp.int32 = field("1", "1 when any world has something to keep", axis="flags")
     any_undo: wp.int32 = field("1", "1 when any world has something to undo", axis="flags")

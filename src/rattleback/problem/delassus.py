@@ -3,6 +3,7 @@
     A_ij = Σ over bodies shared by joints i and j of J_i (M⁻¹ J_jᵀ)
 
 A_rs is how fast row r changes when a unit impulse acts along row s. Joints that share no moving body have a zero block.
+Rows that yield add to the diagonal what they yield by a unit impulse.
 The pattern is that of one world; world w finds its numbers w times ``size`` further on.
 """
 
@@ -171,4 +172,7 @@ def fill(joints: Joints, rows: Rows, blocks: Blocks, entries: Entries, sizes: Si
             entries.value[at + m * width + n] = entry(joints, rows, blocks.shared[k], j, joints.first[i] + m, s)
     if i == j:
         for m in range(width):
+            c = rows.compliance[joints.first[i] + m]
+            if c > real(0.0):
+                entries.value[at + m * width + m] = entries.value[at + m * width + m] + c
             entries.least[joints.first[i] + m] = REDUNDANT * entries.value[at + m * width + m]

@@ -21,7 +21,8 @@ from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling, joint_steps
 from rattleback.problem.corrections import Effort, Reactions
 from rattleback.problem.joint_limits import Stops
-from rattleback.problem.joint_rows import Joints, Letters, Rows, row_velocity
+from rattleback.problem.joint_rows import Joints, Letters, Rows
+from rattleback.problem.yielding import eased_velocity
 
 if TYPE_CHECKING:
     from rattleback.problem.preview import Preview
@@ -32,7 +33,7 @@ def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
     """The rates of the rows of a joint are as they should be."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rates[r] = row_velocity(joints, rows, motion, j, r)
+        rates[r] = eased_velocity(joints, rows, motion, j, r)
 
 
 @wp.kernel(enable_backward=False)
@@ -64,7 +65,7 @@ def want_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
     """The change that gives the rows of a joint their rates back."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rows.wanted[r] = rates[r] - row_velocity(joints, rows, motion, j, r)
+        rows.wanted[r] = rates[r] - eased_velocity(joints, rows, motion, j, r)
 
 
 class JointAnswer:
@@ -89,6 +90,7 @@ class JointAnswer:
             self._for_joints(note_targets, problem.fixed, problem.letters, self.rates)
             self.preview.bench.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
         else:
+            self.preview.yielding.note()
             self._for_joints(note_rates, problem.joints, problem.rows, motion, self.rates)
 
     def give(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
@@ -176,6 +178,7 @@ class JointAnswer:
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem
+        self.preview.yielding.note()
         self._for_joints(want_rates, problem.joints, problem.rows, motion, self.rates)
 
     def _solve(self, reactions: Reactions, motion: "Motion | None" = None) -> tuple[Any, ...]:

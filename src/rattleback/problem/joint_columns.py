@@ -31,6 +31,7 @@ def kind_columns(made: list[Any], specs: list[list[Any]]) -> dict[str, np.ndarra
     columns = {
         "coupling": coupling,
         "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL for rows in specs],
+        "drives": [any(row.rate != 0.0 for row in rows) for rows in specs],
         "broken": [0] * len(made),
         "counts": [turn or kind >= 0 for turn, kind in zip(turns, coupling, strict=True)],
     }
@@ -114,7 +115,7 @@ def letter_columns(model: Model, rows: list[list[Any]], stops: list[list[StopSpe
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
         **{
             name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in ("offset", "radius_a", "radius_b", "rate")
+            for name in ("offset", "radius_a", "radius_b", "rate", "damping")
         },
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),

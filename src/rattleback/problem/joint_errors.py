@@ -93,6 +93,8 @@ def measure_positions(
             if letters.is_velocity[r] == 1:
                 rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
                 e = h * (real(0.5) * rate - letters.rate[r])
+                if rows.compliance[r] > real(0.0):
+                    e += h * rows.yielded[r]
             else:
                 e = error_of(letter_of(letters, r), frames, local)
             rows.wanted[r] = (rows.goal[r] - e) / h
@@ -123,6 +125,8 @@ def measure_velocities(
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rate = row_velocity(joints, rows, motion, j, r) - letters.rate[r]
+        if rows.compliance[r] > real(0.0):
+            rate = wp.where(effort.eased[joints.world[j]] > real(0.0), rate + rows.yielded[r], real(0.0))
         rows.wanted[r] = -rate
         square += rate * rate
     errors.velocity[j] = wp.sqrt(square)

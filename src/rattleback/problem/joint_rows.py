@@ -43,6 +43,7 @@ class Joints:
     ball: wp.int32 = field("1", "1 where its rows just hold the two anchors together")
     counts: wp.int32 = field("1", "1 where an angle is counted on over full turns")
     coupling: wp.int32 = field("1", "kind of its row that couples; −1 where none does")
+    drives: wp.int32 = field("1", "1 where it moves its bodies against each other at a rate of its own")
     broken: wp.int32 = field("1", "1 where it is broken; the array of the state")
 
 
@@ -59,6 +60,7 @@ class Letters:
     is_length: wp.int32 = field("1", "1 where the error is a length, 0 where it is an angle")
     is_velocity: wp.int32 = field("1", "1 where only the velocity has a target, 0 where the position has one")
     rate: real = field("m/s or rad/s", "target of such a velocity; zero for the others")
+    damping: real = field("N s/m or N m s", "pull of a row that yields for every unit it is off; zero where it holds")
 
 
 @group(axis="rows")
@@ -74,6 +76,9 @@ class Rows:
     goal: real = field("m or rad", "error the step may leave; zero unless the joint is far open")
     wanted: real = field("m/s or rad/s", "change of the row's velocity that is looked for")
     impulse: real = field("N s or N m s", "impulse found for it")
+    compliance: real = field("1/kg or 1/(kg m²)", "velocity it yields by a unit impulse; zero where it holds")
+    begun: real = field("N s or N m s", "impulse of a row that yields when this part of the step began")
+    yielded: real = field("m/s or rad/s", "velocity it has yielded by the impulse since")
 
 
 @wp.func

@@ -1,11 +1,13 @@
 """One joint of a running simulation: its coordinates, their rates, what it carries, and what it takes to break it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.joints import VelocityJoint
 from rattleback.maths import rotation
 from rattleback.model.breaks import LIMITS, as_limit
 from rattleback.model.contact_memory import WRITTEN
@@ -24,7 +26,10 @@ class JointView:
     def __init__(self, preview: Preview, name: str) -> None:
         self.name, self._preview = name, preview
         self._index = preview.problem.names.index(name)
-        self._joint = preview.bench.model.scene.joints[name]
+
+    @property
+    def _joint(self) -> Any:
+        return self._preview.bench.model.scene.joints[self.name]
 
     @property
     def angle(self) -> Any:
@@ -71,13 +76,12 @@ class JointView:
     def broken(self, value: Any) -> None:
         what, state = f"The broken written to joint {self.name!r}", self._preview.bench.state
         wanted = np.array([checks.flag(entry, what) for entry in self._entries(value, what, "True or False")])
+        state.check_current(what)
         state.send()
         changed = wanted != np.atleast_1d(self.broken)
         for name, new in (("broken", wanted), ("time", wanted * state.clock.time.numpy()), ("force", 0), ("torque", 0)):
             self._write(name, new, changed)
-        sides = (getattr(self._preview.problem.joints, f"body_{side}") for side in "ab")
-        rows = np.concatenate([self._row(bodies)[changed] for bodies in sides]).astype(np.int64)
-        state.wake(rows[rows >= 0])
+        self._wake(changed)
         if changed.any():
             state.contacts.pending.fill_(int(WRITTEN))
 
@@ -98,6 +102,24 @@ class JointView:
     @breaking_torque.setter
     def breaking_torque(self, value: Any) -> None:
         self._set_limit("breaking_torque", value)
+
+    @property
+    def linear(self) -> tuple[float | None, ...]:
+        """Velocities a VelocityJoint keeps along the axes of A's frame (3,) [m/s], None where free; may be written."""
+        return self._rates("linear")
+
+    @linear.setter
+    def linear(self, value: Any) -> None:
+        self._set_rates("linear", value)
+
+    @property
+    def angular(self) -> tuple[float | None, ...]:
+        """Angular velocities it keeps about those axes (3,) [rad/s], None where free; may be written."""
+        return self._rates("angular")
+
+    @angular.setter
+    def angular(self, value: Any) -> None:
+        self._set_rates("angular", value)
 
     def __repr__(self) -> str:
         return f"<{type(self._joint).__name__} {self.name!r} between {self._joint.a!r} and {self._joint.b!r}>"
@@ -150,6 +172,43 @@ class JointView:
         limits = [None if entry is None or entry == np.inf else checks.positive(entry, what) for entry in entries]
         self._write(LIMITS[option], [as_limit(limit) for limit in limits])
 
+    def _rates(self, name: str) -> tuple[float | None, ...]:
+        if not isinstance(self._joint, VelocityJoint):
+            kind = type(self._joint).__name__
+            raise InputError(f"Joint {self.name!r} is a {kind}, which has no rates; only a VelocityJoint has {name}.")
+        rates: tuple[float | None, ...] = getattr(self._joint, name)
+        return rates
+
+    def _set_rates(self, name: str, value: Any) -> None:
+        """Rates of all worlds from the next step on, also in the scene of the simulation."""
+        before, preview = self._rates(name), self._preview
+        try:
+            changed = replace(self._joint, **{name: value})
+        except InputError as error:
+            raise InputError(f"Joint {self.name!r}: {error}") from None
+        for axis, was, new in zip("xyz", before, getattr(changed, name), strict=True):
+            if (was is None) != (new is None):
+                free, said = ("free", "a number") if was is None else ("kept at a rate", "None")
+                raise InputError(
+                    f"The {name} written to joint {self.name!r} has {said} for {axis}, which is {free}; what is free "
+                    "is said in the scene, see sim.rebuild."
+                )
+        preview.bench.state.check_current(f"The {name} written to joint {self.name!r}")
+        preview.bench.state.send()
+        preview.bench.model.scene.renew({}, {self.name: changed}, {})
+        rows, first = changed.rows(), self._row(preview.problem.joints.first).astype(np.int64)
+        _put(preview.problem.letters.rate, first[:, None] + np.arange(len(rows)), [row.rate for row in rows])
+        drives = any(row.rate != 0.0 for row in rows)
+        _put(preview.problem.joints.drives, slice(self._index, None, len(preview.problem.names)), drives)
+        if preview.bench.state.waker is not None:
+            self._wake()
+
+    def _wake(self, worlds: Any = slice(None)) -> None:
+        """The bodies of the joint wake, in all worlds or in some."""
+        sides = (getattr(self._preview.problem.joints, f"body_{side}") for side in "ab")
+        rows = np.concatenate([self._row(bodies)[worlds] for bodies in sides]).astype(np.int64)
+        self._preview.bench.state.wake(rows[rows >= 0])
+
     def _body(self, side: str) -> dict[str, np.ndarray]:
         model, state = self._preview.bench.model, self._preview.bench.state
         name = getattr(self._joint, side)
@@ -179,3 +238,10 @@ class JointView:
         if self._preview.bench.model.batched:
             return values
         return values[0] if values.ndim > 1 else float(values[0])
+
+
+def _put(array: Any, rows: Any, values: Any) -> None:
+    """Write entries of a device array."""
+    flat = np.array(array.numpy())
+    flat[rows] = values
+    array.assign(flat)

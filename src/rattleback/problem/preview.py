@@ -27,6 +27,7 @@ from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
+from rattleback.problem.yielding import Yielding
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class Preview:
     everywhere: Any
     stops: JointStops
     breaks: JointBreaks
+
+    @cached_property
+    def yielding(self) -> Yielding:
+        """The rows that yield."""
+        return Yielding(self.bench, self.problem, self.solver, self.reactions, self.effort)
 
     @cached_property
     def answer(self) -> JointAnswer:
@@ -128,6 +134,7 @@ class Preview:
             bench.for_worlds(corrections.start, bench.state.clock, effort)
             self._evaluate(bench.state.motion, self.everywhere)
         with bench.program.when(effort.written):
+            self.yielding.leave_out()
             self.correct_velocities()
             bench.program.launch(joint_errors.note_held, 1, memory)
 
@@ -138,6 +145,7 @@ class Preview:
         bench.for_worlds(corrections.start, bench.state.clock, self.effort)
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
+        self.yielding.begin_step()
 
     def record_positions(self, predict: Callable[[], None]) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there."""
@@ -237,6 +245,7 @@ class Preview:
             bench.for_bodies(stiffness.relax, *given)
             bench.for_bodies(stiffness.settle, self.inertias, effort)
         self._evaluate(motion, self.everywhere)
+        self.yielding.begin_half()
         self.stops.begin_velocities()
         self._begin_velocities()
 
@@ -287,6 +296,7 @@ class Preview:
         problem, remembered = self.problem, self.bench.state.joints
         parts = (problem.fixed, problem.letters, motion, remembered, self.inertias, problem.rows, self.levers)
         self._for_joints(evaluate_rows, *parts, which)
+        self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
     def _find_stiff(self, predict: Callable[[], None]) -> None:
@@ -326,11 +336,13 @@ class Preview:
 
     def _measure_positions(self) -> None:
         problem, remembered = self.problem, self.bench.state.joints
+        self.yielding.note()
         given = (problem.fixed, problem.letters, self.flight, remembered, self.limits, problem.rows)
         self._for_joints(joint_errors.measure_positions, *given, self.errors, self.effort)
 
     def _measure_velocities(self) -> None:
         problem, motion = self.problem, self.bench.state.motion
+        self.yielding.note()
         given = (problem.fixed, problem.letters, motion, self.limits, problem.rows, self.errors, self.effort)
         self._for_joints(joint_errors.measure_velocities, *given)
         self.stops.measure_velocities()

@@ -126,7 +126,9 @@ REPORT: dict[str, Kind] = {
     "orientation_error": Kind("rad", (), lambda sim: sim.report.orientation_error),
     "velocity_error": Kind("m/s", (), lambda sim: sim.report.velocity_error),
     "integration_error": Kind("", (), lambda sim: sim.report.integration_error),
+    "penetration": Kind("m", (), lambda sim: sim.report.penetration),
     "iterations": Kind("", (), lambda sim: sim.report.iterations),
+    "contact_sweeps": Kind("", (), lambda sim: sim.report.contact_sweeps),
     "converged": Kind("", (), lambda sim: sim.report.converged),
 }
 

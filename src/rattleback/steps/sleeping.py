@@ -328,10 +328,6 @@ class Sleeping:
 
 def _joined(problem: Any) -> Joined:
     """The two bodies of every joint, and which of them have a rate of their own."""
-    joined, device = Joined(), problem.model.device
-    joined.a, joined.b, joined.broken = problem.joints.body_a, problem.joints.body_b, problem.joints.broken
-    rates = problem.letters.rate.numpy() != 0.0
-    first, many = problem.joints.first.numpy(), problem.joints.count.numpy()
-    drives = [int(rates[start : start + rows].any()) for start, rows in zip(first, many, strict=True)]
-    joined.drives = wp.array(np.array(drives, dtype=np.int32), dtype=wp.int32, device=device)
+    joined, joints = Joined(), problem.joints
+    joined.a, joined.b, joined.broken, joined.drives = joints.body_a, joints.body_b, joints.broken, joints.drives
     return joined

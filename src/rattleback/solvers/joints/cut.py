@@ -117,13 +117,15 @@ def push(joints: Joints, rows: Rows, change: Motion, impulse: wp.array[real], j:
 
 @wp.func
 def feel(joints: Joints, cut: Cut, along: wp.array[real], world: int, part: int) -> real:
-    """The velocities of the cut joints' rows, into ``answer``, and their product with ``along``."""
+    """What impulses ``along`` do to the cut joints' rows, into ``answer``, and its product with them."""
     product = real(0.0)
     first = cut.parts.first_cut[part]
     for m in range(first, first + cut.parts.cuts[part]):
         j = world * cut.sizes.joints + cut.parts.cut[m]
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
             cut.search.answer[r] = row_velocity(joints, cut.rows, cut.change, j, r)
+            if cut.rows.compliance[r] > real(0.0):
+                cut.search.answer[r] = cut.search.answer[r] + cut.rows.compliance[r] * along[r]
             product += along[r] * cut.search.answer[r]
     return product
 

@@ -1,6 +1,8 @@
 """Direct joint method: one block-sparse factorisation of all joints of a chain.
 
-    A λ = b,   A = J M⁻¹ Jᵀ = L D Lᵀ,   b the wanted change of the rows' velocities, λ the impulses
+    A λ = b,   A = J M⁻¹ Jᵀ + S = L D Lᵀ,   b the wanted change of the rows' velocities, λ the impulses
+
+S is the compliance of rows that yield, and zero for all others.
 
 Joints are eliminated from the leaves of a mechanism to its root, which makes no new blocks on a tree, so time and
 memory grow linearly with the number of joints; a loop makes few. A pivot that elimination has brought down to rounding

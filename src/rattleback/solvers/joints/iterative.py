@@ -1,8 +1,9 @@
 """Iterative joint method: joint by joint, each corrected as if the others stood still, over and over.
 
-    λ_j += K_j⁻¹ (b_j − J_j Δv),   Δv += M⁻¹ J_jᵀ λ_j,   K_j = J_j M⁻¹ J_jᵀ
+    λ_j += K_j⁻¹ (b_j − J_j Δv − S_j λ_j),   Δv += M⁻¹ J_jᵀ λ_j,   K_j = J_j M⁻¹ J_jᵀ + S_j
 
-b_j the wanted change of the joint's rows, Δv the change of the bodies' velocities so far, K_j the joint's own block.
+b_j the wanted change of the joint's rows, Δv the change of the bodies' velocities so far, K_j the joint's own block,
+S_j the compliance of its rows, zero but for those that yield.
 One solution is a number of sweeps over all joints (block Gauss–Seidel); the preview loop around it repeats until the
 tolerance is met.
 
@@ -67,6 +68,8 @@ def correct(joints: Joints, entries: Entries, rows: Rows, change: Motion, j: int
     still = vec6()
     for k in range(n):
         still[k] = rows.wanted[first + k] - row_velocity(joints, rows, change, j, first + k)
+        if rows.compliance[first + k] > real(0.0):
+            still[k] = still[k] - rows.compliance[first + k] * rows.impulse[first + k]
     a = joints.body_a[j]
     b = joints.body_b[j]
     still = solve_block(entries.value, at, n, entries.order, first, still)

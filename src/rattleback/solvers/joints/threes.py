@@ -53,6 +53,10 @@ def fill(joints: Joints, rows: Rows, blocks: Blocks, threes: Threes, sizes: Size
     j = world * sizes.joints + blocks.column[k]
     m = fill_threes(joints, rows, blocks.shared[k], i, j)
     if i == j:
+        for n in range(3):
+            c = rows.compliance[joints.first[i] + n]
+            if c > real(0.0):
+                m[n, n] = m[n, n] + c
         threes.least[i] = REDUNDANT * wp.get_diag(m)
         if joints.broken[i] != 0:
             # Nothing is wanted of it and nothing couples it, so that its impulse is zero with any sound block.

@@ -7,60 +7,12 @@ import rattleback as rb
 
 # Towers that fall over may take more sweeps than there are, asleep before or not.
 pytestmark = pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
-ROUGH = rb.Material(friction=0.3)
-EDGE = 0.1
-
-
-def floor():
-    """A scene with a floor."""
-    scene = rb.Scene()
-    scene.add_static(rb.Plane(), name="floor", material=ROUGH)
-    return scene
-
-
-def add_tower(scene, name, x=0.0, bottom=0.0, cubes=3):
-    """Cubes on top of each other."""
-    for k in range(cubes):
-        place = (x, 0, bottom + EDGE * (k + 0.5))
-        scene.add_body(rb.Box(EDGE, EDGE, EDGE), mass=1.0, position=place, name=f"{name}{k}", material=ROUGH)
-
-
-def towers():
-    """A tower on the floor, one on a table, and a ball that lies on a table of its own."""
-    scene = floor()
-    scene.add_static(rb.Box(0.5, 0.5, 0.5), position=(1, 0, 0.25), name="table", material=ROUGH)
-    add_tower(scene, "a")
-    add_tower(scene, "b", x=1.0, bottom=0.5)
-    scene.add_static(rb.Box(0.2, 0.2, 0.15), position=(-1, 0, 0.075), name="stand", material=ROUGH)
-    scene.add_body(rb.Box(0.06, 0.06, 0.06), mass=1.0, position=(-1, 0, 0.18), name="stone", material=ROUGH)
-    return scene
-
-
-def simulation(scene, **settings):
-    """A simulation with contacts and sleep."""
-    return rb.Simulation(scene, contacts="impulse", **{"sleep": True, **settings})
-
-
-def asleep(sim):
-    """Names of the bodies that sleep."""
-    return {name for name in sim.model.names if sim[name].asleep}
-
-
 A, B = {"a0", "a1", "a2"}, {"b0", "b1", "b2"}
 ALL = A | B | {"stone"}
 
 
-@pytest.fixture
-def resting():
-    """The towers asleep."""
-    sim = simulation(towers())
-    sim.step(70)
-    assert asleep(sim) == ALL
-    return sim
-
-
 @pytest.mark.parametrize("settings", [{"sleep": False}, {"integrator": "rk4"}, {"contacts": "detect"}])
-def test_other_methods_wake_everything(resting, settings):
+def test_other_methods_wake_everything(resting, settings, asleep):
     resting.use(**settings)
     assert asleep(resting) == set()
     resting.step(3)
@@ -69,8 +21,8 @@ def test_other_methods_wake_everything(resting, settings):
     assert resting["a0"].velocity[2] == pytest.approx(falls, abs=1e-3)
 
 
-def test_a_state_that_sleeps_wakes_in_a_simulation_that_does_not(resting):
-    other = simulation(towers(), sleep=False)
+def test_a_state_that_sleeps_wakes_in_a_simulation_that_does_not(resting, towers, simulation, asleep):
+    other = simulation(towers, sleep=False)
     other.state = resting.state
     assert asleep(other) == set()
     other.step(10)
@@ -78,17 +30,17 @@ def test_a_state_that_sleeps_wakes_in_a_simulation_that_does_not(resting):
 
 
 @pytest.mark.parametrize("throw", [False, True], ids=["asleep", "half asleep"])
-def test_copies_and_files_go_on_bit_for_bit(resting, tmp_path, throw):
+def test_copies_and_files_go_on_bit_for_bit(resting, tmp_path, throw, towers, simulation, asleep):
     if throw:
         resting["stone"].velocity = (4.0, 0.0, 0.5)
         resting.step(8)
         assert asleep(resting) == A | B
-    copied = simulation(towers())
+    copied = simulation(towers)
     copied.step(3)
     copied.state = resting.state.copy()
     resting.save(tmp_path / "towers.state")
     loaded = rb.load(tmp_path / "towers.state")
-    again = simulation(towers())
+    again = simulation(towers)
     again.state = resting.state
     again["a0"].asleep = False
     assert copied.hash() == loaded.hash() == resting.hash() != again.hash()
@@ -99,17 +51,17 @@ def test_copies_and_files_go_on_bit_for_bit(resting, tmp_path, throw):
         assert copied.hash() == loaded.hash() == resting.hash()
 
 
-def test_a_state_that_is_changed_before_it_is_taken_over_wakes(resting):
+def test_a_state_that_is_changed_before_it_is_taken_over_wakes(resting, asleep):
     state = resting.state.copy()
     state.velocity[resting.model.index("a0")] = (0, 0, 0.1)
     resting.state = state
     assert asleep(resting) == B | {"stone"}
 
 
-def test_steps_one_by_one_and_buffers_that_have_to_grow_change_no_bit(resting):
+def test_steps_one_by_one_and_buffers_that_have_to_grow_change_no_bit(resting, towers, simulation):
     hashes = []
     for room in (None, 60, 41):
-        sim = simulation(towers())
+        sim = simulation(towers)
         if room is not None:
             sim._step.contacts.finder.room["contacts"] = room
             sim._step.contacts.finder._allocate()
@@ -124,21 +76,21 @@ def test_steps_one_by_one_and_buffers_that_have_to_grow_change_no_bit(resting):
 
 
 @pytest.mark.parametrize("broadphase", ["all_pairs", "sweep", "grid", "tree", "cached"])
-def test_every_broad_phase_leaves_sleepers_alone_and_finds_them_when_they_wake(broadphase):
-    sim = simulation(towers(), broadphase=broadphase)
+def test_every_broad_phase_leaves_sleepers_alone_and_finds_them_when_they_wake(broadphase, towers, simulation):
+    sim = simulation(towers, broadphase=broadphase)
     sim.step(70)
     sim["stone"].velocity = (4.0, 0.0, 0.5)
     sim.step(30)
-    other = simulation(towers())
+    other = simulation(towers)
     other.step(70)
     other["stone"].velocity = (4.0, 0.0, 0.5)
     other.step(30)
     assert sim.hash() == other.hash()
 
 
-def test_contacts_of_sleepers_are_still_seen_and_persist():
+def test_contacts_of_sleepers_are_still_seen_and_persist(towers, simulation, asleep):
     told = []
-    sim = simulation(towers())
+    sim = simulation(towers)
     sim.observe(rb.ContactEvents(begin=told.append, end=told.append))
     sim.step(30)
     awake = (sim.contacts.point.copy(), sim.contacts.bodies)
@@ -155,30 +107,29 @@ def test_contacts_of_sleepers_are_still_seen_and_persist():
     assert [(event.kind, event.a, event.b) for event in told[7:]] == [("end", "a1", "a2")]
 
 
-def test_worlds_sleep_by_themselves_and_have_the_bits_of_single_runs():
-    sim = simulation(towers(), worlds=3)
+def test_worlds_sleep_by_themselves_and_have_the_bits_of_single_runs(towers, simulation):
+    sim = simulation(towers, worlds=3)
     sim.step(70)
     assert sim["a0"].asleep.tolist() == [True] * 3
     sim["stone"].velocity[1] = (4.0, 0.0, 0.5)
     sim.step(30)
     assert sim["a0"].asleep.tolist() == [True, False, True]
-    single = simulation(towers())
+    single = simulation(towers)
     single.step(70)
     single["stone"].velocity = (4.0, 0.0, 0.5)
     single.step(30)
     np.testing.assert_array_equal(sim.state.position[1], single.state.position)
 
 
-def test_groups_say_who_sleeps():
-    scene = floor()
+def test_groups_say_who_sleeps(floor, simulation, edge):
     for k in range(2):
-        scene.add_body(rb.Box(EDGE, EDGE, EDGE), mass=1.0, position=(k, 0, EDGE / 2 + k), name=f"{k}", group="cubes")
-    sim = simulation(scene)
+        floor.add_body(rb.Box(edge, edge, edge), mass=1.0, position=(k, 0, edge / 2 + k), name=f"{k}", group="cubes")
+    sim = simulation(floor)
     sim.step(60)
     assert sim["cubes"].asleep.tolist() == [True, False]
 
 
-def test_a_budget_and_a_profile_find_sleepers_asleep(resting):
+def test_a_budget_and_a_profile_find_sleepers_asleep(resting, asleep):
     state = resting.state.copy()
     resting.step(3, budget_ms=5.0)
     one = resting.hash()

@@ -1,0 +1,202 @@
+"""Contacts and sleep on the way from the state of one scene to that of another.
+
+A contact is remembered on between bodies that have kept their form and their place; of all others it is forgotten, and
+made again where they touch. Sleeping islands sleep on; ``touched`` says which bodies are to be woken then, with all
+that rests on them: those that are new or changed, and what had to do with them or with joints that are.
+
+Contacts are listed by their first collider, and colliders stand in the order of the bodies. So long as bodies that stay
+keep their order, a list without the contacts that are forgotten is again in order; where they do not, all is forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.core import arrays
+from rattleback.model.contact_memory import WRITTEN, make_memory, trimmed
+from rattleback.model.passage import carry_over
+from rattleback.model.sleep import SleepingContacts, with_room
+from rattleback.shapes import Compound, Mesh, Plane
+
+if TYPE_CHECKING:
+    from rattleback.model.body import Body
+    from rattleback.model.passage import Passage
+    from rattleback.model.state import State
+
+# What contacts of a body depend on.
+FORM = ("static", "center_of_mass", "colliders", "margin")
+
+
+@dataclass(frozen=True)
+class ContactPassage:
+    """What of the contacts and of sleep goes on.
+
+    Attributes:
+        passage: From one model to another.
+    """
+
+    passage: Passage
+
+    @cached_property
+    def formed(self) -> np.ndarray:
+        """For every body of the new model its index in the old one, where its contacts mean the same; else −1."""
+        passage, old = self.passage, self.passage.old.scene.bodies
+        same = [k >= 0 and _equal(old[k], new, FORM) for k, new in passage.new_bodies()]
+        found = np.where(np.array(same) & passage.stays["position"] & passage.stays["orientation"], passage.bodies, -1)
+        kept = found[found >= 0]
+        return found if (np.diff(kept) > 0).all() else np.full_like(found, -1)
+
+    @cached_property
+    def touched(self) -> np.ndarray:
+        """Which bodies of the new model something has happened to."""
+        passage, new = self.passage, self.passage.new
+        old = passage.old.scene
+        names = [field.name for field in fields(old.bodies[0])]
+        changed = {body.name for k, body in passage.new_bodies() if k < 0 or not _equal(old.bodies[k], body, names)}
+        ends = [(joint.a, joint.b) for name, joint in new.scene.joints.items() if name not in self._kept_joints]
+        ends += [(joint.a, joint.b) for name, joint in old.joints.items() if name not in self._kept_joints]
+        changed.update(name for pair in ends for name in pair)
+        return np.array([name in changed for name in new.names])
+
+    @cached_property
+    def unchanged(self) -> bool:
+        """Whether velocities that fitted joints and contacts still do: bodies and joints are the same ones."""
+        passage = self.passage
+        same = passage.old.names == passage.new.names and list(passage.old.scene.joints) == list(
+            passage.new.scene.joints
+        )
+        return same and not self.touched.any() and bool((self.formed >= 0).all())
+
+    @cached_property
+    def _kept_joints(self) -> set[str]:
+        passage = self.passage
+        old, new = passage.old.scene.joints, passage.new.scene.joints
+        return {
+            name
+            for seated, (name, joint) in zip(passage.seated, new.items(), strict=True)
+            if seated and _conditions(old[name]) == _conditions(joint)
+        }
+
+    def carry(self, old: State, new: State) -> None:
+        """Let a starting state go on from another one."""
+        carry_over(self.passage, old, new)
+        self._carry_memory(old, new)
+        if old.waker is not None:
+            self._carry_sleep(old, new)
+
+    def wake(self, state: State) -> None:
+        """Wake the bodies that something has happened to, once it is known how to in the new model."""
+        if not self.unchanged:
+            state.wake(self.passage.new.rows(np.flatnonzero(self.touched)).ravel())
+
+    @cached_property
+    def _colliders(self) -> np.ndarray:
+        """For every collider of all old worlds its index in the new ones; −1 where it is forgotten."""
+        counts = [[_collider_count(body) for body in model.scene.bodies] for model in self._models]
+        first = [np.concatenate([[0], np.cumsum(count)]) for count in counts]
+        one = np.full(first[0][-1], -1, dtype=np.int64)
+        for place, source in enumerate(self.formed):
+            if source >= 0:
+                one[first[0][source] : first[0][source + 1]] = np.arange(first[1][place], first[1][place + 1])
+        return _in_worlds(one, int(first[1][-1]), self.passage.new.worlds)
+
+    @cached_property
+    def _colliders_now(self) -> int:
+        return self.passage.new.worlds * sum(_collider_count(body) for body in self.passage.new.scene.bodies)
+
+    @property
+    def _models(self) -> tuple[Any, Any]:
+        return self.passage.old, self.passage.new
+
+    def _carry_memory(self, old: State, new: State) -> None:
+        device = new.clock.time.device
+        if self.unchanged:
+            new.contacts = make_memory(len(old.contacts.collider), len(old.contacts.first), device)
+            arrays.copy_into(new.contacts, old.contacts)
+            return
+        memory, place = trimmed(arrays.read(old.contacts)), self._colliders
+        if len(memory["first"]) != len(place) + 1 or memory["first"][-1] != memory["count"][0]:
+            return
+        a = np.repeat(np.arange(len(place)), np.diff(memory["first"]))
+        kept = (place[a] >= 0) & (place[memory["collider"]] >= 0)
+        rows = self._colliders_now + 1
+        found = {name: memory[name][kept] for name in ("collider", "part", "feature", "force", "slip")}
+        found["collider"] = place[found["collider"]].astype(np.int32)
+        found["first"] = np.searchsorted(place[a][kept], np.arange(rows)).astype(np.int32)
+        found["count"], found["pending"] = np.array([kept.sum()], np.int32), np.array([WRITTEN], np.int32)
+        for name in ("anchor", "heading"):
+            found[name] = np.zeros((rows, memory[name].shape[1]), dtype=memory[name].dtype)
+            found[name][place[place >= 0]] = memory[name][:-1][place >= 0]
+        new.contacts = make_memory(int(kept.sum()), rows, device)
+        arrays.write(new.contacts, found, "the contacts")
+
+    def _carry_sleep(self, old: State, new: State) -> None:
+        """Islands sleep on under the number of their first body; those that lost one are awake."""
+        passage = self.passage
+        to, rows = passage.rows(passage.bodies, len(passage.old.names))
+        place = np.full(passage.old.count, -1, dtype=np.int64)
+        place[rows] = to
+        sleep, found = arrays.read(old.sleep), arrays.read(new.sleep)
+        for name, array in found.items():
+            array[to] = sleep[name][rows]
+        lost = np.isin(found["asleep"], sleep["asleep"][place < 0])
+        found["asleep"][lost] = 0
+        for island in np.unique(found["asleep"][found["asleep"] > 0]):
+            members = found["asleep"] == island
+            found["asleep"][members] = -1 - np.flatnonzero(members)[0]
+        found["asleep"] = np.abs(found["asleep"])
+        arrays.write(new.sleep, found, "the sleep")
+        self._carry_sleeping_contacts(old, new, place)
+
+    def _carry_sleeping_contacts(self, old: State, new: State, place: np.ndarray) -> None:
+        kept = trimmed(arrays.read(old.sleeping_contacts), SleepingContacts)
+        colliders = self._colliders if len(self._colliders) else np.zeros(1, dtype=np.int64)
+        a, b = colliders[kept["collider_a"]], colliders[kept["collider_b"]]
+        good = (a >= 0) & (b >= 0)
+        moved = {"collider_a": a, "collider_b": b, "body_a": place[kept["body_a"]], "body_b": place[kept["body_b"]]}
+        kept |= {name: rows.astype(np.int32) for name, rows in moved.items()}
+        # What touched a body that is forgotten has something happen to it.
+        for row in (kept["body_a"][~good], kept["body_b"][~good]):
+            self.touched[row[row >= 0] % len(self.passage.new.names)] = True
+        count = int(good.sum())
+        new.sleeping_contacts = with_room(new.sleeping_contacts, len(old.sleeping_contacts.part))
+        room = arrays.read(new.sleeping_contacts)
+        for name, array in room.items():
+            if name != "count":
+                array[:count] = kept[name][good]
+        room["count"][0] = count
+        arrays.write(new.sleeping_contacts, room, "the sleeping contacts")
+
+
+def _in_worlds(one: np.ndarray, each: int, worlds: int) -> np.ndarray:
+    """Places of one world in all of them, of which each has ``each``."""
+    return np.concatenate([np.where(one >= 0, one + world * each, -1) for world in range(worlds)])
+
+
+def _equal(old: Body, new: Body, names: Any) -> bool:
+    """Whether two bodies have the same in these attributes."""
+    return old is new or all(_same(getattr(old, name), getattr(new, name)) for name in names)
+
+
+def _same(first: Any, second: Any) -> bool:
+    return np.array_equal(first, second) if isinstance(first, np.ndarray) else bool(first == second)
+
+
+def _conditions(joint: Any) -> tuple[Any, ...]:
+    stops = list(joint.stops()) if hasattr(joint, "stops") else []
+    return joint.rows(), stops
+
+
+def _collider_count(body: Body) -> int:
+    """Number of convex parts and surfaces of a body."""
+    return sum(1 if isinstance(entry, Plane) else _part_count(entry.shape) for entry in body.colliders)
+
+
+def _part_count(shape: Any) -> int:
+    if isinstance(shape, Compound):
+        return sum(_part_count(part.shape) for part in shape.parts)
+    return len(shape.parts) if isinstance(shape, Mesh) and shape.decompose else 1

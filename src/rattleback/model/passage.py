@@ -1,0 +1,182 @@
+"""From the state of one scene to that of another, by names: what both have goes on as it is, what is new starts.
+
+    both scenes say the same of a place, a velocity, a limit    the state's value goes on
+    the new scene says something else                          the new scene's value counts
+    a body's centre of mass lies elsewhere in its frame        its frame goes on, x' = x + R Δc, v' = v + ω × R Δc
+
+Bodies, joints and servos are known by their names, whatever their order. Angles go on where a joint sits where it did,
+memories of servos where they drive what they did in the same way. Contacts and sleep stand in ``contact_passage``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.core import arrays
+from rattleback.maths.rotation import rotate
+from rattleback.model.breaks import LIMITS
+from rattleback.model.state import servo_places
+
+if TYPE_CHECKING:
+    from rattleback.model.body import Body
+    from rattleback.model.model import Model
+    from rattleback.model.state import State
+
+WINDOWS = ("position", "orientation", "velocity", "angular_velocity")
+# What a servo must have in common with its former self for its memory to mean the same.
+DRIVING = ("joint", "control", "stretches")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """From one model to another with as many worlds.
+
+    Attributes:
+        old: The model that was.
+        new: The one that is to be.
+    """
+
+    old: Model
+    new: Model
+
+    @cached_property
+    def bodies(self) -> np.ndarray:
+        """For every body of the new model its index in the old one; −1 where it is new."""
+        return _places(self.old.names, self.new.names)
+
+    @cached_property
+    def joints(self) -> np.ndarray:
+        """The same for joints; one between other bodies is new."""
+        old, new = self.old.scene.joints, self.new.scene.joints
+        found = _places(tuple(old), tuple(new))
+        same = [name in old and (old[name].a, old[name].b) == (joint.a, joint.b) for name, joint in new.items()]
+        return np.where(same, found, -1) if same else found
+
+    @cached_property
+    def stays(self) -> dict[str, np.ndarray]:
+        """For every window of the motion, which bodies go on in it: those of which both scenes say the same."""
+        pairs = [(self.old.scene.bodies[k] if k >= 0 else None, body) for k, body in self.new_bodies()]
+        return {name: np.array([old is not None and _agree(old, new, name) for old, new in pairs]) for name in WINDOWS}
+
+    @cached_property
+    def seated(self) -> np.ndarray:
+        """Which joints sit where they did on bodies that lie as they did."""
+        old, new = self.old.scene, self.new.scene
+        still = dict(zip(self.new.names, self.stays["position"] & self.stays["orientation"], strict=True))
+        still[new.world.name] = True
+        return np.array(
+            [
+                k >= 0 and still[joint.a] and still[joint.b] and _seat(old.joints[name]) == _seat(joint)
+                for k, (name, joint) in zip(self.joints, new.joints.items(), strict=True)
+            ],
+            dtype=bool,
+        )
+
+    def rows(self, places: np.ndarray, before: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows in all worlds of what has a place among ``before`` old ones: the new rows, and the old ones."""
+        worlds, to = np.arange(self.new.worlds)[:, None], np.flatnonzero(places >= 0)
+        return (worlds * len(places) + to).ravel(), (worlds * before + places[to]).ravel()
+
+    def new_bodies(self) -> list[tuple[int, Body]]:
+        """The bodies of the new model, each with its index in the old one."""
+        return list(zip(self.bodies.tolist(), self.new.scene.bodies, strict=True))
+
+
+def carry_over(passage: Passage, old: State, new: State) -> None:
+    """Let bodies, joints, servos and the clock of a starting state go on from another one."""
+    arrays.copy_into(new.clock, old.clock)
+    _carry_bodies(passage, old, new)
+    _carry_joints(passage, old, new)
+    _carry_servos(passage, old, new)
+
+
+def _places(old: tuple[str, ...], new: tuple[str, ...]) -> np.ndarray:
+    there = {name: place for place, name in enumerate(old)}
+    return np.array([there.get(name, -1) for name in new], dtype=np.int64)
+
+
+def _agree(old: Body, new: Body, name: str) -> bool:
+    """Whether two scenes say the same of how a body starts."""
+    if old is new:
+        return True
+    if name in ("velocity", "angular_velocity") and old.static != new.static:
+        return False
+    if np.array_equal(getattr(old, name), getattr(new, name)):
+        return True
+    return name == "position" and np.allclose(old.origin, new.origin, rtol=0.0, atol=1e-12 * (1.0 + abs(new.origin)))
+
+
+def _seat(joint: Any) -> tuple[Any, ...]:
+    """Kind and place of a joint."""
+    place = [np.asarray(part).tolist() for part in (*joint.points(), *joint.frames())]
+    return type(joint), joint.in_bodies, place
+
+
+def _copy(old: Any, new: Any, names: Any, to: np.ndarray, rows: np.ndarray) -> None:
+    """Copy rows of the arrays named from one group to another."""
+    for name in names:
+        array = getattr(new, name)
+        values = np.array(array.numpy())
+        if len(to):
+            values[to] = getattr(old, name).numpy()[rows]
+            array.assign(values)
+
+
+def _carry_bodies(passage: Passage, old: State, new: State) -> None:
+    before = len(passage.old.names)
+    _copy(old.applied, new.applied, ("force", "torque"), *passage.rows(passage.bodies, before))
+    for name, same in passage.stays.items():
+        _copy(old.motion, new.motion, (name,), *passage.rows(np.where(same, passage.bodies, -1), before))
+    for place, (source, body) in enumerate(passage.new_bodies()):
+        if source < 0 or not passage.stays["position"][place]:
+            continue
+        was = passage.old.scene.bodies[source]
+        shift = body.center_of_mass - was.center_of_mass
+        if shift.any() and not np.array_equal(body.position, was.position):
+            _shift(new, passage.new.rows(np.array([place])).ravel(), shift, bool(passage.stays["velocity"][place]))
+
+
+def _shift(state: State, rows: np.ndarray, shift: np.ndarray, moving: bool) -> None:
+    """Let rows of a state mean another point of their body, where its centre of mass lies now."""
+    motion = {name: np.array(getattr(state.motion, name).numpy()) for name in WINDOWS}
+    way = rotate(motion["orientation"][rows], shift)
+    motion["position"][rows] += way
+    if moving:
+        motion["velocity"][rows] += np.cross(motion["angular_velocity"][rows], way)
+    arrays.write(state.motion, motion, "the motion")
+
+
+def _carry_joints(passage: Passage, old: State, new: State) -> None:
+    before, joints = len(passage.old.scene.joints), passage.joints
+    _copy(old.breaks, new.breaks, ("broken", "time", "force", "torque"), *passage.rows(joints, before))
+    seated = passage.rows(np.where(passage.seated, joints, -1), before)
+    _copy(old.joints, new.joints, ("angle", "other_angle"), *seated)
+    was, now = (list(model.scene.joints.values()) for model in (passage.old, passage.new))
+    for option, name in LIMITS.items():
+        same = [
+            k if k >= 0 and getattr(was[k], option, None) == getattr(joint, option, None) else -1
+            for k, joint in zip(joints, now, strict=True)
+        ]
+        _copy(old.breaks, new.breaks, (name,), *passage.rows(np.array(same, dtype=np.int64), before))
+
+
+def _carry_servos(passage: Passage, old: State, new: State) -> None:
+    """Targets set by hand go on unless the scene has another one; memories where they mean the same."""
+    was, now = servo_places(passage.old.scene), servo_places(passage.new.scene)
+    rings = [sum(ring for _, _, ring in places.values()) for places in (was, now)]
+    worlds = np.arange(passage.new.worlds)[:, None]
+    memory = [name for name in arrays.fields(old.servos) if name not in ("target", "manual", "duration", "area")]
+    for name, (place, first, ring) in now.items():
+        before, after = passage.old.scene.forces.get(name), passage.new.scene.forces[name]
+        if name not in was or any(getattr(before, part, None) != getattr(after, part, None) for part in DRIVING):
+            continue
+        row, source = worlds[:, 0] * len(now) + place, worlds[:, 0] * len(was) + was[name][0]
+        hand = ["target", "manual"] if before.target == after.target else []
+        _copy(old.servos, new.servos, memory + hand, row, source)
+        stretches, former = np.arange(first, first + ring), np.arange(was[name][1], was[name][1] + ring)
+        to, rows = (worlds * rings[1] + stretches).ravel(), (worlds * rings[0] + former).ravel()
+        _copy(old.servos, new.servos, ("duration", "area"), to, rows)

@@ -1,0 +1,155 @@
+"""Rows that yield: dampers that pull a velocity to its target, solved with all else that acts on the bodies.
+
+    λ = h/2 · c (rate − u)   for either half of a step:   u + s λ = rate,   s = 2 / (h c)
+
+c damping of the row, h length of the step, λ the impulse of the half. In the first, u is the mean of the row's velocity
+over the step, predicted with λ at its start; in the second it is the velocity the step ends with. s stands on the
+diagonal of the matrix of the joints, and s λ beside u wherever a row is measured. So a row that yields is like any
+other to a joint method, stable for every c and h; with c → ∞ it holds as the others do, and under a steady load the
+velocity is off by the load over c. A free body of mass m comes nearer to its target by 1/(1 + h c/(2 m))² in each step,
+where exp(−h c/m) is exact: of first order, without overshoot.
+
+λ is what the joint has done along the row since the half began. Velocities that are written are made fit the other rows
+before a step begins; that takes no time, so rows that yield are left out there, by a compliance that is large beside
+what the bodies yield.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.core.precision import real
+from rattleback.model.bench import Bench
+from rattleback.model.state import Motion
+from rattleback.problem.corrections import Effort, Reactions
+from rattleback.problem.joint_rows import JointRows, Joints, Letters, Rows, row_velocity
+
+# Compliance of a row that is left out, beside what its bodies yield.
+LEFT_OUT = wp.constant(real(1e9))
+
+
+@wp.func
+def done_along(rows: Rows, reactions: Reactions, j: int, r: int) -> real:
+    """Impulse of a joint along one of its rows, which are perpendicular to each other."""
+    if wp.length_sq(rows.linear[r]) > real(0.0):
+        return wp.dot(reactions.impulse[j], rows.linear[r])
+    return wp.dot(reactions.couple[j], rows.angular_b[r])
+
+
+@wp.kernel(enable_backward=False)
+def ease(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp.array[wp.int32]) -> None:
+    """The compliance of the rows of a joint, in the worlds that are wanted."""
+    j = wp.tid()
+    w = joints.world[j]
+    if which[w] == 0:
+        return
+    h = effort.time_step[w]
+    effort.eased[w] = h
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        c = letters.damping[r]
+        rows.compliance[r] = real(0.0)
+        if c > real(0.0) and joints.broken[j] == 0:
+            rows.compliance[r] = real(2.0) / (h * c)
+
+
+@wp.kernel(enable_backward=False)
+def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort) -> None:
+    """Let the rows of a joint that yield do nothing."""
+    j = wp.tid()
+    effort.eased[joints.world[j]] = real(0.0)
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        if letters.damping[r] > real(0.0):
+            mass = (joints.inverse_mass_a[j] + joints.inverse_mass_b[j]) * wp.length_sq(rows.linear[r])
+            spin = wp.dot(rows.angular_a[r], rows.spin_a[r]) + wp.dot(rows.angular_b[r], rows.spin_b[r])
+            rows.compliance[r] = LEFT_OUT * (mass + spin)
+
+
+@wp.kernel(enable_backward=False)
+def find_stale(effort: Effort, stale: wp.array[wp.int32], any_stale: wp.array[wp.int32]) -> None:
+    """Whether the compliance of the rows is that of another step."""
+    w = wp.tid()
+    stale[w] = wp.where(effort.eased[w] == effort.time_step[w], 0, 1)
+    if stale[w] == 1:
+        any_stale[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def begin_half(joints: Joints, rows: Rows, reactions: Reactions, any_stale: wp.array[wp.int32]) -> None:
+    """A half of the step begins."""
+    j = wp.tid()
+    any_stale[0] = 0
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.begun[r] = done_along(rows, reactions, j, r)
+        rows.yielded[r] = real(0.0)
+
+
+@wp.kernel(enable_backward=False)
+def note_yielded(joints: Joints, rows: Rows, reactions: Reactions) -> None:
+    """How far the rows of a joint have yielded by what it has done since."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        if rows.compliance[r] > real(0.0):
+            rows.yielded[r] = rows.compliance[r] * (done_along(rows, reactions, j, r) - rows.begun[r])
+
+
+@wp.func
+def eased_velocity(joints: Joints, rows: Rows, motion: Motion, j: int, r: int) -> real:
+    """ė of a row, with what it has yielded."""
+    rate = row_velocity(joints, rows, motion, j, r)
+    if rows.compliance[r] > real(0.0):
+        rate += rows.yielded[r]
+    return rate
+
+
+class Yielding:
+    """Records what rows that yield need; nothing where none does.
+
+    Args:
+        bench: Where the step is recorded.
+        problem: The joints as rows.
+        solver: The joint method, prepared for them.
+        reactions: What they do.
+        effort: How the loops go.
+    """
+
+    def __init__(self, bench: Bench, problem: JointRows, solver: Any, reactions: Reactions, effort: Effort) -> None:
+        self.bench, self.problem, self.solver = bench, problem, solver
+        self.reactions, self.effort = reactions, effort
+        self.some = bool(problem.letters.damping.numpy().any())
+        worlds, device = problem.model.worlds, problem.model.device
+        self.everywhere = wp.full(worlds, 1, dtype=wp.int32, device=device)
+        self.stale, self.any_stale = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
+
+    def ease(self, which: Any) -> None:
+        """Record the compliance of the rows, which have been evaluated, in the worlds where ``which`` is 1."""
+        problem = self.problem
+        self._for_joints(ease, problem.joints, problem.letters, problem.rows, self.effort, which)
+
+    def leave_out(self) -> None:
+        """Record that the rows do nothing until the step begins."""
+        if self.some:
+            problem = self.problem
+            self._for_joints(leave_out, problem.joints, problem.letters, problem.rows, self.effort)
+            self.solver.record_preparation(self.bench.program, self.everywhere)
+            self.begin_half()
+
+    def begin_step(self) -> None:
+        """Record that a step begins, maybe of another length than the last one."""
+        if self.some:
+            self.bench.for_worlds(find_stale, self.effort, self.stale, self.any_stale)
+            with self.bench.program.when(self.any_stale):
+                self.ease(self.stale)
+                self.solver.record_preparation(self.bench.program, self.stale)
+            self.begin_half()
+
+    def begin_half(self) -> None:
+        """Record that a half of the step begins."""
+        self._for_joints(begin_half, self.problem.joints, self.problem.rows, self.reactions, self.any_stale)
+
+    def note(self) -> None:
+        """Record how far the rows have yielded, before they are measured."""
+        self._for_joints(note_yielded, self.problem.joints, self.problem.rows, self.reactions)
+
+    def _for_joints(self, kernel: Any, *inputs: Any) -> None:
+        if self.some:
+            self.bench.program.launch(kernel, self.problem.joint_count, *inputs)

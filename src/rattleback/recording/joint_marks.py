@@ -1,0 +1,76 @@
+"""Joints drawn as what they are: a ball for a ball joint, a pin for a hinge, a cross for a universal joint.
+
+A mark is a solid on body B of the joint, or on body A where B is the world, as thick as the thinner of the two allows.
+Other joints have no mark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.joints import Ball, Cylindrical, Revolute, Universal
+from rattleback.maths.rotation import conjugate, multiply, rotate
+from rattleback.recording.moulds import Cast, casts
+from rattleback.recording.picture import solid_of
+from rattleback.shapes import Cylinder, Plane, Sphere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rattleback.model import Body, Scene
+
+# Radius of a mark beside the thickness of the thinner body, and beside its length at most.
+OF_THICKNESS, OF_LENGTH = 0.65, 0.18
+# Length of a pin beside its radius.
+PIN, CROSS = 3.4, 3.0
+
+
+def marks(scene: Scene) -> Iterator[tuple[int, Cast]]:
+    """The marks of all joints that have one, each with the row of its body, in that body's frame."""
+    rows = {body.name: row for row, body in enumerate(scene.bodies)}
+    for joint in scene.joints.values():
+        bodies = [scene[name] for name in (joint.b, joint.a) if name in rows]
+        solid = [body for body in bodies if not isinstance(body.shape, Plane)]
+        if type(joint) in MAKERS and solid:
+            radius = min(_radius(body) for body in solid)
+            side = "b" if joint.b in rows else "a"
+            for shape, axis in MAKERS[type(joint)](joint, radius):
+                place, turn = _in_body(joint, bodies[0], side, axis)
+                for cast in casts(shape, place, turn):
+                    yield rows[bodies[0].name], cast
+
+
+def _in_body(joint: Any, body: Body, side: str, axis: str) -> tuple[Any, Any]:
+    """Where a joint is in the frame of a body, and how the frame on side ``axis`` is turned there."""
+    point, turn = joint.points()["ab".index(side)], joint.frames()["ab".index(axis)]
+    if joint.in_bodies:
+        return point, joint.frames()["ab".index(side)]
+    back = conjugate(body.orientation)
+    return rotate(back, point - body.origin), multiply(back, turn)
+
+
+def _radius(body: Body) -> float:
+    """How thick a mark on a body may be [m]."""
+    found = []
+    for cast in casts(solid_of(body)):
+        low, high = cast.shape.bounds()
+        extent = np.asarray(high) - np.asarray(low)
+        found.append(min(OF_THICKNESS * float(extent.min()), OF_LENGTH * float(extent.max())))
+    return min(found)
+
+
+def _ball(joint: Any, radius: float) -> list[tuple[Any, str]]:
+    return [(Sphere(0.62 * radius), "a")]
+
+
+def _pin(joint: Any, radius: float) -> list[tuple[Any, str]]:
+    return [(Cylinder(0.7 * radius, PIN * radius), "a")]
+
+
+def _cross(joint: Any, radius: float) -> list[tuple[Any, str]]:
+    return [(Cylinder(0.5 * radius, CROSS * radius), side) for side in ("a", "b")]
+
+
+MAKERS: dict[type[Any], Any] = {Ball: _ball, Revolute: _pin, Cylindrical: _pin, Universal: _cross}

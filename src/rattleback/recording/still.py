@@ -1,0 +1,79 @@
+"""A still picture of a simulation, as a PNG file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Unpack
+
+from rattleback.core import checks, whole_file
+from rattleback.core.errors import FileError
+from rattleback.recording.camera import Camera
+from rattleback.recording.files import check_suffix
+from rattleback.recording.look import Appearance, LookOptions
+from rattleback.recording.renderer import Renderer, check_size
+from rattleback.recording.snapshot import snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from rattleback.simulation import Simulation
+
+STILL = Appearance(samples=32)
+
+
+def render(
+    sim: Simulation,
+    path: str | os.PathLike[str],
+    *,
+    size: tuple[int, int] = (1280, 720),
+    camera: Camera | None = None,
+    **look: Unpack[LookOptions],
+) -> None:
+    """Write a picture of a simulation as it is now; of several worlds, the first.
+
+    Args:
+        sim: The simulation; it is only looked at.
+        path: Where to, a name that ends with ``.png``.
+        size: Width and height [pixels].
+        camera: Where it is seen from; what a :class:`Camera` leaves out, or all of it, is chosen so that every body is
+            in the picture.
+        **look: ``colour``, ``"body"`` (the default) or ``"speed"``; ``fastest``, the speed that is red [m/s] (default
+            the largest there is); ``samples``, how many drawings are averaged (default 32; 1 is quick); ``sun``, the
+            direction towards the sun; ``joints=False`` to leave out their marks; ``floor=False`` to leave out the floor
+            that a scene with gravity gets where it has no plane.
+
+    Raises:
+        DeviceError: moderngl or EGL is missing; the sentence says what to install.
+        FileError: The file cannot be written.
+    """
+    target = check_place(path, (".png",), "a picture")
+    snapshot, chosen = snapshot_of(sim), STILL.with_options(look, "render")
+    with Renderer(check_size(size), chosen) as renderer:
+        drawn = renderer.draw(snapshot, renderer.aim(check_camera(camera), [snapshot]))
+    from PIL import Image
+
+    picture = Image.fromarray(drawn)
+    whole_file.write(target, lambda stream: picture.save(stream, format="png"), "picture")
+
+
+def check_camera(camera: Any) -> Camera:
+    """The camera given, or one that finds its place by itself."""
+    if camera is None:
+        return Camera()
+    checks.instance(camera, Camera, "The camera", "rb.Camera(azimuth=0.5, elevation=0.3)")
+    found: Camera = camera
+    return found
+
+
+def check_place(path: Any, suffixes: Iterable[str], what: str) -> Path:
+    """The path, if a file of that kind can be written there, as far as that can be known before the work is done."""
+    target = check_suffix(path, suffixes, what)
+    kind, folder = what.split()[-1], target.parent
+    if target.is_dir():
+        raise FileError(f"The {kind} {str(target)!r} cannot be written: it is a folder.")
+    if not folder.is_dir():
+        raise FileError(f"The {kind} {str(target)!r} cannot be written: there is no folder {str(folder)!r}.")
+    if not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise FileError(f"The {kind} {str(target)!r} cannot be written: it is write-protected.")
+    return target

@@ -1,0 +1,1 @@
+"""What the page draws: bodies, ground, joints, contacts, arrows and trails, each a part with a tick box."""

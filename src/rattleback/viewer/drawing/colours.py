@@ -1,0 +1,145 @@
+"""Colours of bodies: by body, by material, by speed or by the contact forces they feel.
+
+Quantities go from calm blue to hot yellow; the largest one of the last seconds is the end of the scale, so that the
+scale does not jump.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.recording.style import PALETTE
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rattleback.model.body import Body
+    from rattleback.viewer.frame import Frame, Picture
+    from rattleback.viewer.window import Window
+
+    Floats = NDArray[np.float64]
+
+MODES = ("Body", "Material", "Speed", "Contact force")
+STILL = (168, 174, 182)
+CHOSEN = (255, 196, 0)
+# Bodies of one colour are so much lighter or darker than each other.
+SHADES = 0.16
+# Light washes colours out; they are made this much stronger before.
+STRENGTH = 1.35
+# From calm to hot.
+SCALE = np.array([(48, 75, 120), (42, 157, 143), (233, 196, 106), (231, 111, 81), (200, 30, 40)], dtype=np.float64)
+# The end of the scale falls by this much from frame to frame, until something larger comes.
+FADING = 0.99
+
+
+def from_hex(text: str) -> tuple[int, int, int]:
+    """The parts of a colour, red, green and blue."""
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def strong(colours: NDArray[Any]) -> NDArray[np.uint8]:
+    """Colours that look right in the light of the page (colours, 3)."""
+    grey = colours.mean(axis=-1, keepdims=True)
+    return np.clip(grey + STRENGTH * (colours - grey), 0.0, 255.0).astype(np.uint8)
+
+
+PALETTE_RGB = strong(np.array([from_hex(text) for text in PALETTE], dtype=np.float64))
+
+
+def graded(part: Floats) -> NDArray[np.uint8]:
+    """Colours for numbers from 0, calm, to 1, hot (numbers, 3)."""
+    steps = np.linspace(0.0, 1.0, len(SCALE))
+    return np.stack([np.interp(part, steps, channel) for channel in SCALE.T], axis=1).astype(np.uint8)
+
+
+def by_body(bodies: Sequence[Body]) -> NDArray[np.uint8]:
+    """Colours of the bodies of a scene (bodies, 3): a few differ, many have that of their shape, lighter or darker."""
+    moving = [body for body in bodies if not body.static]
+    few = len(moving) <= len(PALETTE_RGB)
+    kinds: dict[Hashable, int] = {}
+    for body in moving:
+        kinds.setdefault(body.name if few else _kind(body), len(kinds))
+    shade = np.random.default_rng(1).uniform(1.0 - SHADES, 1.0 + SHADES, len(bodies))
+    found = np.tile(np.array(STILL, dtype=np.float64), (len(bodies), 1))
+    for row, body in enumerate(bodies):
+        if not body.static:
+            own = PALETTE_RGB[kinds[body.name if few else _kind(body)] % len(PALETTE_RGB)]
+            found[row] = own if few else own * shade[row]
+    return np.clip(found, 0.0, 255.0).astype(np.uint8)
+
+
+def _kind(body: Body) -> Hashable:
+    """Equal for bodies that look alike."""
+    return type(body.shape), 0.0 if body.shape is None else float(f"{body.shape.bounding_radius():.6g}")
+
+
+class Colours:
+    """Chooses the colours of all bodies.
+
+    Attributes:
+        mode: One of MODES.
+        largest: The end of the scale [m/s or N].
+
+    Args:
+        window: The page; what is chosen there stands out.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.mode = MODES[0]
+        self._window = window
+        self._static = np.zeros(0, dtype=np.bool_)
+        self._names: list[str] = []
+        self._fixed: dict[str, NDArray[np.uint8]] = {}
+        self.largest = 0.0
+        self._last: tuple[str, str] | None = None
+
+    def renew(self, frame: Frame) -> None:
+        """Colours by body and by material of another scene."""
+        bodies = [body for picture in frame.pictures for body in picture.scene.bodies]
+        self._static = np.array([body.static for body in bodies], dtype=np.bool_)
+        self._names = [body.name for body in bodies]
+        materials = {body.material: None for body in bodies}
+        which = {material: number for number, material in enumerate(materials)}
+        kinds = np.array([which[body.material] for body in bodies], dtype=np.int64)
+        self._fixed = {
+            "Body": np.concatenate([by_body(picture.scene.bodies) for picture in frame.pictures]),
+            "Material": PALETTE_RGB[kinds % len(PALETTE_RGB)],
+        }
+        self.largest, self._last = 0.0, None
+
+    def of(self, frame: Frame) -> NDArray[np.uint8]:
+        """The colours now, one row a body of all pictures (bodies, 3)."""
+        if self.mode in self._fixed:
+            colours = self._fixed[self.mode].copy()
+        else:
+            values = np.concatenate([self._values(picture) for picture in frame.pictures])
+            self.largest = max(float(values.max(initial=0.0)), FADING * self.largest)
+            colours = graded(values / self.largest if self.largest > 0.0 else values)
+            colours[self._static] = STILL
+        if self._window.selected:
+            chosen = np.array([name == self._window.selected for name in self._names], dtype=np.bool_)
+            colours[chosen] = CHOSEN
+        return colours
+
+    def changed(self, frame: Frame) -> NDArray[np.uint8] | None:
+        """The colours now, or None where they are as they were."""
+        now = (self.mode, self._window.selected)
+        if self.mode in self._fixed and now == self._last:
+            return None
+        self._last = now
+        return self.of(frame)
+
+    def _values(self, picture: Picture) -> Floats:
+        """Speed [m/s] or contact force [N] of each body."""
+        if self.mode == "Speed":
+            return np.asarray(np.linalg.norm(picture.velocity, axis=1))
+        total = np.zeros(len(picture.position))
+        if picture.contacts is not None and len(picture.contacts):
+            size = np.linalg.norm(picture.contacts.force, axis=1)
+            for side in (picture.contacts.body_a, picture.contacts.body_b):
+                np.add.at(total, side, size)
+        return total

@@ -1,0 +1,1 @@
+"""The controls of the page, by the tabs they are in."""

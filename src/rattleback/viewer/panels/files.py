@@ -1,0 +1,148 @@
+"""Files: save points, states and scenes to keep and to open, recordings and pictures to take home."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from viser import Icon
+
+from rattleback.core.errors import FileError, RattlebackError
+from rattleback.io import scene_file, state_file
+from rattleback.simulation import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.window import Window
+
+SAVE, UNDO = "Save point", "Undo"
+# How long a browser may take for a picture [s].
+PATIENCE = 20.0
+# State files are archives, and these begin so.
+ARCHIVE = b"PK"
+
+
+class Files:
+    """Save points, states, scenes and pictures.
+
+    Args:
+        window: The page.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.session = window.session
+        gui: Any = window.server.gui
+        with window.tabs["Files"]:
+            hint = "A save point is a moment to go back to by Undo. Keys: B and U."
+            self.points = gui.add_button_group("Moments", (SAVE, UNDO), hint=hint)
+            self.count = gui.add_markdown("")
+            self.save = gui.add_button("Save state", icon=Icon.DOWNLOAD, hint="Scene, settings and state as one file.")
+            hint = "A state (.rb.npz) or a scene (.rb.json); it takes the place of what is here."
+            self.load = gui.add_upload_button("Open file …", icon=Icon.UPLOAD, hint=hint)
+            self.picture = gui.add_button("Picture of the view", icon=Icon.CAMERA, hint="What you see, as a PNG file.")
+        self.points.on_click(lambda event: self.press(event.target.value))
+        self.save.on_click(lambda event: self.download_state(event.client))
+        self.load.on_upload(lambda event: self.open(event.target.value.name, event.target.value.content))
+        self.picture.on_click(lambda event: self.download_picture(event.client))
+        for label, key, name in (("Set a save point", "B", SAVE), ("Undo to the last save point", "U", UNDO)):
+            gui.add_command(label, hotkey=key).on_trigger(lambda _, name=name: self.press(name))
+
+    def press(self, button: str) -> Future[Any]:
+        """Set a save point, or go back to the last one."""
+        return self.session.save_point() if button == SAVE else self.session.undo()
+
+    def download_state(self, client: Any) -> None:
+        """Send scene, settings and state as they are now."""
+
+        def write() -> bytes:
+            return self.session.do(_state_bytes).result()[0]
+
+        send(self.session, client, f"{stem(self.session.frame)}.rb.npz", write)
+
+    def download_picture(self, client: Any) -> None:
+        """Send what a client sees."""
+        send(self.session, client, f"{stem(self.session.frame)}.png", lambda: picture_of(client))
+
+    def open(self, name: str, content: bytes) -> Future[Any]:
+        """Open a file in place of what is here; nothing is lost where it cannot be read."""
+        return self.session.open(lambda: opened(name, content, self.session.sims[0].device.alias))
+
+    def renew(self, frame: Frame) -> None:
+        """Nothing here hangs on the scene."""
+
+    def show(self, frame: Frame) -> None:
+        """Say how many save points there are."""
+        count = frame.save_points
+        where = "the start" if count == 0 else "the save point" if count == 1 else f"the last of {count} save points"
+        text = f"<small>Undo goes back to {where}.</small>"
+        if self.count.content != text:
+            self.count.content = text
+
+
+def send(session: Any, client: Any, name: str, write: Callable[[], bytes]) -> None:
+    """Send a file to who asked for it; what goes wrong is told, unless it was told already.
+
+    Args:
+        session: Tells the user.
+        client: Who asked.
+        name: Name of the file.
+        write: Makes its contents.
+    """
+    told = len(session.notices)
+    try:
+        client.send_file_download(name, write(), save_immediately=True)
+    except (RattlebackError, TimeoutError, RuntimeError) as error:
+        if len(session.notices) == told:
+            session.tell(f"The file {name!r} could not be made: {error}", fault=True)
+
+
+def stem(frame: Frame) -> str:
+    """A name for files about this moment."""
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', frame.picture.scene.name)}-{frame.time:.3f}s"
+
+
+def opened(name: str, content: bytes, device: str) -> Simulation:
+    """The simulation of a state or scene file; nothing in a file is ever run.
+
+    Args:
+        name: What the file is called, for messages.
+        content: Its contents.
+        device: Where to simulate.
+
+    Raises:
+        FileError: It cannot be read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(content)
+        try:
+            if content.startswith(ARCHIVE):
+                return state_file.load(path, device=device)
+            return Simulation(scene_file.load(path), device=device)
+        except FileError as error:
+            raise FileError(str(error).replace(str(path), name)) from None
+
+
+def _state_bytes(sim: Simulation) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        sim.save(path)
+        return path.read_bytes()
+
+
+def picture_of(client: Any) -> bytes:
+    """What a client sees, as a PNG file on white."""
+    import imageio.v3
+    import numpy as np
+
+    height, width = client.camera.image_height, client.camera.image_width
+    seen = client.get_render(height, width, transport_format="png", timeout=PATIENCE)
+    colour, cover = seen[..., :3].astype(np.float64), seen[..., 3:].astype(np.float64) / 255.0
+    flat = (colour * cover + 255.0 * (1.0 - cover)).round().astype(np.uint8)
+    written: bytes = imageio.v3.imwrite("<bytes>", flat, extension=".png")
+    return written

@@ -1,0 +1,224 @@
+"""Live plots: energy, the certificate as a picture, effort, contacts, any quantity; and the stages of a step."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rattleback.core.errors import RattlebackError
+from rattleback.recording.quantities import NAMES, find_quantity
+from rattleback.recording.style import PALETTE
+from rattleback.viewer.panels.curves import PLOTS, Curves
+from rattleback.viewer.panels.history import History
+from rattleback.viewer.panels.number_form import PRESS_ENTER
+from rattleback.viewer.panels.readings import duration
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from rattleback.core.report import Profile
+    from rattleback.simulation import Simulation
+    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.window import Window
+
+# Plots are drawn anew at most so often [1/s].
+DRAWINGS = 6.0
+ASPECT = 1.7
+# What is plotted from the start.
+AT_FIRST = ("Energy [J]", "Error / tolerance")
+STEPS_MEASURED = 20
+# More curves of one quantity cannot be told apart.
+MOST_CURVES = 8
+
+
+class Plot:
+    """One plot of the page, and what it has seen.
+
+    Args:
+        window: The page.
+        curves: What it shows.
+        shown: Whether it is shown at first.
+    """
+
+    def __init__(self, window: Window, curves: Curves, shown: bool) -> None:
+        self.curves, self._window = curves, window
+        gui: Any = window.server.gui
+        self.box = gui.add_checkbox(curves.title, initial_value=shown, hint=curves.hint)
+        self._handle: Any = None
+        self._history = History(1)
+        self._names: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether its box is ticked."""
+        return bool(self.box.value)
+
+    def renew(self, frame: Frame) -> None:
+        """There is another scene: begin anew where it has other curves."""
+        names = tuple(self.curves.names(frame))
+        if names != self._names:
+            self._names, self._history = names, History(len(names))
+            self._drop()
+
+    def remove(self) -> None:
+        """Take it off the page."""
+        self._drop()
+        self.box.remove()
+
+    def _drop(self) -> None:
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+    def sample(self, frame: Frame) -> None:
+        """Note the values of a frame."""
+        if self.shown:
+            self._history.add(frame.time, self.curves.read(frame))
+
+    def draw(self) -> None:
+        """Show what was seen, or nothing where the box is not ticked."""
+        if not self.shown:
+            if self._handle is not None:
+                self._handle.visible = False
+            return
+        if self._handle is None:
+            self._handle = self._make()
+        self._handle.visible = True
+        self._handle.data = self._history.data
+
+    def _make(self) -> Any:
+        from viser import uplot
+
+        lines = [
+            uplot.Series(label=name, stroke=PALETTE[k % len(PALETTE)], width=1.5, points={"show": False})
+            for k, name in enumerate(self._names)
+        ]
+        upright = uplot.Scale(distr=3) if self.curves.logarithmic else uplot.Scale()
+        with self._window.tabs["Plots"]:
+            return self._window.server.gui.add_uplot(
+                self._history.data,
+                (uplot.Series(label="t [s]"), *lines),
+                scales={"x": uplot.Scale(time=False), "y": upright},
+                aspect=ASPECT,
+                order=self.box.order,
+            )
+
+
+class Plots:
+    """The tab of the plots.
+
+    Args:
+        window: The page.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.window, self.session = window, window.session
+        gui: Any = window.server.gui
+        self._lock = threading.Lock()
+        with window.tabs["Plots"]:
+            self.plots = [Plot(window, curves, curves.title in AT_FIRST) for curves in PLOTS]
+            self.form = gui.add_form(None)
+            with self.form:
+                hint = "Plot a quantity by its name: energy.total, arm.position, hinge.angle."
+                self.wanted = gui.add_text("Quantity", "", hint=f"{hint} {PRESS_ENTER}")
+            self.more = gui.add_dropdown("or choose", ("", *NAMES), hint="Quantities of the whole scene.")
+            self.measure = gui.add_button("Measure the stages of a step", hint="Where the time of a step goes.")
+            self.stages = gui.add_html("")
+        self.form.on_submit(lambda _: self._ask(self.wanted))
+        self.more.on_update(lambda event: None if event.client is None else self._ask(self.more))
+        self.measure.on_click(lambda _: self.measure_stages())
+        self._drawn = 0.0
+        self._own: dict[str, Plot] = {}
+        self._want()
+
+    def renew(self, frame: Frame) -> None:
+        """Go on; plots of quantities go with the simulation they are of."""
+        with self._lock:
+            for name in [name for name in self._own if name not in self.session.probes]:
+                self._own[name].remove()
+                self.plots.remove(self._own.pop(name))
+            for plot in self.plots:
+                plot.renew(frame)
+
+    def show(self, frame: Frame) -> None:
+        """Note the frame, and draw now and then."""
+        with self._lock:
+            self._want()
+            for plot in self.plots:
+                plot.sample(frame)
+            now = time.perf_counter()
+            if frame.playing and now - self._drawn < 1.0 / DRAWINGS:
+                return
+            self._drawn = now
+            for plot in self.plots:
+                plot.draw()
+
+    def add(self, name: str) -> Future[Any]:
+        """Plot a quantity from now on."""
+        return self.session.do(lambda sim: self._add(sim, name) if sim is self.session.sims[0] else None)
+
+    def measure_stages(self) -> Future[Any]:
+        """Measure where the time of a step goes; the simulation stays where it is."""
+
+        def measure(sim: Simulation) -> None:
+            if sim is self.session.sims[0]:
+                self.stages.content = stage_bars(sim.profile(STEPS_MEASURED))
+
+        return self.session.do(measure)
+
+    def _want(self) -> None:
+        """Have frames hold what the ticked plots need."""
+        for plot in self.plots:
+            if plot.shown:
+                self.session.wanted.update(plot.curves.wants)
+
+    def _ask(self, control: Any) -> None:
+        if name := str(control.value).strip():
+            control.value = ""
+            self.add(name)
+
+    def _add(self, sim: Simulation, name: str) -> None:
+        quantity = find_quantity(name, sim)
+        labels = quantity.labels[:MOST_CURVES]
+        if len(labels) < len(quantity.labels):
+            self.session.tell(f"Of {name!r} the first {MOST_CURVES} curves are plotted.")
+        self.session.probes[name] = partial(_first_numbers, quantity.read, len(labels), sim.worlds is not None)
+        curves = Curves(
+            f"{name}{f' [{quantity.unit}]' if quantity.unit else ''}",
+            "A quantity of the first simulation.",
+            (),
+            lambda frame: labels,
+            lambda frame: frame.picture.probes.get(name, [np.nan] * len(labels)),
+        )
+        with self._lock, self.window.tabs["Plots"]:
+            if name not in self._own:
+                self._own[name] = plot = Plot(self.window, curves, shown=True)
+                plot.renew(self.session.frame)
+                self.plots.append(plot)
+
+
+def _first_numbers(read: Any, count: int, batched: bool, sim: Simulation) -> list[float]:
+    """The first numbers of a quantity, of the first world; none where it cannot be read."""
+    try:
+        values = np.asarray(read(sim), dtype=np.float64)
+    except RattlebackError:
+        return [np.nan] * count
+    return [float(value) for value in (values[0] if batched and values.ndim else values).ravel()[:count]]
+
+
+def stage_bars(profile: Profile) -> str:
+    """Where the time of a step goes, as a table with bars in HTML."""
+    rows = []
+    for name, seconds in sorted(profile.seconds.items(), key=lambda entry: -entry[1]):
+        part = 100.0 * seconds / (profile.total or 1.0)
+        bar = f'<div style="background:{PALETTE[0]};height:0.6em;width:{part:.1f}%"></div>'
+        cell = f'<td style="width:50%">{bar}</td>'
+        rows.append(f"<tr><td>{escape(name)}</td>{cell}<td>{duration(seconds)}</td></tr>")
+    total = f"<tr><td><b>step</b></td><td></td><td><b>{duration(profile.total)}</b></td></tr>"
+    table = f'<table style="width:100%;font-size:0.85em">{"".join(rows)}{total}</table>'
+    return f'<div style="padding:0 0.75em 0.6em">{table}</div>'

@@ -1,0 +1,95 @@
+"""The picker of scenes: all that are built in, with the parameters their functions take."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from viser import Icon
+
+from rattleback.scenes import MENU
+from rattleback.scenes.parameters import KINDS, parameters_of, summary_of
+from rattleback.simulation import Simulation
+
+if TYPE_CHECKING:
+    from rattleback.scenes.parameters import Parameter
+    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.window import Window
+
+# Place below all parameters.
+LAST = 1e9
+# Digits after the point that can be typed.
+DIGITS = 6
+
+
+class Scenes:
+    """The picker of scenes.
+
+    Args:
+        window: The page.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.session, self._server = window.session, window.server
+        gui: Any = window.server.gui
+        there = window.session.frame.picture.scene.name
+        self.fields: dict[str, Any] = {}
+        with window.tabs["Run"], gui.add_folder("Scenes", expand_by_default=False) as self._folder:
+            first = there if there in MENU else next(iter(MENU))
+            self.picker = gui.add_dropdown("Scene", tuple(MENU), initial_value=first, hint="Type to search.")
+            self.summary = gui.add_markdown("")
+            self.button = gui.add_button("Open", icon=Icon.FOLDER_OPEN, order=LAST)
+        self.picker.on_update(lambda _: self.offer())
+        self.button.on_click(lambda _: self.open())
+        self.offer()
+
+    def offer(self) -> None:
+        """Show what the scene picked is and which parameters it has."""
+        build = MENU[self.picker.value].build
+        with self._server.atomic():
+            for field in self.fields.values():
+                field.remove()
+            self.summary.content = summary_of(build)
+            with self._folder:
+                self.fields = {name: self._field(parameter) for name, parameter in parameters_of(build).items()}
+
+    def open(self) -> None:
+        """Open the scene picked in place of the one that is shown; it waits at its start."""
+        name, values = self.picker.value, {key: field.value for key, field in self.fields.items()}
+        known = parameters_of(MENU[name].build)
+        given = {key: KINDS[known[key].kind](value) for key, value in values.items()}
+        self.button.disabled, self.button.label = True, "Opening …"
+        self.session.open(lambda: self._make(name, given)).add_done_callback(lambda _: self._opened())
+
+    def _make(self, name: str, values: dict[str, Any]) -> Simulation:
+        entry, device = MENU[name], self.session.sims[0].device.alias
+        scene = entry.build(**values)
+        return Simulation(scene, time_step=entry.time_step, integrator=entry.integrator, device=device)
+
+    def _opened(self) -> None:
+        self.button.disabled, self.button.label = False, "Open"
+
+    def _field(self, parameter: Parameter) -> Any:
+        gui, label = self._server.gui, parameter.name.replace("_", " ")
+        hint = parameter.meaning or None
+        if parameter.kind == "bool":
+            return gui.add_checkbox(label, bool(parameter.default), hint=hint)
+        if parameter.kind == "str":
+            return gui.add_text(label, parameter.default, hint=hint)
+        if parameter.kind == "int":
+            return gui.add_number(label, int(parameter.default), step=1, hint=hint)
+        field = gui.add_number(label, float(parameter.default), step=_stride(parameter.default), hint=hint)
+        field.precision = DIGITS
+        return field
+
+    def renew(self, frame: Frame) -> None:
+        """Give the panel the name of the scene."""
+        self._server.gui.set_panel_label(frame.picture.scene.name)
+
+    def show(self, frame: Frame) -> None:
+        """Nothing here hangs on the step."""
+
+
+def _stride(value: float) -> float:
+    """A step of the arrows beside a number that suits its size."""
+    return 0.1 if value == 0.0 else float(10.0 ** (math.floor(math.log10(abs(value))) - 1))

@@ -1,0 +1,94 @@
+"""The Show tab: what is drawn, and in which colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rattleback.viewer.drawing.bodies import Bodies, bodies_of
+from rattleback.viewer.drawing.colours import MODES
+from rattleback.viewer.drawing.ground import Ground, look_at_all
+
+if TYPE_CHECKING:
+    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.window import Window
+
+HINTS = {
+    "Bodies": "The bodies themselves.",
+    "Ground": "Planes, or a grid below the scene.",
+    "Joints and springs": "Balls, pins, rails, rods and coils; motors are red, and so is what is broken.",
+    "Contact forces": "Where bodies touch, and how hard in the last step.",
+    "Centres of mass": "Axes at the centre of mass of each body.",
+    "Velocities": "Arrows along the velocity of each body.",
+    "Trails": "Where bodies were in the last three seconds.",
+}
+UNITS = {"Speed": "m/s", "Contact force": "N"}
+
+
+class Show:
+    """Tick boxes for everything that can be drawn, and the choice of colours.
+
+    Args:
+        window: The page; parts made before this one get a tick box.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._bodies = bodies_of(window)
+        self._legend: Any = None
+        self._asked: set[str] = set()
+        with window.tabs["Show"]:
+            self._add_colours()
+            for part in window.parts:
+                if hasattr(part, "title") and hasattr(part, "visible"):
+                    self._add_tick(part, part.title, "visible", HINTS.get(part.title))
+                if isinstance(part, Bodies):
+                    self._add_tick(part, "See-through", "clear", "See what goes on inside.")
+                if isinstance(part, Ground):
+                    self._add_tick(part, "Shadows", "shadows", "Switch them off where the page is slow.")
+            button = window.server.gui.add_button("Look at all", hint="Turn the camera to the whole scene.")
+            button.on_click(lambda _: self._look())
+
+    def renew(self, frame: Frame) -> None:
+        """Nothing here hangs on the scene."""
+
+    def show(self, frame: Frame) -> None:
+        """Say what the colours mean."""
+        if self._bodies is None or self._legend is None:
+            return
+        colours = self._bodies.colours
+        self._legend.visible = colours.mode in UNITS
+        if colours.mode in UNITS:
+            self._legend.content = f"Blue is nothing, red is {colours.largest:.2g} {UNITS[colours.mode]}."
+
+    def _add_colours(self) -> None:
+        if self._bodies is None:
+            return
+        gui, colours = self._window.server.gui, self._bodies.colours
+        choice = gui.add_dropdown("Colour by", MODES, initial_value=colours.mode, hint="What colours of bodies mean.")
+        self._legend = gui.add_markdown("", visible=False)
+
+        @choice.on_update
+        def _(event: Any) -> None:
+            colours.mode = choice.value
+            self._redraw()
+
+    def _add_tick(self, part: Any, title: str, name: str, hint: str | None) -> None:
+        box = self._window.server.gui.add_checkbox(title, initial_value=getattr(part, name), hint=hint)
+
+        @box.on_update
+        def _(event: Any) -> None:
+            setattr(part, name, box.value)
+            self._redraw()
+
+    def _redraw(self) -> None:
+        """Have a frame made, even if nothing moves, now that other things are wanted in it."""
+        wanted = self._window.session.wanted
+        needed = {name for part in self._window.parts for name in getattr(part, "wants", ())}
+        wanted.difference_update(self._asked - needed)
+        self._asked = (self._asked & needed) | (needed - wanted)
+        wanted.update(needed)
+        self._window.session.do(lambda sim: None)
+
+    def _look(self) -> None:
+        if self._bodies is not None and self._bodies.layout is not None:
+            look_at_all(self._window, self._bodies.layout)

@@ -1,0 +1,180 @@
+"""The slots of a simulation as drop-downs: what each offers, what it holds, and what to ask for to change it.
+
+All choices come from the menus of the rooms; a method that is on no menu goes by the name of its class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rattleback import presets
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.detection import Detection
+from rattleback.core.choice import name_of
+from rattleback.core.errors import InputError
+from rattleback.integrators import MENU as INTEGRATORS
+from rattleback.settings import CONTACT_TIMES
+from rattleback.solvers import contacts as contact_methods
+from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.contacts.impact import RESTITUTIONS
+from rattleback.solvers.contacts.impulse import Impulse
+from rattleback.solvers.contacts.shock_propagation import ShockPropagation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rattleback.settings import Methods
+    from rattleback.simulation import Simulation
+
+AUTOMATIC, NO_LAW = "automatic", "none"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Something that can be chosen.
+
+    Attributes:
+        name: Its name in the code.
+        label: What it is called on the page.
+        hint: What it means.
+        options: What there is to choose.
+        read: What is chosen, by name.
+        settings: Settings of ``Simulation.use`` that choose a name, given what there is.
+    """
+
+    name: str
+    label: str
+    hint: str
+    options: tuple[str, ...]
+    read: Callable[[Methods], str]
+    settings: Callable[[str, Methods], dict[str, Any]]
+
+    def choose(self, sim: Simulation, name: str) -> None:
+        """Choose for a running simulation; a session tells of its faults in its own way, so it must not warn."""
+        if name != self.read(sim.methods):
+            settings: Any = self.settings(name, sim.methods)
+            sim.use(**settings, warn=False)
+
+
+def _detection(methods: Methods) -> Detection:
+    return methods.detection or Detection()
+
+
+def _broadphase(methods: Methods) -> str:
+    chosen = _detection(methods).broadphase
+    return AUTOMATIC if chosen is None else name_of(chosen, broadphase.MENU)
+
+
+def impulse_of(contacts: Any) -> Impulse | None:
+    """The impulses behind a contact method; None where it has none."""
+    inner = contacts.inner if isinstance(contacts, ShockPropagation) else contacts
+    return inner if isinstance(inner, Impulse) else None
+
+
+def with_impulse(contacts: Any, **changes: Any) -> Any:
+    """A contact method with other parameters of its impulses.
+
+    Raises:
+        InputError: It has none.
+    """
+    inner = impulse_of(contacts)
+    if inner is None:
+        raise InputError("This contact method has no impulses; choose one that has, such as 'impulse', first.")
+    changed = replace(inner, **changes)
+    return replace(contacts, inner=changed) if isinstance(contacts, ShockPropagation) else changed
+
+
+def sweeps_of(contacts: Any) -> int | None:
+    """How many sweeps a contact method takes; None where it takes none."""
+    if isinstance(contacts, ShockPropagation):
+        return contacts.after
+    inner = impulse_of(contacts)
+    return None if inner is None else inner.max_sweeps
+
+
+def with_sweeps(contacts: Any, sweeps: int) -> Any:
+    """A contact method with so many sweeps."""
+    if isinstance(contacts, ShockPropagation):
+        return replace(contacts, after=sweeps)
+    return with_impulse(contacts, max_sweeps=sweeps)
+
+
+def _restitution(methods: Methods) -> str:
+    inner = impulse_of(methods.contacts)
+    return NO_LAW if inner is None else inner.restitution
+
+
+def _contacts(name: str, methods: Methods) -> dict[str, Any]:
+    """Another contact method; the law of collisions stays."""
+    method, before = contact_methods.MENU[name](), impulse_of(methods.contacts)
+    keeps = before is not None and impulse_of(method) is not None
+    return {"contacts": with_impulse(method, restitution=before.restitution) if before and keeps else method}
+
+
+SLOTS = (
+    Slot(
+        "preset",
+        "Preset",
+        "Settings that go together: accurate, balanced or fast. It changes those below.",
+        tuple(presets.MENU),
+        lambda methods: methods.preset,
+        lambda name, _: {"preset": name},
+    ),
+    Slot(
+        "joints",
+        "Joints",
+        "How joints are held together.",
+        tuple(joint_methods.MENU),
+        lambda methods: name_of(methods.joints, joint_methods.MENU),
+        lambda name, _: {"joints": name},
+    ),
+    Slot(
+        "contacts",
+        "Contacts",
+        "What is done where bodies touch.",
+        tuple(contact_methods.MENU),
+        lambda methods: name_of(methods.contacts, contact_methods.MENU),
+        _contacts,
+    ),
+    Slot(
+        "restitution",
+        "Restitution",
+        "The law by which bodies rebound.",
+        tuple(RESTITUTIONS),
+        _restitution,
+        lambda name, methods: {"contacts": with_impulse(methods.contacts, restitution=name)},
+    ),
+    Slot(
+        "integrator",
+        "Integrator",
+        "How free bodies move through a step.",
+        tuple(INTEGRATORS),
+        lambda methods: name_of(methods.integrator, INTEGRATORS),
+        lambda name, _: {"integrator": name},
+    ),
+    Slot(
+        "broadphase",
+        "Broad phase",
+        "How pairs that may touch are found.",
+        (AUTOMATIC, *broadphase.MENU),
+        _broadphase,
+        lambda name, _: {"broadphase": None if name == AUTOMATIC else name},
+    ),
+    Slot(
+        "narrowphase",
+        "Narrow phase",
+        "How the distance of two bodies is found.",
+        tuple(narrowphase.MENU),
+        lambda methods: name_of(_detection(methods).narrowphase, narrowphase.MENU),
+        lambda name, _: {"narrowphase": name},
+    ),
+    Slot(
+        "contact_time",
+        "Contact time",
+        "Whether a step ends when bodies touch, and how that moment is found.",
+        CONTACT_TIMES,
+        lambda methods: methods.contact_time,
+        lambda name, _: {"contact_time": name},
+    ),
+)

@@ -1,0 +1,134 @@
+"""The server of the page: viser's, behind the gate, on this machine only unless told otherwise, without a tunnel.
+
+viser 1.1.1 has no login, accepts any origin and lets every client ask for a public address. Its server is therefore
+made with a gate in front of every request, and what opens tunnels is taken out. The version is pinned: this file leans
+on how viser makes its server.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import threading
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from rattleback.core.errors import InputError
+from rattleback.viewer.gate import Answer, Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import viser
+
+_making = threading.Lock()
+# A client that sends nonsense loses its connection; the user's terminal need not hear of it.
+_log = logging.getLogger("rattleback.viewer.server")
+_log.addHandler(logging.NullHandler())
+_log.propagate = False
+
+
+def load_viser() -> Any:
+    """The package that serves the page; where it is missing, a sentence says how to get it."""
+    try:
+        import viser
+    except ImportError:
+        wanted = "pip install 'rattleback[viewer]'"
+        raise InputError(f"The viewer needs the package viser; install it with {wanted}.") from None
+    return viser
+
+
+def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserServer:
+    """A running server.
+
+    Args:
+        gate: Decides about every request.
+        listen: Address to listen at.
+        port: Port to listen at; where it is taken, the next free one; 0 for any.
+        title: What the panel of the page is called.
+    """
+    viser = load_viser()
+    with _making, _gated(gate), _quiet():
+        server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
+    # viser ends what is left of its servers at exit, after this.
+    atexit.register(_hush)
+    _close_tunnels(server)
+    return server
+
+
+def stop_server(server: viser.ViserServer) -> None:
+    """End a server, without a word."""
+    with _quiet():
+        server.stop()
+
+
+class _Patched:
+    """A module with other attributes in front of its own."""
+
+    def __init__(self, module: Any, **others: Any) -> None:
+        self._module = module
+        self.__dict__.update(others)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+@contextlib.contextmanager
+def _gated(gate: Gate) -> Iterator[None]:
+    """While this is open, servers that viser makes ask the gate first."""
+    import viser.infra._infra
+    import websockets.asyncio.server
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    def serve(*arguments: Any, process_request: Any, **options: Any) -> Any:
+        def judge_first(connection: Any, request: Any) -> Any:
+            try:
+                answer = gate.judge(request.path, request.headers, connection.local_address[0])
+            except LookupError:
+                answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
+            if answer is None:
+                return process_request(connection, request)
+            body = answer.text.encode()
+            headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
+            return Response(answer.status, answer.status.phrase, headers, body)
+
+        return websockets.asyncio.server.serve(*arguments, process_request=judge_first, logger=_log, **options)
+
+    infra: Any = viser.infra._infra
+    own = infra.websockets
+    inner = _Patched(own.asyncio, server=_Patched(own.asyncio.server, serve=serve))
+    infra.websockets = _Patched(own, asyncio=inner)
+    try:
+        yield
+    finally:
+        infra.websockets = own
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """While this is open, viser prints nothing."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def _hush() -> None:
+    import rich
+
+    rich.get_console().quiet = True
+
+
+def _close_tunnels(server: Any) -> None:
+    """Take out what lets a client ask for a public address."""
+    from viser import _messages
+
+    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
+    server.gui.configure_theme(show_logo=False, show_share_button=False)

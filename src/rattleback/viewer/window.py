@@ -1,0 +1,135 @@
+"""The window: one page that shows a session, made of parts that each draw or steer something.
+
+A thread of its own, about thirty times a second, hands the last frame to every part. A part never touches the
+simulation: it reads frames and queues commands.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rattleback.viewer.door import Door
+from rattleback.viewer.gate import Gate
+from rattleback.viewer.server import make_server, stop_server
+from rattleback.viewer.session import FRAME_RATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.session import Session
+
+
+# The panel of the page has these tabs.
+TABS = ("Run", "Methods", "Show", "Edit", "Plots", "Files")
+
+
+class Part(Protocol):
+    """Something on the page."""
+
+    def renew(self, frame: Frame) -> None:
+        """There is another scene: make anew what hangs on its bodies, joints and forces."""
+
+    def show(self, frame: Frame) -> None:
+        """There is a new frame: show it."""
+
+
+class Window:
+    """A page that shows a session.
+
+    Attributes:
+        session: What it shows.
+        server: What serves it.
+        tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
+        selected: Name of the body or joint the user has chosen; empty for none.
+        parts: What is on it.
+        frame_seconds: Time it took to show the last frame [s].
+
+    Args:
+        session: What to show.
+        parts: Functions of the window, each of which makes a part; by default all of the simulator.
+        door: Where it is served and who may come in.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        parts: Sequence[Callable[[Window], Part]] | None = None,
+        door: Door | None = None,
+    ) -> None:
+        self.session, self.selected = session, ""
+        self.door = Door() if door is None else door
+        self._gate = Gate(self.door.hosts, self.door.token)
+        self.server = make_server(self._gate, self.door.listen, self.door.port, session.frame.picture.scene.name)
+        group = self.server.gui.add_tab_group()
+        self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
+        self._selecting: list[Callable[[str], Any]] = []
+        self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
+        self._closing = threading.Event()
+        if parts is None:
+            from rattleback.viewer.parts import PARTS
+
+            parts = PARTS
+        self.parts: list[Part] = []
+        for make in parts:
+            self.parts.append(make(self))
+        self.refresh()
+        self._thread = threading.Thread(target=self._pump, name="rattleback page", daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        token = self.door.token or self._gate.token()
+        return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
+
+    def select(self, name: str) -> None:
+        """Choose a body or a joint; an empty name for none."""
+        self.selected = name
+        for tell in self._selecting:
+            tell(name)
+
+    def on_select(self, tell: Callable[[str], Any]) -> None:
+        """Have a function called with the name of what is chosen."""
+        self._selecting.append(tell)
+
+    def refresh(self) -> None:
+        """Show the last frame, if it has not been shown."""
+        frame = self.session.frame
+        if frame.number == self._shown and frame.version == self._version:
+            return
+        begun = time.perf_counter()
+        with self.server.atomic():
+            if frame.version != self._version:
+                for part in self.parts:
+                    part.renew(frame)
+            for part in self.parts:
+                part.show(frame)
+        self._version, self._shown = frame.version, frame.number
+        self.frame_seconds = time.perf_counter() - begun
+
+    def close(self) -> None:
+        """Take the page down; the session goes on."""
+        self._closing.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+        stop_server(self.server)
+
+    def _pump(self) -> None:
+        """What the thread does until the page is taken down."""
+        following = time.perf_counter()
+        while not self._closing.is_set():
+            self.refresh()
+            self._tell_news()
+            following = max(following + 1.0 / FRAME_RATE, time.perf_counter())
+            self._closing.wait(following - time.perf_counter())
+
+    def _tell_news(self) -> None:
+        """Show what the session has to tell to all who look."""
+        for notice in [notice for notice in self.session.notices if notice.number > self._told]:
+            self._told = notice.number
+            title = "That did not work" if notice.fault else "Done"
+            for client in self.server.get_clients().values():
+                client.add_notification(title, notice.text, auto_close_seconds=12.0 if notice.fault else 4.0)

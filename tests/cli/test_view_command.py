@@ -1,0 +1,116 @@
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from rattleback.cli.main import main
+
+pytest.importorskip("viser")
+# A shell may start what it runs with Ctrl-C switched off; this program switches it on first.
+COMMAND = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("rattleback", run_name="__main__", alter_sys=True)
+"""
+
+
+def started(*argv):
+    """The command as a process, and the first line it printed that holds an address."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, argv)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for line in process.stdout:
+        if "http://" in line:
+            return process, line
+    raise AssertionError(process.stderr.read())
+
+
+def ended(process):
+    """Standard output and error after Ctrl-C, and the exit code."""
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    return out, err, process.returncode
+
+
+def test_view_prints_its_address_serves_the_page_and_ends_cleanly_with_ctrl_c():
+    process, line = started("view", "pendulum", "--no-browser")
+    address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    assert b"<html" in opener.open(address).read()
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(address)
+    _, err, code = ended(process)
+    assert (err, code) == ("", 0)
+
+
+def test_the_demo_prints_picture_and_address_and_ends_cleanly_with_ctrl_c(tmp_path, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    process, line = started("demo", "--out", tmp_path)
+    assert "The simulator is at http://127.0.0.1:" in line
+    assert (tmp_path / "tumbling.png").read_bytes().startswith(b"\x89PNG")
+    _, err, code = ended(process)
+    assert (err, code) == ("", 0)
+
+
+def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_path):
+    script = tmp_path / "push.py"
+    script.write_text("@sim.at(0.02)\ndef push(sim):\n    sim['nobody'].velocity = (1, 0, 0)\n")
+    process, line = started("view", "pendulum", "--no-browser", "--script", script)
+    assert "http://" in line
+    said = process.stderr.readline() + process.stderr.readline()
+    assert "The script failed and is stopped; the simulator goes on." in said
+    assert f"{script}, line 3: sim['nobody'].velocity = (1, 0, 0)" in said
+    assert process.poll() is None
+    assert ended(process)[2] == 1
+
+
+def test_a_page_for_others_without_a_token_is_refused(capsys):
+    assert main(["view", "pendulum", "--listen", "0.0.0.0"]) == 1
+    assert "choose a token they have to know" in capsys.readouterr().err
+
+
+def test_a_script_that_is_not_there_is_refused_before_anything_opens(capsys):
+    assert main(["view", "pendulum", "--script", "nowhere.py"]) == 1
+    assert "There is no script 'nowhere.py'" in capsys.readouterr().err
+
+
+def test_compare_prints_a_row_for_every_method_and_draws_them(capsys, tmp_path):
+    plot = tmp_path / "errors.png"
+    argv = ["compare", "chain", "--joints", "direct", "iterative", "--duration", "0.1", "--plot", str(plot)]
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert [word for word in ("direct", "iterative", f"Wrote the plot to {plot}") if word not in out] == []
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_takes_every_combination(capsys):
+    argv = ["compare", "pendulum", "--integrator", "rk4", "taylor2", "--time-step", "0.01", "0.02", "--duration", "0.1"]
+    assert main([*argv, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["method"]: row["steps"] for row in found["methods"]} == {
+        "time step 0.01, integrator rk4": 10,
+        "time step 0.01, integrator taylor2": 10,
+        "time step 0.02, integrator rk4": 5,
+        "time step 0.02, integrator taylor2": 5,
+    }
+
+
+def test_too_many_and_equal_lanes_are_refused(capsys):
+    steps = [str(0.001 * k) for k in range(1, 15)]
+    assert main(["compare", "pendulum", "--time-step", *steps, "--table"]) == 1
+    assert "These are 14 combinations; at most 12" in capsys.readouterr().err
+    assert main(["compare", "pendulum", "--integrator", "rk4", "rk4", "--table"]) == 1
+    assert "'rk4' is to be compared with itself" in capsys.readouterr().err
+
+
+def test_compare_opens_a_page_with_all_of_them():
+    process, line = started("compare", "chain", "--joints", "direct", "iterative", "--no-browser")
+    assert "http://" in line
+    _, err, code = ended(process)
+    assert (err, code) == ("", 0)

@@ -1,0 +1,171 @@
+"""Clients of the page: who may come in, two at once, one that does not read, one that comes back."""
+
+import contextlib
+import http.client
+import time
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+import rattleback as rb
+from rattleback.scenes import pendulum, swarm
+from rattleback.viewer.drawing.bodies import Bodies
+from rattleback.viewer.session import Session
+from rattleback.viewer.window import Window
+
+
+@pytest.fixture
+def window(open_page):
+    return open_page(rb.Simulation(swarm(count=20), time_step=0.01, contacts="none"), Bodies)
+
+
+def ask(window, path, **headers):
+    """Status and headers of the answer to a request."""
+    there = urlsplit(window.address)
+    asking = http.client.HTTPConnection(there.hostname, there.port, timeout=10)
+    asking.request("GET", path, headers=headers)
+    with contextlib.closing(asking):
+        answer = asking.getresponse()
+        answer.read()
+        return answer.status, answer.headers
+
+
+def key(window):
+    """A cookie, in exchange for a token."""
+    return ask(window, f"/?{urlsplit(window.address).query}")[1]["Set-Cookie"].split(";")[0]
+
+
+def enter(window, **headers):
+    """A connection of a client without a screen."""
+    given = {"Cookie": key(window)} | headers
+    address = f"ws://{urlsplit(window.address).netloc}/"
+    options = {"subprotocols": ["viser-v1.1.1"], "max_size": None, "compression": None, "close_timeout": 0.2}
+    return connect(address, additional_headers=given, **options)
+
+
+def test_the_page_is_served_to_those_who_have_the_key(window):
+    assert ask(window, "/", Cookie=key(window))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Cookie": "rattleback=guess"}, {"Host": "evil.example"}, {"Origin": "http://evil.example"}],
+    ids=["no token", "wrong cookie", "wrong host", "wrong origin"],
+)
+def test_others_get_neither_the_page_nor_a_connection(window, headers):
+    given = {"Cookie": key(window)} | headers if {"Host", "Origin"} & set(headers) else headers
+    assert ask(window, "/", **given)[0] == 403
+    assert ask(window, "/index.html", **given)[0] == 403
+    address = f"ws://{urlsplit(window.address).netloc}/"
+    # The library adds its own Host to ours; a header that comes twice is refused as well.
+    with pytest.raises(InvalidStatus, match="HTTP 40[03]"):
+        connect(address, additional_headers=given, subprotocols=["viser-v1.1.1"])
+
+
+def test_a_wrong_token_is_refused(window):
+    assert ask(window, "/?token=guess")[0] == 403
+
+
+def test_nobody_can_ask_for_a_public_address(window):
+    from viser import _messages
+
+    handlers = window.server._websock_server._incoming_handlers
+    assert not handlers.get(_messages.ShareUrlRequest)
+    assert not handlers.get(_messages.ShareUrlDisconnect)
+
+
+def test_only_this_machine_is_listened_to(window):
+    assert window.server.get_host() == "127.0.0.1"
+
+
+def frames(socket, count):
+    """Read so many messages with places of bodies."""
+    seen = 0
+    while seen < count:
+        seen += b"batched_positions" in _unpacked(socket.recv(timeout=10))
+    return seen
+
+
+def _unpacked(message):
+    import zstandard
+
+    packed = int.from_bytes(message[8:16], "little")
+    return zstandard.ZstdDecompressor().decompress(message[16 : 16 + packed])
+
+
+def test_two_clients_at_once_both_see_it_move(window):
+    window.session.play()
+    with enter(window) as one, enter(window) as two:
+        assert frames(one, 5) == frames(two, 5) == 5
+
+
+def test_a_client_that_does_not_read_stops_neither_the_simulation_nor_others(window, until):
+    window.session.play()
+    with enter(window) as idle, enter(window) as reader:
+        assert idle is not None
+        first = window.session.frame.steps
+        assert frames(reader, 20) == 20
+        until(lambda: window.session.frame.steps > first + 20)
+        # What waits for the client that does not read is the newest state, not all that ever was.
+        waiting = window.server._websock_server._broadcast_buffer.message_from_id
+        before = len(waiting)
+        assert frames(reader, 20) == 20
+        assert len(waiting) <= before + 5
+
+
+def test_a_client_that_comes_back_sees_the_scene_again(window):
+    cookie = key(window)
+    window.session.play()
+    for _ in range(3):
+        with enter(window, Cookie=cookie) as socket:
+            assert frames(socket, 2) == 2
+
+
+def test_a_flood_of_messages_leaves_the_simulation_running(window, until):
+    window.session.play()
+    noise = msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": "none", "updates": {"value": 1}})
+    with enter(window) as socket:
+        first, begun = window.session.frame.steps, time.perf_counter()
+        for _ in range(100):
+            socket.send(noise)
+            time.sleep(0.002)
+        until(lambda: window.session.frame.steps > first + 10)
+        assert frames(socket, 2) == 2
+        assert time.perf_counter() - begun < 10.0
+
+
+def test_a_message_that_makes_no_sense_ends_that_client_alone(window, until):
+    window.session.play()
+    with enter(window) as reader:
+        with enter(window) as vandal:
+            vandal.send(b"\xc1 nonsense")
+        first = window.session.frame.steps
+        until(lambda: window.session.frame.steps > first + 3)
+        assert frames(reader, 2) == 2
+
+
+def test_a_window_that_is_closed_leaves_the_session_running(until):
+    session = Session([rb.Simulation(pendulum(), time_step=0.01)])
+    session.start()
+    session.play()
+    Window(session, parts=(Bodies,)).close()
+    steps = session.frame.steps
+    until(lambda: session.frame.steps > steps)
+    session.stop()
+
+
+def test_a_browser_shows_the_scene_and_shows_it_again_when_the_connection_was_lost(window, visit, keep, until):
+    page = visit(window.address)
+    window.session.play()
+    first = page.screenshot()
+    until(lambda: page.screenshot() != first)
+    window.server._websock_server.disconnect_all_clients()
+    until(lambda: len(window.server.get_clients()) == 1, seconds=30)
+    second = page.screenshot()
+    until(lambda: page.screenshot() != second, seconds=30)
+    keep(page, "reconnected")
+    assert np.isfinite(window.session.frame.time)
