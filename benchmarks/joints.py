@@ -35,6 +35,7 @@ def simulate(scene: rb.Scene, method: str, step: float, device: str) -> rb.Simul
 
 def times(sim: rb.Simulation, steps: int, repeats: int = 5) -> list[float]:
     """Time of a step [µs] in calls of many steps from the same state, once a repeat: CPU time, or by the clock."""
+    sim.capture()
     begun, found = sim.state.copy(), []
     clock = time.process_time if sim.device.is_cpu else time.perf_counter
     for _ in range(repeats):

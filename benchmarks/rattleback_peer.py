@@ -49,6 +49,7 @@ class World:
 
     def __init__(self, scene: Any) -> None:
         self.sim = sim = touching(scene) if scene.collide else mechanism(scene)
+        sim.capture()
         self.names = [body.name for body in sim.scene.bodies if not body.static]
         self.rows = [sim.model.index(name) for name in self.names]
         self.step, self.advance = sim.step, sim.step

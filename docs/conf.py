@@ -31,6 +31,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "measured"]
 
+# Rooms may call different things by the same short name: a Window, a Frame; in signatures it links to one of them.
+suppress_warnings = ["ref.python"]
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

@@ -195,6 +195,10 @@ class Simulation:
             count -= self._take(count)
         self._end()
 
+    def capture(self) -> None:
+        """Capture the step as a graph now; else that happens once it pays, after some steps, with the same bits."""
+        self._step.program.capture()
+
     def run(self, duration: float, progress: bool = False) -> None:
         """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
 

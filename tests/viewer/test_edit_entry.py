@@ -10,8 +10,9 @@ from scipy.spatial.transform import Rotation
 import rattleback as rb
 from rattleback.forces import MENU as FORCES
 from rattleback.joints import MENU as JOINTS
-from rattleback.viewer.panels.declared import entries_of, label_of, meanings_of
-from rattleback.viewer.panels.entry import Choice, Course, Names, Numbers, Seat, Tick, Turn, figure
+from rattleback.viewer.panels.compound_entry import Course, Seat, Turn
+from rattleback.viewer.panels.declared import entries_of, hint_of, label_of, meanings_of
+from rattleback.viewer.panels.entry import Choice, Names, Numbers, Tick, figure
 
 LENGTH = Numbers(none="none")
 LIMITS = Numbers((2,), "none", "free")
@@ -35,6 +36,13 @@ def test_digits_that_are_not_shown_are_kept_where_a_number_is_left_alone():
     assert text == "0.3333, 0.6667, 1"
     found = Numbers((3,)).parse("0.3333, 0.6667, 5", held, "At")
     assert found == (1.0 / 3.0, 2.0 / 3.0, 5.0)
+
+
+def test_rounding_is_written_as_zero_and_kept():
+    form, held = Numbers((3,), grain=1e-9), np.array([2e-16, -3e-12, 0.5])
+    assert form.write(held) == "0, 0, 0.5"
+    assert form.parse("0, 0, 0.6", held, "Velocity") == (2e-16, -3e-12, 0.6)
+    assert Turn().write((1e-17, 0.0, 0.0, 1.0)) == "0, 0, 0"
 
 
 def test_words_stand_for_none():
@@ -150,6 +158,10 @@ def test_controls_and_units_come_from_what_is_declared(scene):
     assert gear["internal"].form == Tick()
     assert gear["a"].form == Choice(("arm", "leg", "world"))
     assert label_of("breaking_force", meanings_of(JOINTS["ball"])["breaking_force"]) == "Breaking force [N]"
+
+
+def test_hints_are_free_of_the_shapes_of_arrays():
+    assert hint_of("Velocity of ``B`` (3,) [m/s]; of both (2, 3) [m/s].") == "Velocity of B [m/s]; of both [m/s]."
 
 
 def test_code_can_only_be_looked_at(scene):

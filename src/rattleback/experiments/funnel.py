@@ -75,6 +75,7 @@ class Fall:
 
     def step(self, sim: Simulation, steps: int) -> None:
         """Take steps, and note how long they took and how they went."""
+        sim.capture()
         begun = time.perf_counter()
         sim.step(steps)
         self.milliseconds.append(1e3 * (time.perf_counter() - begun) / steps)

@@ -164,6 +164,7 @@ def follow(trial: Trial, short: bool, settings: dict[str, Any]) -> Seen:
     """Simulate a trial and look at it after every step."""
     sim = Simulation(trial.build(short), time_step=STEP, **settings)
     trial.begin(sim)
+    sim.capture()
     seen, taken, outside, start = Seen(), [], [], sim.state.position.copy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)

@@ -79,6 +79,7 @@ def sleeps(simulation: Simulation) -> bool:
 
 def milliseconds(simulation: Simulation, steps: int) -> float:
     """Mean time of a step [ms], over steps that are taken."""
+    simulation.capture()
     begun = time.perf_counter()
     simulation.step(steps)
     return 1e3 * (time.perf_counter() - begun) / steps

@@ -114,6 +114,7 @@ def watch(
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             trial.simulation.step()
+            trial.simulation.capture()
             _note(trial, look)
             for _ in range(min(pieces, steps)):
                 begun = time.perf_counter()

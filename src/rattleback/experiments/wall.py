@@ -81,6 +81,7 @@ def wait(sim: Simulation, seconds: float) -> np.ndarray:
     Time [s], way of the farthest brick [m], speed of the fastest [m/s], deepest overlap [m], number of sweeps, and how
     long the step took [s].
     """
+    sim.capture()
     rows, watched = bricks_of(sim), []
     start = sim.state.position[rows]
     while sim.time < seconds - 0.5 * STEP:

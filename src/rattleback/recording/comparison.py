@@ -88,6 +88,7 @@ def compare(sims: Mapping[str, Simulation], duration: float, looks: int = 100) -
 def _run(name: str, sim: Simulation, duration: float, looks: int) -> Lane:
     """One lane; a simulation that gives up ends it early."""
     sim.warn = False
+    sim.capture()
     start, first = sim.time, sim.state.steps
     rows, energies, seconds, converged, fault = [(sim.time, 0.0, 0)], [sim.energy()], 0.0, True, ""
     for end in start + duration * np.arange(1, looks + 1) / looks:

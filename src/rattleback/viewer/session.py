@@ -98,7 +98,7 @@ class Session:
         self._budget_ms: float | None = None
         self._thread: threading.Thread | None = None
         for sim in self.sims:
-            sim.warn = False
+            _prepare(sim)
         self._first = save_point(self.sims)
         self.frame = self._look(0)
 
@@ -221,7 +221,7 @@ class Session:
 
         def change() -> None:
             sim = make()
-            sim.warn = False
+            _prepare(sim)
             self.sims, self.labels, self._version = [sim], self.labels[:1], self._version + 1
             self.hands.clear()
             self.probes.clear()
@@ -342,6 +342,12 @@ class Session:
     def _go_to(self, point: SavePoint) -> None:
         self._version += point.restore(self.sims)
         self._pace.restart()
+
+
+def _prepare(sim: Simulation) -> None:
+    """Make a simulation fit for a session: reports say what warnings would, and no step is longer than the others."""
+    sim.warn = False
+    sim.capture()
 
 
 def _sentence(error: Exception) -> str:

@@ -6,7 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from viser import Icon
+import viser
 
 from rattleback.viewer.panels.held import Held
 from rattleback.viewer.panels.number_form import Number, NumberForm
@@ -56,7 +56,7 @@ class Control:
         session.wanted.add("report")
         gui: Any = window.server.gui
         with window.tabs["Run"]:
-            self.play = gui.add_button("Play", icon=Icon.PLAYER_PLAY, hint="Run or pause. Key: space.")
+            self.play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY, hint="Run or pause. Key: space.")
             self.form = NumberForm(window, None, [TIME_STEP], self._set_time_step)
             with self.form.frame:
                 hint = "Keys: N for a step, R to go back to the start."
@@ -74,9 +74,9 @@ class Control:
 
     def _add_keys(self, gui: Any) -> None:
         keys = (
-            ("Play or pause", "space", Icon.PLAYER_PLAY, self.toggle),
-            ("Take one step", "N", Icon.PLAYER_TRACK_NEXT, lambda: self.press(STEP)),
-            ("Back to the start", "R", Icon.REFRESH, lambda: self.press(RESET)),
+            ("Play or pause", "space", viser.Icon.PLAYER_PLAY, self.toggle),
+            ("Take one step", "N", viser.Icon.PLAYER_TRACK_NEXT, lambda: self.press(STEP)),
+            ("Back to the start", "R", viser.Icon.REFRESH, lambda: self.press(RESET)),
         )
         for label, key, icon, act in keys:
             gui.add_command(label, hotkey=key, icon=icon).on_trigger(lambda _, act=act: act())
@@ -99,7 +99,7 @@ class Control:
         if frame.playing != self._playing:
             self._playing = frame.playing
             self.play.label = "Pause" if frame.playing else "Play"
-            self.play.icon = Icon.PLAYER_PAUSE if frame.playing else Icon.PLAYER_PLAY
+            self.play.icon = viser.Icon.PLAYER_PAUSE if frame.playing else viser.Icon.PLAYER_PLAY
         self.speed.show(frame)
         self.form.show(frame)
         now = time.perf_counter()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.scenes.parameters import ARGUMENT
-from rattleback.viewer.panels.entry import NONE, Choice, Code, Course, Entry, Names, Numbers, Seat, Tick, Words, listed
+from rattleback.viewer.panels.compound_entry import Course, Seat
+from rattleback.viewer.panels.entry import NONE, Choice, Code, Entry, Names, Numbers, Tick, Words, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +63,11 @@ def label_of(name: str, meaning: str = "") -> str:
     return words[:1].upper() + words[1:] + (f" [{units.pop()}]" if fits else "")
 
 
+def hint_of(meaning: str) -> str:
+    """A meaning without what only those who write code need."""
+    return re.sub(r" \((\d, )*\d,?\)", "", meaning.replace("``", ""))
+
+
 def entries_of(thing: Any, scene: Scene, read: Callable[[Frame], Any]) -> list[Entry]:
     """Entries for the fields of a joint, a force or a material.
 
@@ -77,7 +83,7 @@ def entries_of(thing: Any, scene: Scene, read: Callable[[Frame], Any]) -> list[E
         Entry(
             field.name,
             label_of(field.name, meanings.get(field.name, "")),
-            meanings.get(field.name, "").replace("``", ""),
+            hint_of(meanings.get(field.name, "")),
             form,
             lambda frame, name=field.name: getattr(read(frame), name),  # type: ignore[misc]
             fixed=fixed,

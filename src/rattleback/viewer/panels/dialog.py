@@ -8,9 +8,10 @@ Fields are written to by the thread of the page alone; the others only say that 
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
-from viser import Icon
+import viser
 
 from rattleback.core.errors import InputError
 from rattleback.viewer.panels.entry import Choice, Tick
@@ -60,11 +61,16 @@ class Dialog:
                         self._add(gui, entries)
                 else:
                     self._add(gui, entries)
-            self.button = gui.add_button("Apply", icon=Icon.CHECK, order=LAST, visible=bool(self._open))
+            self.button = gui.add_button("Apply", icon=viser.Icon.CHECK, order=LAST, visible=bool(self._open))
         self._shown: dict[str, Any] = {name: control.value for name, control in self.fields.items()}
-        self._stale = True
+        self._wanted, self._written, self._lock = 1, 0, threading.Lock()
         self._form.on_submit(lambda _: self.submit())
         self.button.on_click(lambda _: self._form.submit())
+
+    @property
+    def stale(self) -> bool:
+        """Whether its fields are yet to show what holds."""
+        return self._written != self._wanted
 
     @property
     def _open(self) -> list[Entry]:
@@ -84,29 +90,34 @@ class Dialog:
 
     def show(self, frame: Frame) -> None:
         """Show what holds where that has changed, but for what the user is about to change."""
-        stale, self._stale = self._stale, False
-        for name, entry in self._entries.items():
-            control = self.fields[name]
-            now = "" if entry.live and frame.playing else entry.form.write(entry.read(frame))
-            if stale or (now != self._shown[name] and control.value == self._shown[name]):
-                self._shown[name] = control.value = now
+        wanted, stale = self._wanted, self.stale
+        with self._lock:
+            for name, entry in self._entries.items():
+                control = self.fields[name]
+                now = "" if entry.live and frame.playing else entry.form.write(entry.read(frame))
+                if stale or (now != self._shown[name] and control.value == self._shown[name]):
+                    self._shown[name] = control.value = now
+        self._written = wanted
 
     def submit(self) -> None:
         """Ask for what the user has changed; where it is refused, show again what holds."""
-        frame, shown = self._session.frame, dict(self._shown)
-        typed = {name: control.value for name, control in self.fields.items() if control.value != shown[name]}
+        frame = self._session.frame
+        with self._lock:
+            typed = {name: control.value for name, control in self.fields.items() if control.value != self._shown[name]}
         try:
             values = {name: self._parse(name, text, frame) for name, text in typed.items()}
         except InputError as error:
             self._session.tell(str(error), fault=True)
             self.restore()
             return
+        except LookupError:  # it is gone, and so will be its dialog
+            return
         if values:
             self._ask(values).add_done_callback(lambda _: self.restore())
 
     def restore(self) -> None:
         """Have what holds shown in all fields, in a frame that is yet to come."""
-        self._stale = True
+        self._wanted += 1
         self._session.do(lambda sim: None)
 
     def remove(self) -> None:

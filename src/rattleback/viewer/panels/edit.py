@@ -76,7 +76,7 @@ class Edit:
         if options != self.picker.options:
             self.picker.options = options
             if self._subject is not None:
-                self._offer(self._subject)
+                self._offer(existing(self._subject, frame.picture.scene))
 
     def show(self, frame: Frame) -> None:
         """Show how it is now; while it runs a few times a second."""

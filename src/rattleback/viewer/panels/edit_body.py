@@ -13,8 +13,9 @@ from rattleback.core.errors import RattlebackError
 from rattleback.maths.rotation import conjugate, euler_from_quaternion, rotate
 from rattleback.model.body import Body, BodyOptions, StaticOptions
 from rattleback.model.material import Material
-from rattleback.viewer.panels.declared import entries_of, label_of, meanings_of
-from rattleback.viewer.panels.entry import AMONG, TURNS, Entry, Names, Numbers, Tick, Turn, Words, figure
+from rattleback.viewer.panels.compound_entry import TURNS, Turn
+from rattleback.viewer.panels.declared import entries_of, hint_of, label_of, meanings_of
+from rattleback.viewer.panels.entry import AMONG, GRAIN, Entry, Names, Numbers, Tick, Words, figure
 from rattleback.viewer.panels.subject import REMOVE, edited
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ HINTS = {
 }
 SHAPE, SURFACE = "shape.", "material."
 STOP, WAKE = "Stop", "Wake"
+# Less energy than this is rounding [J].
+LEAST = 1e-15
 
 
 @dataclass(frozen=True)
@@ -130,12 +133,12 @@ class BodySubject:
             ("Turned by", f"{_vector(turned)} °"),
             ("Velocity", f"{_vector(v)} m/s"),
             ("Spin", f"{_vector(w)} rad/s"),
-            ("Speed", f"{figure(float(np.linalg.norm(v)), AMONG)} m/s"),
+            ("Speed", f"{float(np.linalg.norm(v)):.3f} m/s"),
         ]
         if not body.static:
             own = rotate(conjugate(q), w)
             energy = 0.5 * body.mass * float(v @ v) + 0.5 * float(own @ body.inertia @ own)
-            found.append(("Motion energy", f"{figure(energy, AMONG)} J"))
+            found.append(("Motion energy", f"{figure(energy if energy > LEAST else 0.0, AMONG)} J"))
         return [*found, ("State", "asleep")] if seen.get("asleep") else found
 
     def _in(self, frame: Frame) -> Body:
@@ -143,15 +146,17 @@ class BodySubject:
 
     def _motion(self, name: str) -> Entry:
         meaning = meanings_of(Body)[name]
-        form = Turn() if name == "orientation" else Numbers((3,))
+        form = Turn() if name == "orientation" else Numbers((3,), grain=GRAIN)
 
         def read(frame: Frame) -> Any:
             return getattr(frame.picture, name)[frame.picture.scene.index(self.name)]
 
-        return Entry(name, LABELS.get(name, label_of(name, meaning)), HINTS.get(name, meaning), form, read, live=True)
+        return Entry(
+            name, LABELS.get(name, label_of(name, meaning)), HINTS.get(name, hint_of(meaning)), form, read, live=True
+        )
 
     def _option(self, name: str) -> Entry:
-        meaning = HINTS.get(name, meanings_of(Body).get(name, "")).replace("``", "")
+        meaning = HINTS.get(name, hint_of(meanings_of(Body).get(name, "")))
         found: dict[str, Callable[[Body], Any]] = {"density": density_of, "inertia": inertia_of}
         read = found.get(name, attrgetter(name))
         label = LABELS.get(name, label_of(name, meaning))

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.errors import InputError
-from rattleback.forces.schedule import KINDS, Schedule
-from rattleback.maths.rotation import euler_from_quaternion, quaternion_from_euler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
 # Digits of a number that stands alone, and of one among several.
 ALONE, AMONG = 6, 4
 NONE = "none"
+# Smaller numbers of a motion are rounding [m, °, m/s, rad/s].
+GRAIN = 1e-9
 SEPARATORS = re.compile(r"[,;\s()\[\]]+")
-# About fixed axes: first about x, then about y, then about z.
-TURNS = "xyz"
 
 
 @dataclass(frozen=True)
@@ -134,11 +132,13 @@ class Numbers:
         counts: How many there may be.
         none: Word that stands for None in place of all of them; empty where there must be numbers.
         free: Word that stands for None in place of one of several.
+        grain: What is smaller is rounding and written as zero.
     """
 
     counts: tuple[int, ...] = (1,)
     none: str = ""
     free: str = ""
+    grain: float = 0.0
 
     def write(self, value: Any) -> str:
         """Numbers as text."""
@@ -165,7 +165,8 @@ class Numbers:
     def _words(self, value: Any) -> list[str]:
         entries = list(np.ravel(np.asarray(value, dtype=object)))
         digits = ALONE if len(entries) == 1 else AMONG
-        return [self.free if entry is None else figure(float(entry), digits) for entry in entries]
+        shown = [0.0 if entry is not None and abs(entry) < self.grain else entry for entry in entries]
+        return [self.free if entry is None else figure(float(entry), digits) for entry in shown]
 
     def _number(self, word: str, label: str, text: str) -> float | None:
         if self.free and word == self.free:
@@ -185,79 +186,9 @@ class Numbers:
         return wanted + (f", or {self.none!r}" if self.none else "")
 
 
-@dataclass(frozen=True)
-class Turn:
-    """An orientation: three angles about fixed axes [°], or four numbers for a quaternion x, y, z, w."""
-
-    def write(self, value: Any) -> str:
-        """The angles."""
-        return Numbers((3,)).write(self._angles(value))
-
-    def parse(self, text: str, held: Any, label: str) -> Any:
-        """The quaternion."""
-        if len([word for word in SEPARATORS.split(text) if word]) != 4:
-            angles = Numbers((3, 4)).parse(text, self._angles(held), label)
-            return quaternion_from_euler(np.radians(angles), TURNS)
-        return _unit(np.array(Numbers((4,)).parse(text, None, label)), text, label)
-
-    def _angles(self, value: Any) -> Any:
-        return np.degrees(euler_from_quaternion(value, TURNS)) + 0.0
-
-
-@dataclass(frozen=True)
-class Seat:
-    """A frame on a body as seven numbers: a point [m] and a quaternion x, y, z, w."""
-
-    def write(self, value: Any) -> str:
-        """The seven numbers."""
-        return Numbers((7,)).write([*value[0], *value[1]])
-
-    def parse(self, text: str, held: Any, label: str) -> Any:
-        """The point and the quaternion."""
-        found = Numbers((7,)).parse(text, [*held[0], *held[1]], label)
-        return found[:3], tuple(_unit(np.array(found[3:], dtype=np.float64), text, label))
-
-
-@dataclass(frozen=True)
-class Course:
-    """A number, or a schedule: pairs of time and value, after a word that says what lies between them."""
-
-    def write(self, value: Any) -> str:
-        """A number or a schedule as text, such as ``linear (0, 0) (1, 0.5)``."""
-        if not isinstance(value, Schedule):
-            return Numbers().write(value)
-        pairs = " ".join(
-            f"({figure(time, ALONE)}, {figure(aim, ALONE)})"
-            for time, aim in zip(value.times, value.values, strict=True)
-        )
-        return f"{value.kind} {pairs}"
-
-    def parse(self, text: str, held: Any, label: str) -> float | Schedule:
-        """The number or schedule of a text; without a word it is linear."""
-        words = [word for word in re.split(r"[,;:\s()\[\]]+", text) if word]
-        kind = words.pop(0) if words and words[0] in KINDS else ""
-        if len(words) == 1 and not kind:
-            number: float = Numbers().parse(text, None, label)
-            return number
-        if len(words) % 2 or not words:
-            raise InputError(
-                f"{label} is {text!r}; it must be a number, or pairs of time and value, such as (0, 0) (1, 0.5), after "
-                f"one of {', '.join(KINDS)}."
-            )
-        values = Numbers((len(words),)).parse(" ".join(words), None, label)
-        return Schedule(values[::2], values[1::2], kind or "linear")
-
-
 def figure(value: float, digits: int) -> str:
     """A number with so many digits."""
     return f"{value + 0.0:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
-
-
-def _unit(quaternion: Any, text: str, label: str) -> Any:
-    length = float(np.linalg.norm(quaternion))
-    if not 0.0 < length < math.inf:
-        raise InputError(f"{label} is {text!r}; a quaternion must not be zero.")
-    return quaternion / length
 
 
 def listed(names: Sequence[str], *others: str) -> Choice:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from viser import Icon
+import viser
 
 from rattleback.core.errors import FileError, RattlebackError
 from rattleback.io import scene_file, state_file
@@ -41,10 +41,12 @@ class Files:
             hint = "A save point is a moment to go back to by Undo. Keys: B and U."
             self.points = gui.add_button_group("Moments", (SAVE, UNDO), hint=hint)
             self.count = gui.add_markdown("")
-            self.save = gui.add_button("Save state", icon=Icon.DOWNLOAD, hint="Scene, settings and state as one file.")
+            hint = "Scene, settings and state as one file."
+            self.save = gui.add_button("Save state", icon=viser.Icon.DOWNLOAD, hint=hint)
             hint = "A state (.rb.npz) or a scene (.rb.json); it takes the place of what is here."
-            self.load = gui.add_upload_button("Open file …", icon=Icon.UPLOAD, hint=hint)
-            self.picture = gui.add_button("Picture of the view", icon=Icon.CAMERA, hint="What you see, as a PNG file.")
+            self.load = gui.add_upload_button("Open file …", icon=viser.Icon.UPLOAD, hint=hint)
+            hint = "What you see, as a PNG file."
+            self.picture = gui.add_button("Picture of the view", icon=viser.Icon.CAMERA, hint=hint)
         self.points.on_click(lambda event: self.press(event.target.value))
         self.save.on_click(lambda event: self.download_state(event.client))
         self.load.on_upload(lambda event: self.open(event.target.value.name, event.target.value.content))

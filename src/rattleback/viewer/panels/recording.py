@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from viser import Icon
+import viser
 
 from rattleback.recording.quantities import BODY, JOINT, NAMES
 from rattleback.viewer.panels.files import send, stem
@@ -35,12 +35,12 @@ class Recording:
             self.wanted = gui.add_text("Quantities", "energy", hint=hint)
             self.more = gui.add_dropdown("Add", (CHOOSE, *NAMES), hint="Adds a quantity to those above.")
             self.every = gui.add_number("Every", 1, min=1, step=1, hint="Number of steps from one sample to the next.")
-            self.button = gui.add_button("Record", icon=Icon.PLAYER_RECORD, color="red")
+            self.button = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
             self.said = gui.add_markdown("")
             self.format = gui.add_dropdown(
                 "Download as", tuple(FORMATS), hint="Data, a plot, or a page that shows the run again."
             )
-            self.get = gui.add_button("Download", icon=Icon.DOWNLOAD, disabled=True)
+            self.get = gui.add_button("Download", icon=viser.Icon.DOWNLOAD, disabled=True)
         self.more.on_update(self._add)
         self.button.on_click(lambda _: self.toggle())
         self.get.on_click(lambda event: self.download(event.client))
@@ -79,7 +79,7 @@ class Recording:
             return
         if self._shown is None or state[0] != self._shown[0]:
             self.button.label = "Stop" if state[0] else "Record"
-            self.button.icon = Icon.PLAYER_STOP if state[0] else Icon.PLAYER_RECORD
+            self.button.icon = viser.Icon.PLAYER_STOP if state[0] else viser.Icon.PLAYER_RECORD
         self.get.disabled = state[0] or state[1] == 0
         self.said.content = f"<small>{state[1]} samples</small>" if state[1] else "<small>Nothing recorded yet.</small>"
         self._shown = state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from viser import Icon
+import viser
 
 from rattleback.scenes import MENU
 from rattleback.scenes.parameters import KINDS, parameters_of, summary_of
@@ -38,7 +38,7 @@ class Scenes:
             first = there if there in MENU else next(iter(MENU))
             self.picker = gui.add_dropdown("Scene", tuple(MENU), initial_value=first, hint="Type to search.")
             self.summary = gui.add_markdown("")
-            self.button = gui.add_button("Open", icon=Icon.FOLDER_OPEN, order=LAST)
+            self.button = gui.add_button("Open", icon=viser.Icon.FOLDER_OPEN, order=LAST)
         self.picker.on_update(lambda _: self.offer())
         self.button.on_click(lambda _: self.open())
         self.offer()

@@ -124,7 +124,7 @@ def probe_for(subject: Subject) -> Callable[[Simulation], Any]:
     def probe(sim: Simulation) -> Any:
         try:
             return (subject.kind, subject.name), subject.look(sim)
-        except RattlebackError:
+        except (RattlebackError, LookupError):  # gone, until the page has heard of it
             return None, {}
 
     return probe
