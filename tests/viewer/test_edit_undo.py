@@ -67,13 +67,18 @@ def test_undo_without_an_edit_builds_nothing_anew(session):
     assert session.frame.version == version
 
 
-def test_reset_goes_back_to_the_first_scene(session):
+def test_reset_goes_back_to_the_start_and_keeps_what_was_edited(session):
+    start = session.frame.picture.position
+    session.step(5).result()
     session.rebuild(lambda scene: _with(scene, mass=7.0)).result()
     session.do(lambda sim: setattr(sim["box"], "material", rb.Material(0.1))).result()
     session.reset().result()
     box = scene_of(session)["box"]
-    assert (box.mass, box.material) == (1.0, rb.Material())
+    assert (box.mass, box.material) == (7.0, rb.Material(0.1))
     assert session.frame.time == 0.0
+    assert np.array_equal(session.frame.picture.position, start)
+    session.undo().result()
+    assert scene_of(session)["box"].mass == 1.0
 
 
 def _with(scene, **changes):

@@ -216,6 +216,14 @@ def test_frames_hold_what_is_wanted(session):
     assert picture.probes["speed"] == pytest.approx(float(np.linalg.norm(picture.velocity)))
 
 
+def test_a_probe_that_fails_answers_nothing_and_stops_nothing(session):
+    session.probes["bad"] = lambda sim: 1 / 0
+    session.probes["good"] = lambda sim: sim.state.steps
+    session.step().result(PATIENCE)
+    until(lambda: session.frame.steps == 1)
+    assert session.frame.picture.probes == {"good": 1}
+
+
 def test_it_can_be_stopped_and_started_again(session):
     session.stop()
     session.start()

@@ -22,7 +22,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, RattlebackError
 from rattleback.viewer.frame import Frame, take_picture
 from rattleback.viewer.pace import Pace
-from rattleback.viewer.save_point import SavePoint, save_point
+from rattleback.viewer.save_point import SavePoint, save_point, says_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -180,8 +180,17 @@ class Session:
         return self._queue(lambda: self._go_to(self._saved.pop() if self._saved else self._first))
 
     def reset(self) -> Future[Any]:
-        """Go back to the start."""
-        return self._queue(lambda: self._go_to(self._first))
+        """Go back to the start; what was edited stays, and ``undo`` takes it back."""
+
+        def restart() -> None:
+            edited = [sim.scene.copy() for sim in self.sims]
+            self._go_to(self._first)
+            for sim, scene in zip(self.sims, edited, strict=True):
+                if not says_the_same(sim.scene, scene):
+                    sim.rebuild(scene)
+                    self._version += 1
+
+        return self._queue(restart)
 
     def rebuild(self, edit: Callable[[Scene], Scene], then: Command | None = None) -> Future[Any]:
         """Go on with another scene, made from the one there is; the moment before is a save point.

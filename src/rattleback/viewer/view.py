@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import webbrowser
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rattleback.core import checks
@@ -95,13 +96,16 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
     several = [sims] if isinstance(sims, Simulation) else list(sims)
     for sim in several:
         checks.instance(sim, Simulation, "What view is to show", "rb.Simulation(scene)")
+    notebook = _notebook() if wishes.get("inline", False) else None
     session = Session(several, wishes.get("labels"), wishes.get("speed", 1.0))
     shown = View(session, Window(session, door=wishes.get("door")))
     session.start()
     if wishes.get("playing", True):
         session.play()
-    if wishes.get("inline", False):
-        _show_inline(shown)
+    if notebook is not None:
+        # A notebook is served under the name localhost; a cookie for a number would be one of another site.
+        address = shown.address.replace("127.0.0.1", "localhost")
+        notebook.display(notebook.IFrame(address, width="100%", height=INLINE_HEIGHT))
         return shown
     _announce(shown, wishes.get("browser"))
     wait = wishes.get("wait")
@@ -130,12 +134,9 @@ def _at_a_prompt() -> bool:
     return hasattr(sys, "ps1") or "ipykernel" in sys.modules
 
 
-def _show_inline(shown: View) -> None:
-    """Show the page in the output of a notebook."""
+def _notebook() -> Any:
+    """What shows things in the output of a notebook."""
     try:
-        from IPython.display import IFrame, display
+        return import_module("IPython.display")
     except ImportError:
         raise InputError("inline=True shows the simulator in a notebook; leave it out elsewhere.") from None
-    # A notebook is served under the name localhost; a cookie for a number would be one of another site.
-    address: Any = shown.address.replace("127.0.0.1", "localhost")
-    display(IFrame(address, width="100%", height=INLINE_HEIGHT))
