@@ -13,15 +13,17 @@ Cost: a quarter of a correction of the preview loop.
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.precision import real
+from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling, joint_steps
-from rattleback.problem.corrections import Effort, Reactions
+from rattleback.problem.corrections import Effort, Links, Reactions, pushed_by
 from rattleback.problem.joint_limits import Stops
-from rattleback.problem.joint_rows import Joints, Letters, Rows
+from rattleback.problem.joint_rows import Inertias, Joints, Letters, Levers, Rows
 from rattleback.problem.yielding import eased_velocity
 
 if TYPE_CHECKING:
@@ -68,8 +70,30 @@ def want_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
         rows.wanted[r] = rates[r] - eased_velocity(joints, rows, motion, j, r)
 
 
+@wp.kernel(enable_backward=False)
+def apply_answer(
+    bodies: Bodies,
+    links: Links,
+    levers: Levers,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    motion: Motion,
+    held: wp.array[wp.int32],
+) -> None:
+    """Every body with joints adds up what they do to it; worlds that are stiff do not answer."""
+    i = held[wp.tid()]
+    if effort.busy[bodies.world[i]] == 1:
+        push, turning = pushed_by(links, levers, reactions, i)
+        motion.velocity[i] = motion.velocity[i] + bodies.inverse_mass[i] * push
+        motion.angular_velocity[i] = motion.angular_velocity[i] + inertias.inverse[i] * turning
+
+
 class JointAnswer:
     """Records the answers of the joints of a simulation.
+
+    Attributes:
+        held: Rows of the bodies that have joints.
 
     Args:
         preview: Their preview loop.
@@ -81,6 +105,8 @@ class JointAnswer:
         self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
         sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
+        held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
+        self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
         self.unseen, self.ways = arrays.clone(preview.reactions), preview.bench.scratch(Motion)
 
     def note(self, motion: Motion) -> None:
@@ -105,7 +131,7 @@ class JointAnswer:
         preview.bench.for_worlds(begin_answer, preview.effort, which, 1)
         self._want(motion)
         acting = self._solve(preview.reactions, motion if may_let_go else None)
-        preview.bench.for_bodies(corrections.apply_impulses, *acting, motion)
+        self._for_held(apply_answer, *acting, motion)
         preview.stops.add_totals()
         if preview.stops.count and may_let_go:
             preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
@@ -164,17 +190,17 @@ class JointAnswer:
         preview.measure_end()
         bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
         with bench.program.loop(effort.any_busy, may_stop=True):
-            bench.for_bodies(joint_settling.next_settling, effort, self.ways)
+            self._for_held(joint_settling.next_settling, effort, self.ways)
             self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
             self._give_ways(self.ways)
-            bench.for_bodies(joint_settling.displace, effort, self.ways, motion)
+            self._for_held(joint_settling.displace, effort, self.ways, motion)
             preview.measure_end()
             bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
-            bench.for_bodies(joint_settling.take_back, effort, self.ways, motion)
+            self._for_held(joint_settling.take_back, effort, self.ways, motion)
 
     def _give_ways(self, ways: Motion) -> None:
         self._for_joints(joint_settling.begin_ways, self.unseen)
-        self.preview.bench.for_bodies(joint_settling.give_ways, *self._solve(self.unseen), ways)
+        self._for_held(apply_answer, *self._solve(self.unseen), ways)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem
@@ -190,6 +216,10 @@ class JointAnswer:
         given = (problem.joints, problem.rows, preview.levers, preview.effort, reactions)
         self._for_joints(corrections.find_reactions, *given)
         return preview.links, preview.levers, reactions, preview.inertias, preview.effort
+
+    def _for_held(self, kernel: Any, *inputs: Any) -> None:
+        bench = self.preview.bench
+        bench.program.launch(kernel, len(self.held), bench.model.bodies, *inputs, self.held)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.preview.bench.program.launch(kernel, self.preview.problem.joint_count, *inputs)

@@ -13,8 +13,8 @@ from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Limits, Links, Reactions, pushed_by
-from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
+from rattleback.problem.corrections import FAR, Effort, Limits, Reactions
+from rattleback.problem.joint_rows import Joints, Rows
 
 # Displacements of joints after which they are where they can be.
 MOST_SETTLINGS = wp.constant(8)
@@ -26,18 +26,6 @@ def begin_ways(reactions: Reactions) -> None:
     j = wp.tid()
     reactions.impulse[j] = vec3()
     reactions.couple[j] = vec3()
-
-
-@wp.kernel(enable_backward=False)
-def give_ways(
-    bodies: Bodies, links: Links, levers: Levers, reactions: Reactions, inertias: Inertias, effort: Effort, ways: Motion
-) -> None:
-    """Every body adds up how its joints displace it; stiffness is a matter of forces, here it only weighs."""
-    i = wp.tid()
-    if effort.busy[bodies.world[i]] == 1:
-        push, turning = pushed_by(links, levers, reactions, i)
-        ways.velocity[i] = ways.velocity[i] + bodies.inverse_mass[i] * push
-        ways.angular_velocity[i] = ways.angular_velocity[i] + inertias.inverse[i] * turning
 
 
 @wp.kernel(enable_backward=False)
@@ -78,9 +66,9 @@ def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) ->
 
 
 @wp.kernel(enable_backward=False)
-def next_settling(bodies: Bodies, effort: Effort, ways: Motion) -> None:
-    """Nobody has been displaced yet."""
-    i = wp.tid()
+def next_settling(bodies: Bodies, effort: Effort, ways: Motion, held: wp.array[wp.int32]) -> None:
+    """None of the bodies with joints has been displaced yet."""
+    i = held[wp.tid()]
     effort.any_busy[0] = 0
     ways.velocity[i] = vec3()
     ways.angular_velocity[i] = vec3()
@@ -95,9 +83,9 @@ def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> None:
-    """Move the bodies of busy worlds."""
-    i = wp.tid()
+def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
+    """Move the bodies with joints of busy worlds."""
+    i = held[wp.tid()]
     if effort.busy[bodies.world[i]] == 1:
         motion.position[i] = motion.position[i] + ways.velocity[i]
         q = quat_from_rotation_vector(ways.angular_velocity[i]) * motion.orientation[i]
@@ -105,9 +93,9 @@ def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> No
 
 
 @wp.kernel(enable_backward=False)
-def take_back(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion) -> None:
-    """Move the bodies back where that is to be undone."""
-    i = wp.tid()
+def take_back(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
+    """Move the bodies with joints back where that is to be undone."""
+    i = held[wp.tid()]
     if effort.undo[bodies.world[i]] == 1:
         motion.position[i] = motion.position[i] - ways.velocity[i]
         q = quat_from_rotation_vector(-ways.angular_velocity[i]) * motion.orientation[i]

@@ -58,21 +58,25 @@ def ball_solid(a: Solid, b: Solid, hulls: Hulls) -> Closest:
 
 @wp.kernel(enable_backward=False)
 def find_balls(
-    items: Items, colliders: Colliders, places: Places, hulls: Hulls, handles: wp.array[wp.int32], found: Found
+    items: Items,
+    colliders: Colliders,
+    places: Places,
+    hulls: Hulls,
+    handles: wp.array[wp.int32],
+    found: Found,
+    lanes: int,
 ) -> None:
     """Look at the pairs of a ball and another solid whose kinds are marked."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
-    a = items.a[i]
-    b = items.b[i]
-    if handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
-        return
-    turned = colliders.kind[a] > colliders.kind[b]
-    origin = places.position[a]
-    ball = load(colliders, places, wp.where(turned, b, a), items.part[i], origin)
-    other = load(colliders, places, wp.where(turned, a, b), items.part[i], origin)
-    answer = ball_solid(ball, other, hulls)
-    if turned:
-        answer = swapped(answer)
-    write_found(found, i, answer)
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[i]
+        b = items.b[i]
+        if items.kept[i] == 1 or handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
+            continue
+        turned = colliders.kind[a] > colliders.kind[b]
+        origin = places.position[a]
+        ball = load(colliders, places, wp.where(turned, b, a), items.part[i], origin)
+        other = load(colliders, places, wp.where(turned, a, b), items.part[i], origin)
+        answer = ball_solid(ball, other, hulls)
+        if turned:
+            answer = swapped(answer)
+        write_found(found, i, answer)

@@ -59,7 +59,7 @@ class ClosedForms:
         start = (items, geometry.colliders, places)
         if _occur(BALLS, geometry.kinds):
             handles = marks(BALLS, geometry.device)
-            program.launch(find_balls, capacity, *start, geometry.hulls, handles, found)
+            program.share(find_balls, capacity, *start, geometry.hulls, handles, found)
         if _occur(CAPSULES, geometry.kinds):
             program.launch(find_capsules, capacity, *start, marks(CAPSULES, geometry.device), found)
         if _occur(BOXES, geometry.kinds):

@@ -10,7 +10,8 @@ height of a tower, or as the ratio of the masses where heavy bodies rest on ligh
 P takes back pulls and friction beyond its limit. The step is kept only if it lowers ½ p·A p + b·p, p impulses, as much
 as the sweep; otherwise the sweep is.
 
-Cost: about half of a sweep forth and back.
+Cost: about half of a sweep forth and back. Patches that no sweep has looked at since the directions began are passed
+over: their z and d are zero.
 
 Reference: Knyazev (2001), conjugate gradients as the best step in the plane of two directions; Silcowitz-Hansen, Niebe,
 Erleben (2010), conjugate gradients for contacts.
@@ -23,12 +24,14 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Patches, Pressing, local, world
+from rattleback.solvers.contacts.patch import SET_ASIDE, Patches, Pressing, local, world
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import TINY, apply
 
 # Two directions are one where their determinant is less than this, beside the product of their squares.
 PARALLEL = wp.constant(real(1e-12))
+# How many sweeps a step is worth at most.
+FARTHEST = wp.constant(real(1e7))
 # Part of its friction from which on a point slides.
 SLIDING = wp.constant(real(0.9999))
 
@@ -53,6 +56,7 @@ class Directions:
     part_d: real = field("1", "b", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
     keeps: wp.int32 = field("1", "1 where the step is tried, and then where it is kept", axis="worlds")
+    begun: wp.int32 = field("1", "last sweep before the directions began", axis="flags")
 
 
 @wp.struct
@@ -64,8 +68,11 @@ class Sliding:
 
 
 @wp.kernel(enable_backward=False)
-def begin_directions(bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions) -> None:
-    """No sweep has been done, on one thread."""
+def begin_directions(
+    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions, begun: wp.array[wp.int32]
+) -> None:
+    """No sweep has been done since the one given, on one thread."""
+    directions.begun[0] = begun[0]
     for k in range(graph.total[0]):
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
@@ -76,6 +83,14 @@ def begin_directions(bodies: Bodies, graph: Graph, pressing: Pressing, motion: M
         directions.angular_velocity[i] = motion.angular_velocity[i]
         directions.moving[i] = vec3()
         directions.turning[i] = vec3()
+
+
+@wp.func
+def takes_part(pressing: Pressing, rounds: Rounds, directions: Directions, k: int) -> bool:
+    """Whether a patch of a busy world was swept since the directions began; others have no step of their own."""
+    seen = pressing.patches.swept[k]
+    swept = directions.begun[0] < 0 or (seen > directions.begun[0] and seen < SET_ASIDE)
+    return rounds.busy[pressing.patches.world[k]] == 1 and swept
 
 
 @wp.func
@@ -154,8 +169,9 @@ def choose_parts(directions: Directions, w: int) -> None:
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
-    # A symmetric sweep never goes too far, and lowers what it can; where it does not, friction has its own way.
-    if not (a >= real(0.5) and sweep <= real(0.0)):
+    # A symmetric sweep never goes too far, and lowers what it can; where it does not, friction has its own way. Where
+    # impulses change next to no velocity, as in a mechanism that is jammed, rounding decides how far to go.
+    if not (a >= real(0.5) and wp.max(a, wp.abs(b)) < FARTHEST and sweep <= real(0.0)):
         directions.keeps[w] = 0
     directions.part_z[w] = a
     directions.part_d[w] = b
@@ -171,7 +187,7 @@ def find_parts(graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds,
         directions.all_z[w] = vec3()
         directions.keeps[w] = rounds.busy[w]
     for k in range(graph.total[0]):
-        if rounds.busy[pressing.patches.world[k]] == 1:
+        if takes_part(pressing, rounds, directions, k):
             add_products(pressing, motion, directions, k)
     for w in range(directions.part_z.shape[0]):
         choose_parts(directions, w)
@@ -181,7 +197,10 @@ def find_parts(graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds,
 def allowed(p: vec3, mu: real) -> vec3:
     """An impulse without pull and with no more friction than it has."""
     push = wp.max(p[0], real(0.0))
-    part = wp.min(mu * push / wp.max(wp.sqrt(p[1] * p[1] + p[2] * p[2]), TINY), real(1.0))
+    rub = p[1] * p[1] + p[2] * p[2]
+    if rub <= mu * push * (mu * push):
+        return vec3(push, p[1], p[2])
+    part = mu * push / wp.max(wp.sqrt(rub), TINY)
     return vec3(push, part * p[1], part * p[2])
 
 
@@ -252,7 +271,7 @@ def settle(
     """Keep the steps that are better than the sweep, and go back to the sweep where they are not."""
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
+        if takes_part(pressing, rounds, directions, k):
             first = pressing.patches.first[k]
             for c in range(first, first + pressing.patches.count[k]):
                 p = wp.where(directions.keeps[w] == 1, pressing.points.impulse[c], directions.swept[c])
@@ -282,7 +301,7 @@ def try_better(
     find_parts(graph, pressing, motion, rounds, directions)
     try_bodies(bodies, motion, rounds, directions)
     for k in range(graph.total[0]):
-        if rounds.busy[pressing.patches.world[k]] == 1:
+        if takes_part(pressing, rounds, directions, k):
             try_patch(bodies, pressing, motion, directions, k)
 
 
@@ -292,7 +311,7 @@ def keep_better(
 ) -> None:
     """Keep what was tried where it is better than the sweep."""
     for k in range(graph.total[0]):
-        if directions.keeps[pressing.patches.world[k]] == 1:
+        if directions.keeps[pressing.patches.world[k]] == 1 and takes_part(pressing, rounds, directions, k):
             add_gain(pressing, motion, directions, k)
     for w in range(directions.keeps.shape[0]):
         if not directions.gain[w] >= real(0.0):

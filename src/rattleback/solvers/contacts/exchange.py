@@ -7,6 +7,9 @@ A point sees only the two bodies it touches. A foot that carries a man stops at 
 conjugate directions it takes as many rounds as he is heavier than his foot. With the answers in it, a sweep is a step
 in the contacts alone, with masses as the joints make them, so that the directions are those of that problem.
 
+What moves overlapping bodies apart is a matter of few sweeps but for bodies with joints, of which one alone moves too
+little: after two sweeps only their patches are swept.
+
 Cost: for each sweep a substitution in the factor of the joints beside the sweep itself.
 """
 
@@ -19,7 +22,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import Directions, begin_directions, keep_better, try_better
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing
+from rattleback.solvers.contacts.patch import SET_ASIDE, Pressing
 from rattleback.solvers.contacts.rounds import (
     Rounds,
     begin_rounds,
@@ -37,14 +40,25 @@ if TYPE_CHECKING:
 
 # Sweeps before conjugate directions are worth what they cost.
 PLAIN = 3
+# Sweeps that move bodies apart that have no joints.
+FREELY = wp.constant(2)
 
 
 @wp.kernel(enable_backward=False)
-def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, alone: wp.array[wp.int32]) -> None:
+def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.array[wp.int32]) -> None:
     """Joints have pushed a body that has some: its patches are not quiet."""
-    i = wp.tid()
-    if alone[i] == 0 and bodies.inverse_mass[i] > real(0.0):
+    i = held[wp.tid()]
+    if bodies.inverse_mass[i] > real(0.0):
         pressing.weights.pushed[i] = rounds.turn[0]
+
+
+@wp.kernel(enable_backward=False)
+def set_aside(graph: Graph, pressing: Pressing, rounds: Rounds, alone: wp.array[wp.int32], lanes: int) -> None:
+    """After ``FREELY`` sweeps, patches of bodies without joints are quiet until the next sweeps begin."""
+    if rounds.turn[0] == FREELY:
+        for k in range(wp.tid(), graph.total[0], lanes):
+            if alone[pressing.patches.body_a[k]] == 1 and alone[pressing.patches.body_b[k]] == 1:
+                pressing.patches.swept[k] = SET_ASIDE
 
 
 @wp.kernel(enable_backward=False)
@@ -110,6 +124,9 @@ class Exchange:
         else:
             sweeper.palette.sweep(motion, rounds)
         self._answer(motion, counts)
+        if not counts:
+            room = len(sweeper.pressing.points.impulse)
+            sweeper.program.share(set_aside, room, sweeper.graph, sweeper.pressing, rounds, self.alone)
 
     def _answer(self, motion: Motion, counts: bool, final: bool = True) -> None:
         sweeper, rounds = self.sweeper, self.sweeper.rounds
@@ -117,7 +134,8 @@ class Exchange:
             self.answer.give(motion, rounds.busy, may_let_go=final)
         else:
             self.answer.give_ways(motion, rounds.busy)
-        sweeper.program.launch(note_answer, len(self.alone), sweeper.bodies, sweeper.pressing, rounds, self.alone)
+        held = self.answer.held
+        sweeper.program.launch(note_answer, len(held), sweeper.bodies, sweeper.pressing, rounds, held)
 
     def _sweep_on(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
@@ -137,7 +155,8 @@ class Exchange:
                     self._begin_directions(motion)
 
     def _begin_directions(self, motion: Motion) -> None:
-        self.sweeper.program.launch(begin_directions, 1, *self.swept, motion, self.sweeper.directions)
+        sweeper = self.sweeper
+        sweeper.program.launch(begin_directions, 1, *self.swept, motion, sweeper.directions, sweeper.rounds.turn)
         self.answer.begin_steps()
 
     def _go_on(self, motion: Motion, counts: bool) -> None:

@@ -23,10 +23,10 @@ from rattleback.core.precision import real, vec3, vec4
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.collisions import COLLIDES, ZERO, Collisions, velocity_of
-from rattleback.solvers.contacts.patch import Pressing, twist_of, world
+from rattleback.solvers.contacts.patch import Pressing, twist_of
 from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import TINY, Twist, apply, grip_point, push_patch, resist, solve_patch
+from rattleback.solvers.contacts.sweep import TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
 
 HALF = wp.constant(real(0.5))
 # Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.
@@ -55,22 +55,11 @@ class Works:
 @wp.func
 def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> real:
     """Correct the velocities of a patch across its normal; returns the largest change."""
-    twist = Twist()
     u, w = twist_of(pressing.patches, motion, k)
-    twist.u = u + pressing.patches.drive[k]
-    twist.w = w
-    first = pressing.patches.first[k]
-    count = pressing.patches.count[k]
-    for i in range(count):
-        twist = grip_point(pressing.patches, pressing.points, k, first + i, twist)
-    for i in range(1, count):
-        twist = grip_point(pressing.patches, pressing.points, k, first + count - 1 - i, twist)
-    if pressing.patches.rolling[k] + pressing.patches.spinning[k] > ZERO:
-        twist = resist(pressing.patches, pressing.points, k, twist)
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    apply(bodies, pressing, motion, k, world(n, t, twist.f), world(n, t, twist.m))
-    return twist.across
+    twist = make_twist(u + pressing.patches.drive[k], w)
+    twist = grip_points(pressing.patches, pressing.points, k, twist)
+    apply_twist(bodies, pressing, motion, k, twist)
+    return wp.sqrt(twist.across)
 
 
 @wp.kernel(enable_backward=False)

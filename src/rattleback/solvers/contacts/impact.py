@@ -65,10 +65,12 @@ class Impacts:
         self.restitution, self.together = restitution, int(order == "simultaneous")
         self.bench, self.ground, self.sweeper = bench, ground, sweeper
         model, self.room = bench.model, len(ground.contacts.part)
-        counts = {"contacts": self.room, "worlds": model.worlds, "flags": 1}
+        counts = {"contacts": self.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         self.collisions = arrays.allocate(Collisions, counts, model.device)
         self.works = arrays.allocate(Works, counts, model.device)
         self.kept, self.unloaded = bench.scratch(Motion), bench.scratch(Motion)
+        # What is listed is swept without notice of when.
+        self.never = wp.full(1, -1, dtype=wp.int32, device=model.device)
         self.answers = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
 
     def count_answers(self, answers: Any) -> None:
@@ -89,27 +91,32 @@ class Impacts:
         self.sweeper.push(motion)
         bench.for_worlds(collisions.begin_collisions, found)
         self._for_patches(collisions.note_loads, graph, pressing, self.unloaded, motion, found)
-        self._find(self.unloaded)
+        self._find(self.unloaded, everywhere=True)
         with program.when(found.any_colliding):
             bench.for_bodies(expansion.keep_velocities, self.unloaded, motion)
             with program.loop(found.any_colliding):
                 self._resolve_round(correct)
                 most = 1 if self.together else MOST_ROUNDS
                 bench.for_worlds(collisions.next_round, found, self.sweeper.rounds, most, BUDGET)
-                self._find(motion)
+                # Joints move bodies that are not listed.
+                self._find(motion, everywhere=correct is not None)
             begin()
             self.sweeper.push(motion)
 
-    def _find(self, motion: Motion) -> None:
+    def _find(self, motion: Motion, everywhere: bool) -> None:
         sweeper = self.sweeper
         given = (self.ground, sweeper.graph, sweeper.pressing, motion, self.bench.state.clock)
-        self._for_patches(collisions.find_collisions, *given, self.collisions, self.together)
+        scope = int(collisions.EVERYWHERE if everywhere else collisions.NEARBY)
+        scope = int(collisions.TOGETHER) if self.together else scope
+        self._for_patches(collisions.find_collisions, *given, self.collisions, scope)
 
     def _resolve_round(self, correct: Callable[[], None] | None) -> None:
         """The collisions of a round."""
         program, found, motion = self.bench.program, self.collisions, self.bench.state.motion
         pressing, newton = self.sweeper.pressing, int(self.restitution == "newton")
-        program.launch(collisions.list_patches, 1, self.sweeper.graph, pressing, found, self.together)
+        program.launch(
+            collisions.list_patches, 1, self.sweeper.bodies, self.sweeper.graph, pressing, found, self.together
+        )
         self._for_patches(collisions.aim, self.ground, pressing, motion, found, newton, self.together)
         parts = (self.bench.model.bodies, pressing, motion, found)
         if self.restitution == "stronge":
@@ -146,7 +153,7 @@ class Impacts:
             # Sweeps answer to what points push only where joints fit at their beginning.
             correct()
         if conjugate:
-            program.launch(begin_directions, 1, *swept, sweeper.directions)
+            program.launch(begin_directions, 1, *swept, sweeper.directions, self.never)
         with program.loop(rounds.any_busy):
             program.launch(next_sweep, sweeper.worlds, rounds)
             program.launch(kernel, 1, *given)

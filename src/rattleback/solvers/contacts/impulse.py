@@ -224,18 +224,22 @@ class ContactImpulses:
         """Record what moves overlapping bodies apart at the end of the step."""
         bench, program = self.bench, self.bench.program
         flags = (self.overlapping, self.any_overlapping)
+        far = 0.1 * self.limits.depth
         program.launch(projection.begin_projection, bench.model.count, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             self._for_patches(projection.clear_impulses, self.graph, self.pressing)
-            most = PROJECTIONS if self.exchange is None else JOINTED_PROJECTIONS
-            if self.exchange is not None:
-                self.exchange.answer.begin_ways()
-            self._sweep(self.shift, 0.1 * self.limits.depth, most, self.overlapping, counts=False)
-            bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
-            if self.exchange is not None:
-                self.exchange.answer.settle(bench.predicted, self.overlapping)
+            joints = None if self.exchange is None else self.exchange.answer
+            with self._where_apart(joints):
+                self.sweeper.sweep(self.shift, far, PROJECTIONS, self.overlapping)
+                bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+            if joints is not None:
+                with program.when(self.footing.jointed):
+                    joints.begin_ways()
+                    self._sweep(self.shift, far, JOINTED_PROJECTIONS, self.overlapping, counts=False)
+                    bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+                    joints.settle(bench.predicted, self.overlapping)
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""

@@ -4,7 +4,11 @@
           [ I⁻¹ rˣ              I⁻¹     ]     r from the centre of mass to its middle
 
 K says how a wrench (f, m) at the middle changes the twist (u, ω) of A against B there; its inverse which wrench stops
-the patch whole. The points of a patch share their bodies and their normal.
+the patch whole. The points of a patch share their bodies and their normal, so what pushes them apart is the part
+(f_n, m_t, m_s) of the wrench alone, and what rubs them the part (f_t, f_s, m_n); K is kept in blocks for these two:
+
+    (u_n, ω_t, ω_s) ← rise (f_n, m_t, m_s) + dragᵀ (f_t, f_s, m_n)
+    (u_t, u_s, ω_n) ← drag (f_n, m_t, m_s) + skid (f_t, f_s, m_n)
 
 Reference: Bender, dissertation, §5.2.1 (one point of a patch).
 """
@@ -19,6 +23,8 @@ from rattleback.model.state import Motion
 
 # Patches whose points are nearly on a line, by the ratio of their second moments, are not taken whole.
 NARROW = wp.constant(real(1e-4))
+# Later than any sweep.
+SET_ASIDE = wp.constant(1 << 30)
 
 
 @group(axis="contacts")
@@ -37,12 +43,15 @@ class Patches:
     tangent: vec3 = field("1", "unit vector t across it")
     arm_a: vec3 = field("m", "from the centre of mass of A to its middle, world frame")
     arm_b: vec3 = field("m", "from that of B")
-    stop_f: mat33 = field("kg", "inverse of K: force by velocity")
-    stop_m: mat33 = field("kg m", "inverse of K: force by angular velocity")
-    stop_c: mat33 = field("kg m²", "inverse of K: moment by angular velocity")
-    give: mat33 = field("1/kg", "K: velocity by force")
-    lean: mat33 = field("1/(kg m)", "K: angular velocity by force")
-    turn: mat33 = field("1/(kg m²)", "K: angular velocity by moment")
+    rise: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: along the normal by what pushes")
+    drag: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what pushes")
+    skid: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what rubs")
+    stop_n: mat33 = field("kg, kg m, kg m²", "inverse of K: what pushes by what is along the normal")
+    stop_x: mat33 = field("kg, kg m, kg m²", "inverse of K: what pushes by what is across")
+    stop_t: mat33 = field("kg, kg m, kg m²", "inverse of K: what rubs by what is across")
+    still: mat33 = field(
+        "kg, kg m, kg m²", "inverse of that block of K that says how what pushes acts along the normal"
+    )
     spread: vec3 = field("1/m²", "inverse of the second moments of its points: xx, xy, yy")
     drive: vec3 = field("m/s", "added to its velocity")
     spin: vec3 = field("rad/s", "added to its angular velocity")
@@ -55,7 +64,7 @@ class Patches:
     restitution: real = field("1", "coefficient of restitution")
     rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
-    swept: wp.int32 = field("1", "last sweep that looked at it")
+    swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
 
 
 @group(axis="contacts")
@@ -149,6 +158,34 @@ def place_points(contacts: Contacts, patches: Patches, points: PatchPoints, k: i
 
 
 @wp.func
+def keep_blocks(patches: Patches, give: mat33, lean: mat33, turn: mat33, k: int, to: int) -> None:
+    """K, given as velocity by force, angular velocity by force and by moment, to a row in blocks, and its inverse."""
+    column_n = vec3(give[0, 0], lean[1, 0], lean[2, 0])
+    column_t = vec3(lean[1, 0], turn[1, 1], turn[2, 1])
+    column_s = vec3(lean[2, 0], turn[1, 2], turn[2, 2])
+    rise = wp.matrix_from_cols(column_n, column_t, column_s)
+    column_n = vec3(give[1, 0], give[2, 0], lean[0, 0])
+    column_t = vec3(lean[1, 1], lean[1, 2], turn[0, 1])
+    column_s = vec3(lean[2, 1], lean[2, 2], turn[0, 2])
+    drag = wp.matrix_from_cols(column_n, column_t, column_s)
+    column_t = vec3(give[1, 1], give[2, 1], lean[0, 1])
+    column_s = vec3(give[1, 2], give[2, 2], lean[0, 2])
+    column_n = vec3(lean[0, 1], lean[0, 2], turn[0, 0])
+    skid = wp.matrix_from_cols(column_t, column_s, column_n)
+    patches.rise[to] = rise
+    patches.drag[to] = drag
+    patches.skid[to] = skid
+    if patches.flat[k] == 1:
+        patches.still[to] = wp.inverse(rise)
+        back = wp.inverse(skid)
+        half = back * drag
+        first = wp.inverse(rise - wp.transpose(drag) * half)
+        patches.stop_n[to] = first
+        patches.stop_x[to] = -(first * wp.transpose(half))
+        patches.stop_t[to] = back + half * first * wp.transpose(half)
+
+
+@wp.func
 def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, share_b: real) -> None:
     """K of a patch in its own axes, and its inverse, to a row; bodies may answer with a share of what they would."""
     n = pressing.patches.normal[k]
@@ -169,16 +206,7 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
             give += share * bodies.inverse_mass[i] * wp.identity(n=3, dtype=real) + wp.transpose(by) * turned
             lean += wp.transpose(axes) * turned
             turn += wp.transpose(axes) * inverse * axes
-    pressing.patches.give[to] = give
-    pressing.patches.lean[to] = lean
-    pressing.patches.turn[to] = turn
-    if pressing.patches.flat[k] == 1:
-        back = wp.inverse(turn)
-        half = back * lean
-        first = wp.inverse(give - wp.transpose(lean) * half)
-        pressing.patches.stop_f[to] = first
-        pressing.patches.stop_m[to] = -(first * wp.transpose(half))
-        pressing.patches.stop_c[to] = back + half * first * wp.transpose(half)
+    keep_blocks(pressing.patches, give, lean, turn, k, to)
 
 
 @wp.func

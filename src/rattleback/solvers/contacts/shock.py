@@ -2,13 +2,13 @@
 
 import warp as wp
 
-from rattleback.core.precision import real
+from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import LOOSE, Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import Twist, push_body, solve_twist
+from rattleback.solvers.contacts.sweep import make_twist, push_body, solve_twist
 
 # Sweeps over the patches of one level.
 ROUNDS = 4
@@ -46,16 +46,14 @@ def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion
     spare = pressing.patches.first.shape[0] - 1
     copy_patch(pressing.patches, k, spare)
     answer(bodies, pressing, k, spare, share_a, share_b)
-    twist = Twist()
     u, w = twist_of(pressing.patches, motion, k)
-    twist.u = u + pressing.patches.drive[k]
-    twist.w = w + pressing.patches.spin[k]
+    twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
     twist = solve_twist(pressing.patches, pressing.points, spare, twist)
     pressing.patches.couple[k] = pressing.patches.couple[spare]
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
-    f = world(n, t, twist.f)
-    m = world(n, t, twist.m)
+    f = world(n, t, vec3(twist.push[0], twist.rub[0], twist.rub[1]))
+    m = world(n, t, vec3(twist.rub[2], twist.push[1], twist.push[2]))
     if share_a > real(0.0):
         push_body(bodies, pressing.weights, motion, a, pressing.patches.arm_a[k], f, m)
     if share_b > real(0.0):

@@ -6,7 +6,8 @@ moves with
     u_n + ω_t y − ω_s x,   u_t − ω_n y,   u_s + ω_n x.
 
 A flat patch is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
-grips, that is the answer. If not, its points are solved one after the other, forth and back:
+grips, that is the answer. If not, but every point pushes with the part of a wrench that stops it along the normal, that
+part is; else its points are solved one after the other, forth and back, and across the normal they are in any case:
 
     p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
     p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
@@ -15,14 +16,14 @@ p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a 
 the velocities, so that the same arithmetic serves velocities, positions and rebounds.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
-Cost: on one thread about 0.1 µs for a flat patch that holds, 0.5 µs for one of four points that slides or lifts.
+Cost: on one thread about 0.06 µs for a flat patch that holds, 0.2 µs for one of four points that slides or lifts.
 
 Reference: Bender, dissertation, §5.2.1 (eq. 5.5–5.7), §5.2.5.
 """
 
 import warp as wp
 
-from rattleback.core.precision import real, vec3
+from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, twist_of, world
@@ -33,14 +34,27 @@ TINY = wp.constant(real(1e-30))
 
 @wp.struct
 class Twist:
-    """Twist of a patch, the wrench it has got in this sweep, and how large the changes were along n and across."""
+    """Twist of a patch along its normal (u_n, ω_t, ω_s) and across (u_t, u_s, ω_n), and the wrench it has got.
 
-    u: vec3
-    w: vec3
-    f: vec3
-    m: vec3
+    The wrench is in the same two parts, ``push`` (f_n, m_t, m_s) and ``rub`` (f_t, f_s, m_n); ``along`` is the largest
+    change of a velocity along the normal, ``across`` the square of the largest one across.
+    """
+
+    up: vec3
+    side: vec3
+    push: vec3
+    rub: vec3
     along: real
     across: real
+
+
+@wp.func
+def make_twist(u: vec3, w: vec3) -> Twist:
+    """A twist that has got no wrench."""
+    twist = Twist()
+    twist.up = vec3(u[0], w[1], w[2])
+    twist.side = vec3(u[1], u[2], w[0])
+    return twist
 
 
 @wp.func
@@ -48,62 +62,101 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
     """The wrench that stops a flat patch, if all its points then push and grip."""
     first = patches.first[k]
     count = patches.count[k]
-    f = -(patches.stop_f[k] * twist.u + patches.stop_m[k] * twist.w)
-    m = -(wp.transpose(patches.stop_m[k]) * twist.u + patches.stop_c[k] * twist.w)
+    push = -(patches.stop_n[k] * twist.up + patches.stop_x[k] * twist.side)
+    rub = -(wp.transpose(patches.stop_x[k]) * twist.up + patches.stop_t[k] * twist.side)
     spread = patches.spread[k]
     part = real(1.0) / real(count)
-    by_x = spread[1] * m[1] - spread[0] * m[2]
-    by_y = spread[2] * m[1] - spread[1] * m[2]
+    by_x = spread[1] * push[1] - spread[0] * push[2]
+    by_y = spread[2] * push[1] - spread[1] * push[2]
     # The second moments add up to (xx + yy) of the inverse, over its determinant.
-    around = m[0] * (spread[0] * spread[2] - spread[1] * spread[1]) / (spread[0] + spread[2])
+    around = rub[2] * (spread[0] * spread[2] - spread[1] * spread[1]) / (spread[0] + spread[2])
+    middle = part * vec3(push[0], rub[0], rub[1])
     mu = patches.grip[k]
     for c in range(first, first + count):
         place = points.place[c]
-        p = points.impulse[c]
-        p += part * f + vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
+        p = points.impulse[c] + middle
+        p += vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
         grip = mu * p[0]
         if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > grip * grip:
             return twist, False
     for c in range(first, first + count):
         place = points.place[c]
-        change = part * f + vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
-        points.impulse[c] = points.impulse[c] + change
-        u1 = twist.u[1] - twist.w[0] * place[1]
-        u2 = twist.u[2] + twist.w[0] * place[0]
-        twist.along = wp.max(twist.along, wp.abs(twist.u[0] + twist.w[1] * place[1] - twist.w[2] * place[0]))
-        twist.across = wp.max(twist.across, wp.sqrt(u1 * u1 + u2 * u2))
-    twist.f = f
-    twist.m = m
+        p = points.impulse[c] + middle
+        points.impulse[c] = p + vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
+        u = twist.up[0] + twist.up[1] * place[1] - twist.up[2] * place[0]
+        u1 = twist.side[0] - twist.side[2] * place[1]
+        u2 = twist.side[1] + twist.side[2] * place[0]
+        twist.along = wp.max(twist.along, wp.abs(u))
+        twist.across = wp.max(twist.across, u1 * u1 + u2 * u2)
+    twist.push = push
+    twist.rub = rub
     return twist, True
 
 
 @wp.func
-def push_point(patches: Patches, points: PatchPoints, k: int, c: int, twist: Twist) -> Twist:
+def push_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
+    """The part of a wrench that stops a flat patch along its normal, if all its points then push."""
+    first = patches.first[k]
+    count = patches.count[k]
+    push = -(patches.still[k] * twist.up)
+    spread = patches.spread[k]
+    by_x = spread[1] * push[1] - spread[0] * push[2]
+    by_y = spread[2] * push[1] - spread[1] * push[2]
+    part = push[0] / real(count)
+    for c in range(first, first + count):
+        place = points.place[c]
+        if points.impulse[c][0] + part + by_x * place[0] + by_y * place[1] < real(0.0):
+            return twist, False
+    for c in range(first, first + count):
+        place = points.place[c]
+        p = points.impulse[c]
+        points.impulse[c] = vec3(p[0] + part + by_x * place[0] + by_y * place[1], p[1], p[2])
+        twist.along = wp.max(twist.along, wp.abs(twist.up[0] + twist.up[1] * place[1] - twist.up[2] * place[0]))
+    twist.up = vec3()
+    twist.push = push
+    return twist, True
+
+
+@wp.func
+def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
     """Correct one point along the normal."""
     place = points.place[c]
+    x = place[0]
+    y = place[1]
     p = points.impulse[c]
-    by = vec3(real(0.0), place[1], -place[0])
-    u = twist.u[0] + wp.dot(by, twist.w) + place[2]
+    u = twist.up[0] + y * twist.up[1] - x * twist.up[2] + place[2]
     if p[0] == real(0.0) and u >= real(0.0):
         return twist
-    give = patches.give[k]
-    lean = patches.lean[k]
-    turn = patches.turn[k]
-    leaning = vec3(lean[0, 0], lean[1, 0], lean[2, 0])
-    turned = leaning + turn * by
-    k_nn = give[0, 0] + wp.dot(by, leaning) + wp.dot(by, turned)
-    dn = wp.max(-u / k_nn, -p[0])
+    by_n = rise[0, 0] + y * rise[0, 1] - x * rise[0, 2]
+    by_t = rise[1, 0] + y * rise[1, 1] - x * rise[1, 2]
+    by_s = rise[2, 0] + y * rise[2, 1] - x * rise[2, 2]
+    k_nn = by_n + y * by_t - x * by_s
+    dn = wp.max(-u * (real(1.0) / k_nn), -p[0])
     twist.along = wp.max(twist.along, wp.abs(dn) * k_nn)
-    twist.u += dn * (vec3(give[0, 0], give[1, 0], give[2, 0]) + wp.transpose(lean) * by)
-    twist.w += dn * turned
-    twist.f += vec3(dn, real(0.0), real(0.0))
-    twist.m += dn * by
+    twist.up += dn * vec3(by_n, by_t, by_s)
+    twist.push += dn * vec3(real(1.0), y, -x)
     points.impulse[c] = vec3(p[0] + dn, p[1], p[2])
     return twist
 
 
 @wp.func
-def grip_point(patches: Patches, points: PatchPoints, k: int, c: int, twist: Twist) -> Twist:
+def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+    """Correct the points of a patch along the normal, forth and back."""
+    first = patches.first[k]
+    count = patches.count[k]
+    rise = patches.rise[k]
+    pushed = real(0.0)
+    for c in range(first, first + count):
+        twist = push_point(rise, points, c, twist)
+        pushed += points.impulse[c][0]
+    if pushed > real(0.0) or twist.along > real(0.0):
+        for i in range(1, count):
+            twist = push_point(rise, points, first + count - 1 - i, twist)
+    return twist
+
+
+@wp.func
+def grip_point(skid: mat33, mu: real, points: PatchPoints, c: int, twist: Twist) -> Twist:
     """Correct one point across the normal, within its friction."""
     p = points.impulse[c]
     if p[0] == real(0.0) and p[1] == real(0.0) and p[2] == real(0.0):
@@ -111,42 +164,45 @@ def grip_point(patches: Patches, points: PatchPoints, k: int, c: int, twist: Twi
     place = points.place[c]
     x = place[0]
     y = place[1]
-    give = patches.give[k]
-    lean = patches.lean[k]
-    turn = patches.turn[k]
-    u1 = twist.u[1] - y * twist.w[0]
-    u2 = twist.u[2] + x * twist.w[0]
-    k_11 = give[1, 1] - real(2.0) * y * lean[0, 1] + y * y * turn[0, 0]
-    k_22 = give[2, 2] + real(2.0) * x * lean[0, 2] + x * x * turn[0, 0]
-    k_12 = give[1, 2] - y * lean[0, 2] + x * lean[0, 1] - x * y * turn[0, 0]
+    u1 = twist.side[0] - y * twist.side[2]
+    u2 = twist.side[1] + x * twist.side[2]
+    # How side answers to f1 and f2.
+    by_1 = vec3(skid[0, 0] - y * skid[0, 2], skid[1, 0] - y * skid[1, 2], skid[2, 0] - y * skid[2, 2])
+    by_2 = vec3(skid[0, 1] + x * skid[0, 2], skid[1, 1] + x * skid[1, 2], skid[2, 1] + x * skid[2, 2])
+    k_11 = by_1[0] - y * by_1[2]
+    k_22 = by_2[1] + x * by_2[2]
+    k_12 = by_1[1] + x * by_1[2]
     share = real(1.0) / (k_11 * k_22 - k_12 * k_12)
-    f1 = share * (k_22 * u1 - k_12 * u2)
-    f2 = share * (k_11 * u2 - k_12 * u1)
-    q1 = p[1] - f1
-    q2 = p[2] - f2
-    limit = patches.grip[k] * p[0]
-    square = q1 * q1 + q2 * q2
-    moved = wp.sqrt(u1 * u1 + u2 * u2)
-    if square > limit * limit:
+    f1 = (share * k_12) * u2 - (share * k_22) * u1
+    f2 = (share * k_12) * u1 - (share * k_11) * u2
+    q1 = p[1] + f1
+    q2 = p[2] + f2
+    limit = mu * p[0]
+    moved = u1 * u1 + u2 * u2
+    if q1 * q1 + q2 * q2 > limit * limit:
         # It slides against its velocity; K_tt⁻¹ would turn the impulse away from there, a number does not.
         apart = wp.sqrt((k_11 - k_22) * (k_11 - k_22) + real(4.0) * k_12 * k_12)
-        step = real(2.0) / (k_11 + k_22 + apart)
+        most = real(0.5) * (k_11 + k_22 + apart)
+        step = real(1.0) / most
         q1 = p[1] - step * u1
         q2 = p[2] - step * u2
         part = wp.min(limit / wp.max(wp.sqrt(q1 * q1 + q2 * q2), TINY), real(1.0))
         q1 *= part
         q2 *= part
-        taken = (q1 - p[1]) * (q1 - p[1]) + (q2 - p[2]) * (q2 - p[2])
-        moved = wp.sqrt(taken) / step
+        f1 = q1 - p[1]
+        f2 = q2 - p[2]
+        moved = most * most * (f1 * f1 + f2 * f2)
     twist.across = wp.max(twist.across, moved)
-    f = vec3(real(0.0), q1 - p[1], q2 - p[2])
-    m = x * f[2] - y * f[1]
-    twist.u += give * f + m * vec3(lean[0, 0], lean[0, 1], lean[0, 2])
-    twist.w += lean * f + m * vec3(turn[0, 0], turn[1, 0], turn[2, 0])
-    twist.f += f
-    twist.m += vec3(m, real(0.0), real(0.0))
+    twist.side += f1 * by_1 + f2 * by_2
+    twist.rub += vec3(f1, f2, x * f2 - y * f1)
     points.impulse[c] = vec3(p[0], q1, q2)
     return twist
+
+
+@wp.func
+def resists(patches: Patches, k: int) -> bool:
+    """Whether a patch resists spinning or rolling."""
+    return patches.rolling[k] + patches.spinning[k] > real(0.0)
 
 
 @wp.func
@@ -155,49 +211,53 @@ def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist
     pushed = real(0.0)
     for c in range(patches.first[k], patches.first[k] + patches.count[k]):
         pushed += points.impulse[c][0]
-    turn = patches.turn[k]
+    rise = patches.rise[k]
+    up = twist.up + wp.transpose(patches.drag[k]) * twist.rub
     old = patches.couple[k]
     limit = patches.spinning[k] * pushed
-    spinning = wp.clamp(old[0] - twist.w[0] / turn[0, 0], -limit, limit)
-    det = turn[1, 1] * turn[2, 2] - turn[1, 2] * turn[1, 2]
-    r1 = old[1] - (turn[2, 2] * twist.w[1] - turn[1, 2] * twist.w[2]) / det
-    r2 = old[2] - (turn[1, 1] * twist.w[2] - turn[1, 2] * twist.w[1]) / det
+    spinning = wp.clamp(old[0] - twist.side[2] / patches.skid[k][2, 2], -limit, limit)
+    det = rise[1, 1] * rise[2, 2] - rise[1, 2] * rise[1, 2]
+    r1 = old[1] - (rise[2, 2] * up[1] - rise[1, 2] * up[2]) / det
+    r2 = old[2] - (rise[1, 1] * up[2] - rise[1, 2] * up[1]) / det
     size = wp.sqrt(r1 * r1 + r2 * r2)
     part = wp.min(real(1.0), patches.rolling[k] * pushed / wp.max(size, TINY))
     new = vec3(spinning, part * r1, part * r2)
-    m = new - old
-    twist.u += wp.transpose(patches.lean[k]) * m
-    twist.w += turn * m
-    twist.m += m
+    twist.push += vec3(real(0.0), new[1] - old[1], new[2] - old[2])
+    twist.rub += vec3(real(0.0), real(0.0), new[0] - old[0])
     patches.couple[k] = new
+    return twist
+
+
+@wp.func
+def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+    """Correct the points of a patch across the normal, forth and back."""
+    first = patches.first[k]
+    count = patches.count[k]
+    skid = patches.skid[k]
+    mu = patches.grip[k]
+    for i in range(count):
+        twist = grip_point(skid, mu, points, first + i, twist)
+    for i in range(1, count):
+        twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
+    if resists(patches, k):
+        twist = resist(patches, points, k, twist)
     return twist
 
 
 @wp.func
 def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """The wrench that a patch needs."""
-    first = patches.first[k]
-    count = patches.count[k]
-    resists = patches.rolling[k] + patches.spinning[k] > real(0.0)
-    if patches.whole[k] == 1 and not resists:
-        twist, holds = hold_whole(patches, points, k, twist)
-        if holds:
-            return twist
-    pushed = real(0.0)
-    for c in range(first, first + count):
-        twist = push_point(patches, points, k, c, twist)
-        pushed += points.impulse[c][0]
-    if pushed == real(0.0) and twist.along == real(0.0):
-        return twist
-    for i in range(1, count):
-        twist = push_point(patches, points, k, first + count - 1 - i, twist)
-    for i in range(count):
-        twist = grip_point(patches, points, k, first + i, twist)
-    for i in range(1, count):
-        twist = grip_point(patches, points, k, first + count - 1 - i, twist)
-    if resists:
-        twist = resist(patches, points, k, twist)
-    return twist
+    holds = bool(False)
+    if patches.whole[k] == 1:
+        if not resists(patches, k):
+            twist, holds = hold_whole(patches, points, k, twist)
+            if holds:
+                return twist
+        twist, holds = push_whole(patches, points, k, twist)
+    if not holds:
+        twist = push_points(patches, points, k, twist)
+    twist.side += patches.drag[k] * twist.push
+    return grip_points(patches, points, k, twist)
 
 
 @wp.func
@@ -217,18 +277,24 @@ def apply(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, f: vec3, m
 
 
 @wp.func
-def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
-    """Correct the velocities of a patch; returns the largest changes along its normal and across."""
-    twist = Twist()
-    u, w = twist_of(pressing.patches, motion, k)
-    twist.u = u + pressing.patches.drive[k]
-    twist.w = w + pressing.patches.spin[k]
-    twist = solve_twist(pressing.patches, pressing.points, k, twist)
+def apply_twist(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, twist: Twist) -> None:
+    """Apply the wrench that a patch has got to its bodies."""
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
-    if wp.dot(twist.f, twist.f) + wp.dot(twist.m, twist.m) > real(0.0):
-        apply(bodies, pressing, motion, k, world(n, t, twist.f), world(n, t, twist.m))
-    return twist.along, twist.across
+    f = vec3(twist.push[0], twist.rub[0], twist.rub[1])
+    m = vec3(twist.rub[2], twist.push[1], twist.push[2])
+    if wp.dot(f, f) + wp.dot(m, m) > real(0.0):
+        apply(bodies, pressing, motion, k, world(n, t, f), world(n, t, m))
+
+
+@wp.func
+def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
+    """Correct the velocities of a patch; returns the largest changes along its normal and across."""
+    u, w = twist_of(pressing.patches, motion, k)
+    twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
+    twist = solve_twist(pressing.patches, pressing.points, k, twist)
+    apply_twist(bodies, pressing, motion, k, twist)
+    return twist.along, wp.sqrt(twist.across)
 
 
 @wp.func

@@ -59,7 +59,12 @@ class Sweeper:
         self.worlds = len(rounds.busy)
         device = rounds.busy.device
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
-        counts = {"contacts": len(pressing.points.impulse), "bodies": len(bodies.world), "worlds": self.worlds}
+        counts = {
+            "contacts": len(pressing.points.impulse),
+            "bodies": len(bodies.world),
+            "worlds": self.worlds,
+            "flags": 1,
+        }
         self.directions = arrays.allocate(Directions, counts, device)
         self.easer: Easer | None = None
 
@@ -125,7 +130,7 @@ class Sweeper:
     def _sweep_on(self, motion: Motion, tolerance: float, most: int) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
         program, rounds, swept = self.program, self.rounds, (self.bodies, self.graph, self.pressing, motion)
-        program.launch(begin_directions, 1, *swept, self.directions)
+        program.launch(begin_directions, 1, *swept, self.directions, rounds.turn)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion, tolerance)
             program.launch(judge, self.worlds, rounds, tolerance, most, 2)
