@@ -1,3 +1,4 @@
+import itertools
 import json
 import re
 import signal
@@ -31,10 +32,12 @@ def started(*argv):
 
 
 def ended(process):
-    """Standard output and error after Ctrl-C, and the exit code."""
+    """Standard output, the lines on standard error, and the exit code after Ctrl-C."""
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    return out, err, process.returncode
+    # The first run on a machine says that it compiles.
+    said = [line for line in err.splitlines() if not line.startswith("Compiling kernels")]
+    return out, said, process.returncode
 
 
 def test_view_prints_its_address_serves_the_page_and_ends_cleanly_with_ctrl_c():
@@ -45,7 +48,7 @@ def test_view_prints_its_address_serves_the_page_and_ends_cleanly_with_ctrl_c():
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(address)
     _, err, code = ended(process)
-    assert (err, code) == ("", 0)
+    assert (err, code) == ([], 0)
 
 
 def test_the_demo_prints_picture_and_address_and_ends_cleanly_with_ctrl_c(tmp_path, monkeypatch):
@@ -55,7 +58,7 @@ def test_the_demo_prints_picture_and_address_and_ends_cleanly_with_ctrl_c(tmp_pa
     assert "The simulator is at http://127.0.0.1:" in line
     assert (tmp_path / "tumbling.png").read_bytes().startswith(b"\x89PNG")
     _, err, code = ended(process)
-    assert (err, code) == ("", 0)
+    assert (err, code) == ([], 0)
 
 
 def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_path):
@@ -63,7 +66,8 @@ def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_p
     script.write_text("@sim.at(0.02)\ndef push(sim):\n    sim['nobody'].velocity = (1, 0, 0)\n")
     process, line = started("view", "pendulum", "--no-browser", "--script", script)
     assert "http://" in line
-    said = process.stderr.readline() + process.stderr.readline()
+    lines = iter(process.stderr.readline, "")
+    said = "".join(itertools.islice((line for line in lines if not line.startswith("Compiling")), 2))
     assert "The script failed and is stopped; the simulator goes on." in said
     assert f"{script}, line 3: sim['nobody'].velocity = (1, 0, 0)" in said
     assert process.poll() is None
@@ -113,4 +117,4 @@ def test_compare_opens_a_page_with_all_of_them():
     process, line = started("compare", "chain", "--joints", "direct", "iterative", "--no-browser")
     assert "http://" in line
     _, err, code = ended(process)
-    assert (err, code) == ("", 0)
+    assert (err, code) == ([], 0)

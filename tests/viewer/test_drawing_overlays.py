@@ -13,9 +13,10 @@ from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
 from rattleback.viewer.drawing.colours import CHOSEN, MODES, STILL, graded
 from rattleback.viewer.drawing.contacts import Contacts
-from rattleback.viewer.drawing.ground import Ground, nice
+from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import BROKEN, PROBE, Joints
 from rattleback.viewer.drawing.marks import MAKERS, MOTOR, coil
+from rattleback.viewer.drawing.surroundings import nice
 from rattleback.viewer.drawing.trails import POINTS, Trails
 from rattleback.viewer.drawing.turns import along, product, turned
 from rattleback.viewer.panels.show import Show
