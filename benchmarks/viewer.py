@@ -7,11 +7,15 @@ the machine does counts for both. Clients are real ones without a screen: they r
 from __future__ import annotations
 
 import argparse
+import http.client
 import math
 import statistics
+import subprocess
+import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from urllib.parse import urlsplit
 
 import msgspec
 from websockets.sync.client import connect
@@ -26,57 +30,57 @@ ROUNDS = 5
 
 
 class Client:
-    """A browser without a screen: it reads, or does not, and may send messages."""
+    """A browser without a screen, in a process of its own: it reads, or does not, and may send messages."""
 
     def __init__(self, window, reads=True, messages_per_second=0.0):
-        self.frames = self.bytes = 0
-        self._stop = threading.Event()
-        self._socket = _open(window)
-        self._threads = []
-        if reads:
-            self._threads.append(threading.Thread(target=self._read, daemon=True))
-        if messages_per_second:
-            self._threads.append(threading.Thread(target=self._send, args=(messages_per_second,), daemon=True))
-        for thread in self._threads:
-            thread.start()
+        argv = [sys.executable, __file__, "--client", window.address, str(int(reads)), str(messages_per_second)]
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process.stdout.readline()
 
     def close(self):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-        self._socket.close()
-
-    def _read(self):
-        while not self._stop.is_set():
-            try:
-                self.bytes += len(self._socket.recv(timeout=0.2))
-                self.frames += 1
-            except TimeoutError:
-                continue
-
-    def _send(self, rate):
-        camera = {
-            "type": "ViewerCameraMessage",
-            "wxyz": (1.0, 0.0, 0.0, 0.0),
-            "position": (3.0, 0.0, 1.0),
-            "image_height": 400,
-            "image_width": 640,
-            "fov": 1.0,
-            "near": 0.01,
-            "far": 100.0,
-            "look_at": (0.0, 0.0, 0.0),
-            "up_direction": (0.0, 0.0, 1.0),
-        }
-        message = msgspec.msgpack.encode(camera)
-        while not self._stop.wait(1.0 / rate):
-            self._socket.send(message)
+        self._process.communicate("end\n", timeout=10)
 
 
-def _open(window):
-    import http.client
-    from urllib.parse import urlsplit
+def be_client(address, reads, rate):
+    """What the process of a client does until its standard input ends."""
+    socket, stop = _open(address), threading.Event()
+    print("in", flush=True)
+    threads = [threading.Thread(target=_read, args=(socket, stop))] if reads else []
+    threads += [threading.Thread(target=_send, args=(socket, stop, rate))] if rate else []
+    for thread in threads:
+        thread.start()
+    sys.stdin.readline()
+    stop.set()
+    for thread in threads:
+        thread.join()
 
-    address = urlsplit(window.address)
+
+def _read(socket, stop):
+    while not stop.is_set():
+        with suppress(TimeoutError):
+            socket.recv(timeout=0.2)
+
+
+def _send(socket, stop, rate):
+    camera = {
+        "type": "ViewerCameraMessage",
+        "wxyz": (1.0, 0.0, 0.0, 0.0),
+        "position": (3.0, 0.0, 1.0),
+        "image_height": 400,
+        "image_width": 640,
+        "fov": 1.0,
+        "near": 0.01,
+        "far": 100.0,
+        "look_at": (0.0, 0.0, 0.0),
+        "up_direction": (0.0, 0.0, 1.0),
+    }
+    message = msgspec.msgpack.encode(camera)
+    while not stop.wait(1.0 / rate):
+        socket.send(message)
+
+
+def _open(whole):
+    address = urlsplit(whole)
     asking = http.client.HTTPConnection(address.hostname, address.port)
     asking.request("GET", f"/?{address.query}")
     cookie = asking.getresponse().headers["Set-Cookie"].split(";")[0]
@@ -93,11 +97,6 @@ def steps_per_second(session):
     begun, first = time.perf_counter(), session.sims[0].state.steps
     time.sleep(SECONDS)
     return (session.sims[0].state.steps - first) / (time.perf_counter() - begun)
-
-
-@contextmanager
-def bare(session):
-    yield None
 
 
 @contextmanager
@@ -133,24 +132,25 @@ def measure(session, rounds):
 
 
 def frame_cost(session):
-    """Server time a frame, of a window that shows every new frame of a running simulation."""
+    """Processor time a frame of all that is not the simulation's thread, with one client that reads."""
+    clock = time.pthread_getcpuclockid(session._thread.ident)
     with shown(session) as window:
-        costs, seen = [], []
-        for _ in range(90):
-            number = session.frame.number
-            while session.frame.number == number:
-                time.sleep(0.001)
-            seen.append(time.perf_counter())
-            costs.append(window.frame_seconds)
-        rate = (len(seen) - 1) / (seen[-1] - seen[0])
-    print(f"server time a frame {1e3 * statistics.median(costs):.2f} ms, {rate:.1f} frames a second", flush=True)
+        begun, number = (time.process_time(), time.clock_gettime(clock), time.perf_counter()), window._shown
+        time.sleep(2.0 * SECONDS)
+        spent = time.process_time() - begun[0] - (time.clock_gettime(clock) - begun[1])
+        frames, seconds = window._shown - number, time.perf_counter() - begun[2]
+    print(f"server time a frame {1e3 * spent / frames:.2f} ms, {frames / seconds:.1f} frames a second", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bodies", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--client", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.client:
+        be_client(arguments.client[0], arguments.client[1] == "1", float(arguments.client[2]))
+        return
     scene = swarm(count=arguments.bodies)
     session = Session([rb.Simulation(scene, time_step=0.01, contacts="none")], speed=math.inf)
     session.start()

@@ -363,3 +363,12 @@ def test_a_dialog_that_is_open_stays_open_while_others_edit(edit, pick, until):
     edit.session.rebuild(heavier).result()
     until(lambda: dialog.fields["mass"].value == "8")
     assert edit.dialog is dialog
+
+
+def test_a_dialog_that_fits_is_not_made_again_with_every_frame(open_page, until):
+    window = open_page(rb.Simulation(rb.scenes.pendulum(), time_step=0.01), Edit)
+    (part,) = window.parts
+    dialog = part.dialog
+    window.session.step(5).result(10)
+    until(lambda: window._shown == window.session.frame.number)
+    assert part.dialog is dialog

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     Command = Callable[[Simulation], Any]
 
-# Frames a second, and how often what costs more is looked at anew.
+# Frames a second; of a simulation that runs, one in a few holds what takes the simulation's time to find out.
 FRAME_RATE = 30.0
+FRAMES_PER_ENERGY = 4
 # Steps are taken in bites of about this long [s], so that commands get in between.
 SECONDS_PER_BITE = 0.008
 # So many save points are kept.
@@ -329,8 +330,9 @@ class Session:
 
     def _look(self, number: int) -> Frame:
         first = self.sims[0]
+        wanted = self.wanted - {"energy"} if self._playing and number % FRAMES_PER_ENERGY else self.wanted
         pictures = (
-            take_picture(sim, label, self.wanted, self.probes)
+            take_picture(sim, label, wanted, self.probes)
             for sim, label in zip(self.sims, self.labels, strict=True)
         )
         return Frame(

@@ -107,17 +107,16 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
         address = shown.address.replace("127.0.0.1", "localhost")
         notebook.display(notebook.IFrame(address, width="100%", height=INLINE_HEIGHT))
         return shown
-    _announce(shown, wishes.get("browser"))
+    announce(shown.address, wishes.get("browser"))
     wait = wishes.get("wait")
     if not _at_a_prompt() if wait is None else wait:
         shown.wait()
     return shown
 
 
-def _announce(shown: View, browser: bool | None) -> None:
-    """Say where the page is and open it where somebody can see it."""
-    address = shown.address
-    print(f"The simulator is at {address} (Ctrl-C ends it).", flush=True)
+def announce(address: str, browser: bool | None, what: str = "simulator") -> None:
+    """Say where the page is and open it, if wished, or where somebody can see it."""
+    print(f"The {what} is at {address} (Ctrl-C ends it).", flush=True)
     if has_screen() if browser is None else browser:
         webbrowser.open(address)
 

@@ -10,14 +10,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rattleback.viewer.door import Door
-from rattleback.viewer.gate import Gate
-from rattleback.viewer.server import make_server, stop_server
+from rattleback.viewer.host import Host
 from rattleback.viewer.session import FRAME_RATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rattleback.viewer.door import Door
     from rattleback.viewer.frame import Frame
     from rattleback.viewer.session import Session
 
@@ -60,9 +59,8 @@ class Window:
         door: Door | None = None,
     ) -> None:
         self.session, self.selected = session, ""
-        self.door = Door() if door is None else door
-        self._gate = Gate(self.door.hosts, self.door.token)
-        self.server = make_server(self._gate, self.door.listen, self.door.port, session.frame.picture.scene.name)
+        self._host = Host(session.frame.picture.scene.name, door)
+        self.server = self._host.server
         group = self.server.gui.add_tab_group()
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._selecting: list[Callable[[str], Any]] = []
@@ -82,8 +80,7 @@ class Window:
     @property
     def address(self) -> str:
         """A new address of the page, good for one browser; where the user chose a token, for all."""
-        token = self.door.token or self._gate.token()
-        return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
+        return self._host.address
 
     def select(self, name: str) -> None:
         """Choose a body or a joint; an empty name for none."""
@@ -115,7 +112,7 @@ class Window:
         self._closing.set()
         if self._thread is not threading.current_thread():
             self._thread.join()
-        stop_server(self.server)
+        self._host.stop()
 
     def _pump(self) -> None:
         """What the thread does until the page is taken down."""
@@ -130,6 +127,4 @@ class Window:
         """Show what the session has to tell to all who look."""
         for notice in [notice for notice in self.session.notices if notice.number > self._told]:
             self._told = notice.number
-            title = "That did not work" if notice.fault else "Done"
-            for client in self.server.get_clients().values():
-                client.add_notification(title, notice.text, auto_close_seconds=12.0 if notice.fault else 4.0)
+            self._host.notify(notice.text, notice.fault)

@@ -76,9 +76,9 @@ class Plot:
             self._handle = None
 
     def sample(self, frame: Frame) -> None:
-        """Note the values of a frame."""
-        if self.shown:
-            self._history.add(frame.time, self.curves.read(frame))
+        """Note the values of a frame, if it has any."""
+        if self.shown and not np.isnan(values := self.curves.read(frame)).all():
+            self._history.add(frame.time, values)
 
     def draw(self) -> None:
         """Show what was seen, or nothing where the box is not ticked."""

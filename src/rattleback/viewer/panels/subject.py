@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rattleback.core.errors import RattlebackError
@@ -53,6 +53,7 @@ class Subject(Protocol):
         """How it is now, as names and texts."""
 
 
+@dataclass(frozen=True)
 class SceneSubject:
     """The scene: its gravity, and how materials are combined."""
 

@@ -1,0 +1,1 @@
+"""Teaching views of inverse kinematics: an arm that follows a target, by any method, and what the methods do."""

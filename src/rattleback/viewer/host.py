@@ -1,0 +1,44 @@
+"""What every page has: a server behind its gate, addresses for those who may come in, and words for those who look."""
+
+from __future__ import annotations
+
+from rattleback.viewer.door import Door
+from rattleback.viewer.gate import Gate
+from rattleback.viewer.server import make_server, stop_server
+
+# How long words stay on the page: of a fault, and of what went well [s].
+FAULT_SECONDS, NEWS_SECONDS = 12.0, 4.0
+
+
+class Host:
+    """Serves a page.
+
+    Attributes:
+        door: Where it is served and who may come in.
+        server: What serves it.
+
+    Args:
+        title: What the panel of the page is called.
+        door: Where it is served and who may come in; on this machine only if left out.
+    """
+
+    def __init__(self, title: str, door: Door | None = None) -> None:
+        self.door = Door() if door is None else door
+        self._gate = Gate(self.door.hosts, self.door.token)
+        self.server = make_server(self._gate, self.door.listen, self.door.port, title)
+
+    @property
+    def address(self) -> str:
+        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        token = self.door.token or self._gate.token()
+        return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
+
+    def notify(self, text: str, fault: bool = False) -> None:
+        """Show a text to all who look."""
+        title, seconds = ("That did not work", FAULT_SECONDS) if fault else ("Done", NEWS_SECONDS)
+        for client in self.server.get_clients().values():
+            client.add_notification(title, text, auto_close_seconds=seconds)
+
+    def stop(self) -> None:
+        """Take the page down."""
+        stop_server(self.server)
