@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback._version import __version__
 
 if TYPE_CHECKING:
-    from rattleback import collision, forces, integrators, scenes, shapes, types
+    from rattleback import collision, forces, integrators, kinematics, scenes, shapes, types
     from rattleback.collision.events import ContactEvent, ContactEvents
     from rattleback.core.errors import (
         DeviceError,
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Universal,
         VelocityJoint,
     )
+    from rattleback.kinematics import ik
     from rattleback.maths import rotation
     from rattleback.model import Body, Material, Scene, State
     from rattleback.problem.break_events import BreakEvent, BreakEvents
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
-    "rattleback": ("collision", "forces", "integrators", "scenes", "shapes", "types"),
+    "rattleback": ("collision", "forces", "integrators", "kinematics", "scenes", "shapes", "types"),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
     "rattleback.core.errors": (
         "DeviceError",
@@ -138,6 +139,7 @@ _HOME = {
         "Universal",
         "VelocityJoint",
     ),
+    "rattleback.kinematics": ("ik",),
     "rattleback.maths": ("rotation",),
     "rattleback.model": ("Body", "Material", "Scene", "State"),
     "rattleback.problem.break_events": ("BreakEvent", "BreakEvents"),
@@ -172,7 +174,7 @@ def __getattr__(name: str) -> Any:
     home = next((module for module, names in _HOME.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module 'rattleback' has no attribute {name!r}")
-    inner = home in ("rattleback", "rattleback.maths", "rattleback.solvers")
+    inner = home in ("rattleback", "rattleback.kinematics", "rattleback.maths", "rattleback.solvers")
     value = import_module(f"{home}.{name}") if inner else getattr(import_module(home), name)
     globals()[name] = value
     return value
@@ -249,8 +251,10 @@ __all__ = [
     "contacts",
     "film",
     "forces",
+    "ik",
     "integrators",
     "joints_by_chain",
+    "kinematics",
     "load",
     "render",
     "replay_page",

@@ -42,6 +42,14 @@ def test_the_drift_of_explicit_euler_is_that_of_its_closed_form():
     assert lane.drift[-1] == pytest.approx(2.0 * 9.81**2 * 0.01 * 1.0 / 2.0 / energy, rel=1e-6)
 
 
+def test_the_drift_is_measured_against_what_moves_where_the_energy_begins_near_zero():
+    sim = falling(integrator="rk4")
+    sim["ball"].position = (0, 0, 1e-17)
+    sim["ball"].velocity = (0, 0, 0)
+    (lane,) = compare({"rk4": sim}, 0.5, looks=5)
+    assert np.abs(lane.drift).max() < 1e-12
+
+
 def test_steps_longer_than_a_look_are_taken_whole():
     sim = falling()
     (lane,) = compare({"one": sim}, 0.05, looks=100)
@@ -70,6 +78,7 @@ def test_the_table_and_the_data_say_the_same():
     rows = json.loads(json.dumps(comparison_data(lanes)))
     assert [row["method"] for row in rows] == ["one", "two"]
     said = text_of(lanes)
+    assert "worst [m]" in said
     for row in rows:
         assert f"{row['milliseconds_per_step']:.3g}" in said
         assert f"{row['energy_drift']:.1e}" in said

@@ -97,8 +97,9 @@ def test_a_convex_solid_covers_the_hull_of_its_projected_corners(shape):
     turn = rb.rotation.quaternion_from_axis_angle((1, 2, 0.5), 0.8)
     scene = alone(shape, orientation=turn, origin=(0, 0, 0))
     corners = FRONT.project(rb.rotation.rotate(turn, tessellate(shape, 64).vertices), SIZE)[:, :2]
-    # Rounded edges take something away.
-    assert drawn_area(scene) == pytest.approx(ConvexHull(corners).volume, rel=0.03)
+    # Rounded edges take 2.8 % from the outline of this box and 1.5 % from that of this cylinder.
+    loss = {rb.Box: 0.028, rb.Cylinder: 0.015}.get(type(shape), 0.0)
+    assert drawn_area(scene) == pytest.approx((1.0 - loss) * ConvexHull(corners).volume, rel=0.01)
 
 
 @pytest.mark.egl

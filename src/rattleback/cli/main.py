@@ -37,6 +37,7 @@ MENU = {
     "render": "render",
     "compare": "compare",
     "experiment": "experiment",
+    "ik": "ik",
     "demo": "demo",
     "schema": "schema",
     "info": "info",

@@ -30,6 +30,11 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
     page = parser.add_argument_group("the page")
     page.add_argument("--paused", action="store_true", help="wait until Play is pressed")
     page.add_argument("--speed", metavar="S", type=number, help="simulated seconds in a second (default: 1); inf")
+    add_door_options(page)
+
+
+def add_door_options(page: Any) -> None:
+    """Declare where a page is served and whether it is opened."""
     page.add_argument("--no-browser", action="store_true", help="only print the address")
     page.add_argument("--listen", metavar="ADDRESS", help="serve others, too: 0.0.0.0; needs --token")
     page.add_argument("--port", metavar="N", type=whole_number, help="port to serve at; any by default")
@@ -54,13 +59,21 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def page_wishes(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said about the page, for :func:`rattleback.view`."""
+    return door_wishes(arguments) | {
+        "playing": not arguments.paused,
+        "speed": 1.0 if arguments.speed is None else arguments.speed,
+    }
+
+
+def door_wishes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What was said about where the page is served and whether it is opened."""
     from rattleback.viewer.door import Door
 
     given = {name: getattr(arguments, name) for name in ("listen", "port", "token")}
     wishes: dict[str, Any] = {"door": Door(**{name: value for name, value in given.items() if value is not None})}
     if arguments.no_browser:
         wishes["browser"] = False
-    return wishes | {"playing": not arguments.paused, "speed": 1.0 if arguments.speed is None else arguments.speed}
+    return wishes
 
 
 def _tell(shown: View, fault: str) -> None:

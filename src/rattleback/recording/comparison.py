@@ -17,7 +17,6 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, RattlebackError
 from rattleback.recording.plots import check_picture_path, save_figure
 from rattleback.recording.style import PALETTE, label, tidy
-from rattleback.recording.tables import relative_drift
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +46,8 @@ class Lane:
         label: What it is called.
         time: Times looked at [s], shape (looks,); the first is the start.
         error: Worst error since the look before [m], shape (looks,).
-        drift: Drift of the energy from the start, relative to it, shape (looks,).
+        drift: Drift of the energy from the start, in parts of it or, where that is larger, of the largest kinetic
+            energy, shape (looks,).
         iterations: Most corrections of the joints a step needed since the look before, shape (looks,).
         seconds: Time all steps took [s].
         steps: How many there were.
@@ -108,7 +108,7 @@ def _run(name: str, sim: Simulation, duration: float, looks: int) -> Lane:
         converged &= report.converged
     times, errors, iterations = map(np.array, zip(*rows, strict=True))
     total, kinetic = (np.array([np.max(getattr(energy, part)) for energy in energies]) for part in ("total", "kinetic"))
-    drift, steps = relative_drift(total, kinetic), sim.state.steps - first
+    drift, steps = (total - total[0]) / (max(abs(total[0]), kinetic.max()) or 1.0), sim.state.steps - first
     return Lane(name, times, errors, drift, iterations, seconds, steps, converged and not fault, fault)
 
 
@@ -121,7 +121,7 @@ def comparison_table(lanes: list[Lane]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for title in ("ms/step", "worst [m]", "median [m]", "energy drift", "corrections"):
-        table.add_column(title, justify="right", no_wrap=True)
+        table.add_column(Text(title), justify="right", no_wrap=True)
     table.add_column("verdict")
     for lane in lanes:
         verdict = lane.fault or ("met" if lane.converged else "missed")

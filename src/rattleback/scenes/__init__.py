@@ -19,6 +19,7 @@
 | ``six_bar`` | six bars along the edges of a box, with one freedom |
 | ``bricard`` | a spatial mechanism that moves though counting says it cannot |
 | ``slider_crank`` | a crank that drives a slider through a rod in space |
+| ``stewart`` | a Stewart platform whose linear motors lead it around a circle |
 | ``cubes_1000`` | a thousand cubes in ten layers above the ground |
 | ``funnel`` | a thousand cubes that fall through a funnel |
 | ``wall`` | a wall of bricks and a ball on an arm that swings into it |
@@ -54,6 +55,7 @@ from rattleback.scenes.ragdolls import ragdoll_on_stairs
 from rattleback.scenes.slider_crank import slider_crank
 from rattleback.scenes.slopes import incline, rolling, sliding_ball
 from rattleback.scenes.stacks import book_stack, tower, wall
+from rattleback.scenes.stewart import stewart
 from rattleback.scenes.swarm import swarm
 from rattleback.scenes.thrown import thrown
 from rattleback.scenes.tops import rattleback, tippe_top
@@ -78,6 +80,7 @@ MENU: dict[str, Entry] = {
     "six_bar": Entry(six_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "bricard": Entry(bricard, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "slider_crank": Entry(slider_crank, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
+    "stewart": Entry(stewart, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "cubes_1000": Entry(cubes_1000, duration=7.0, time_step=0.005, integrator="lie_midpoint"),
     "funnel": Entry(funnel, duration=8.0, time_step=0.001, integrator="lie_midpoint"),
     "wall": Entry(wall, duration=5.0, time_step=0.005, integrator="lie_midpoint"),
@@ -126,6 +129,7 @@ __all__ = [
     "six_bar",
     "slider_crank",
     "sliding_ball",
+    "stewart",
     "swarm",
     "thrown",
     "tippe_top",

@@ -332,8 +332,7 @@ class Session:
         first = self.sims[0]
         wanted = self.wanted - {"energy"} if self._playing and number % FRAMES_PER_ENERGY else self.wanted
         pictures = (
-            take_picture(sim, label, wanted, self.probes)
-            for sim, label in zip(self.sims, self.labels, strict=True)
+            take_picture(sim, label, wanted, self.probes) for sim, label in zip(self.sims, self.labels, strict=True)
         )
         return Frame(
             number,
