@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import webbrowser
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -13,6 +12,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.simulation import Simulation
 from rattleback.viewer.door import Door
+from rattleback.viewer.opened import Opened
 from rattleback.viewer.session import Session
 from rattleback.viewer.window import Window
 
@@ -34,8 +34,8 @@ class Wishes(TypedDict, total=False):
     door: Door | None
 
 
-class View:
-    """A simulator that is open.
+class View(Opened):
+    """A simulator that is open; once it is closed, its simulations can be used on.
 
     Attributes:
         session: The simulations and the thread that steps them.
@@ -43,34 +43,17 @@ class View:
     """
 
     def __init__(self, session: Session, window: Window) -> None:
+        super().__init__()
         self.session, self.window = session, window
-        self._closed = threading.Event()
 
     @property
     def address(self) -> str:
         """A new address of the page, good for one browser."""
         return self.window.address
 
-    def wait(self) -> None:
-        """Wait until Ctrl-C, or until it is closed."""
-        try:
-            while not self._closed.wait(0.2):
-                pass
-        except KeyboardInterrupt:
-            self.close()
-
-    def close(self) -> None:
-        """Take the page down and end the thread; the simulation can be used on."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self.window.close()
-            self.session.stop()
-
-    def __enter__(self) -> View:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def _take_down(self) -> None:
+        self.window.close()
+        self.session.stop()
 
     def __repr__(self) -> str:
         state = "closed" if self._closed.is_set() else f"at {self.address}"

@@ -24,6 +24,7 @@ from rattleback.viewer.arm.stage import Stage
 from rattleback.viewer.arm.work import Worker
 from rattleback.viewer.door import Door
 from rattleback.viewer.host import Host
+from rattleback.viewer.opened import Opened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Wishes(TypedDict, total=False):
     door: Door | None
 
 
-class ArmPage:
+class ArmPage(Opened):
     """A page with an arm that follows its target.
 
     Attributes:
@@ -69,7 +70,8 @@ class ArmPage:
         checks.instance(tree, Tree, "The arm of a page", "rb.kinematics.models.puma560()")
         self._own, self._look = tree, wishes.get("look")
         self._first = opening(tree, wishes.get("method", "lm"), wishes.get("place"))
-        self._lock, self._closed = threading.RLock(), threading.Event()
+        super().__init__()
+        self._lock = threading.RLock()
         self.host = Host("rattleback ik", wishes.get("door"))
         self.panel = Panel(self.host.server.gui, tree.name, self._first.method)
         self.race = Race(self.host.server.gui, self.panel.tabs["Solve"])
@@ -121,26 +123,9 @@ class ArmPage:
         """Wait until all is reckoned and shown; False if that took longer."""
         return self._worker.wait(seconds)
 
-    def wait(self) -> None:
-        """Wait until Ctrl-C, or until it is closed."""
-        try:
-            while not self._closed.wait(0.2):
-                pass
-        except KeyboardInterrupt:
-            self.close()
-
-    def close(self) -> None:
-        """Take the page down."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self._worker.close()
-            self.host.stop()
-
-    def __enter__(self) -> ArmPage:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def _take_down(self) -> None:
+        self._worker.close()
+        self.host.stop()
 
     # What follows is done by the worker.
 
