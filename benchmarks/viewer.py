@@ -21,7 +21,7 @@ import msgspec
 from websockets.sync.client import connect
 
 import rattleback as rb
-from rattleback.scenes import swarm
+from rattleback.scenes import cubes_1000, swarm
 from rattleback.viewer.session import Session
 from rattleback.viewer.window import Window
 
@@ -144,22 +144,22 @@ def frame_cost(session):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bodies", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--client", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.client:
         be_client(arguments.client[0], arguments.client[1] == "1", float(arguments.client[2]))
         return
-    scene = swarm(count=arguments.bodies)
-    session = Session([rb.Simulation(scene, time_step=0.01, contacts="none")], speed=math.inf)
-    session.start()
-    session.play().result()
-    time.sleep(1.0)
-    print(f"{arguments.bodies} moving bodies, {steps_per_second(session):.0f} steps a second alone", flush=True)
-    frame_cost(session)
-    measure(session, arguments.rounds)
-    session.stop()
+    for name, scene in (("cubes", cubes_1000()), ("every primitive shape", swarm(count=1000))):
+        session = Session([rb.Simulation(scene, time_step=0.01, contacts="none")], speed=math.inf)
+        session.start()
+        session.play().result()
+        time.sleep(1.0)
+        print(f"1000 moving bodies, {name}: {steps_per_second(session):.0f} steps a second alone", flush=True)
+        frame_cost(session)
+        if name == "cubes":
+            measure(session, arguments.rounds)
+        session.stop()
 
 
 if __name__ == "__main__":

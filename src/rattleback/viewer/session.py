@@ -74,6 +74,7 @@ class Session:
         wanted: Names of ``frame.WANTS`` that frames are to hold.
         probes: Functions of a simulation by name, whose answers frames are to hold.
         notices: The last things the user is to be told.
+        watchers: Set when there is a new frame.
 
     Args:
         sims: The simulations, all of one scene.
@@ -90,6 +91,7 @@ class Session:
         self.wanted: set[str] = set()
         self.probes: dict[str, Callable[[Simulation], Any]] = {}
         self.notices: deque[Notice] = deque(maxlen=50)
+        self.watchers: list[threading.Event] = []
         self._pace = Pace(speed)
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._news = threading.Condition()
@@ -256,14 +258,17 @@ class Session:
 
     def _live(self) -> None:
         """What the thread does."""
-        seen = time.perf_counter()
+        due = time.perf_counter()
         while not self._stopping:
             answers = self._obey()
             if bite := self._steps_due():
                 self._take(bite)
             now, idle = time.perf_counter(), not self._playing and self._steps_wanted == 0
-            if answers or (bite and (idle or now - seen >= 1.0 / FRAME_RATE)):
-                self.frame, seen = self._look(self.frame.number + 1), now
+            if answers or (bite and (idle or now >= due)):
+                # Bites are not cut short for a frame; one that comes late is followed the sooner by the next.
+                self.frame, due = self._look(self.frame.number + 1), max(due + 1.0 / FRAME_RATE, now)
+                for watcher in self.watchers:
+                    watcher.set()
             elif not bite:
                 self._wait()
             for answer in answers:

@@ -1,7 +1,7 @@
 """The window: one page that shows a session, made of parts that each draw or steer something.
 
-A thread of its own, about thirty times a second, hands the last frame to every part. A part never touches the
-simulation: it reads frames and queues commands.
+A thread of its own looks for new frames and hands each to every part. A part never touches the simulation: it reads
+frames and queues commands.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rattleback.viewer.host import Host
-from rattleback.viewer.session import FRAME_RATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from rattleback.viewer.frame import Frame
     from rattleback.viewer.session import Session
 
-
+# So often it looks for news where there is no new frame [s].
+LOOK_SECONDS = 0.2
 # The panel of the page has these tabs.
 TABS = ("Run", "Methods", "Show", "Edit", "Plots", "Files")
 
@@ -65,7 +65,8 @@ class Window:
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._selecting: list[Callable[[str], Any]] = []
         self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
-        self._closing = threading.Event()
+        self._closing, self._fresh = threading.Event(), threading.Event()
+        session.watchers.append(self._fresh)
         if parts is None:
             from rattleback.viewer.parts import PARTS
 
@@ -110,18 +111,19 @@ class Window:
     def close(self) -> None:
         """Take the page down; the session goes on."""
         self._closing.set()
+        self._fresh.set()
+        self.session.watchers.remove(self._fresh)
         if self._thread is not threading.current_thread():
             self._thread.join()
         self._host.stop()
 
     def _pump(self) -> None:
         """What the thread does until the page is taken down."""
-        following = time.perf_counter()
         while not self._closing.is_set():
+            self._fresh.wait(LOOK_SECONDS)
+            self._fresh.clear()
             self.refresh()
             self._tell_news()
-            following = max(following + 1.0 / FRAME_RATE, time.perf_counter())
-            self._closing.wait(following - time.perf_counter())
 
     def _tell_news(self) -> None:
         """Show what the session has to tell to all who look."""

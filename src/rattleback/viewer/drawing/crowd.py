@@ -15,6 +15,7 @@ import numpy as np
 
 from rattleback.viewer.drawing.batches import Piece, mesh_of
 from rattleback.viewer.drawing.turns import product, turned, wxyz
+from rattleback.viewer.server import send_poses
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -125,8 +126,7 @@ class Crowd:
         start = 0
         for batch in batches:
             end = start + len(batch.members)
-            batch.handle.batched_positions = place[start:end]
-            batch.handle.batched_wxyzs = turn[start:end]
+            send_poses(batch.handle, place[start:end], turn[start:end])
             start = end
 
     def colour(self, colours: NDArray[np.uint8]) -> None:
