@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.cli.main import main
 from rattleback.cli.options import FLAGS, OPTIONS, add_simulation_options, settings_of
 from rattleback.settings import Settings
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*argv):
-        code = main(["run", *map(str, argv)])
-        return code, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture

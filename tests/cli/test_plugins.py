@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.cli.main import main
 from rattleback.cli.plugins import resolve, with_restitution
 from rattleback.io import state_archive
 
@@ -107,15 +106,6 @@ def folder(tmp_path, monkeypatch):
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("plugged_")]:
         del sys.modules[name]
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*argv):
-        code = main(["run", *map(str, argv)])
-        return code, *capsys.readouterr()
-
-    return call
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,6 @@ from rattleback.scenes import MENU
 
 
 @pytest.fixture
-def run(capsys):
-    """Run ``rattleback run`` with arguments; gives exit code, standard output and standard error."""
-
-    def call(*argv):
-        code = main(["run", *map(str, argv)])
-        return code, *capsys.readouterr()
-
-    return call
-
-
-@pytest.fixture
 def run_json(run):
     def call(*argv):
         code, out, err = run(*argv, "--json")

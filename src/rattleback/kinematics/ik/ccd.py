@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.kinematics.ik.chain import Chain, check_kinds, within
-from rattleback.kinematics.ik.result import Answer
-from rattleback.kinematics.ik.steps import STILL, check_steps
+from rattleback.kinematics.ik.steps import STILL, check_steps, one_by_one
 from rattleback.maths.rotation import matrix_from_quaternion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.kinematics.ik.problem import Problem
+    from rattleback.kinematics.ik.result import Answer
 
     Floats = NDArray[np.float64]
 
@@ -52,12 +52,7 @@ class CCD:
     def run(self, problem: Problem) -> Answer:
         """Answers to all problems, one after the other."""
         check_kinds(problem, "ccd", ("Position", "Orientation", "Pose"), ("revolute", "prismatic"))
-        q, taken = problem.start.copy(), np.zeros(problem.count, dtype=np.int64)
-        history = np.full((problem.count, self.iterations + 1), np.nan)
-        for row in range(problem.count):
-            q[row], squares = self._follow(problem.part(slice(row, row + 1)), q[row])
-            taken[row], history[row, : len(squares)] = len(squares) - 1, squares
-        return Answer(q, taken, np.ones(len(q), dtype=np.int64), history=history[:, : taken.max(initial=0) + 1])
+        return one_by_one(problem, self.iterations, self._follow)
 
     def _follow(self, problem: Problem, q: Floats) -> tuple[Floats, list[float]]:
         goals, chain, view, moved = _goals(problem), Chain(problem), problem.look(q[None]), True

@@ -22,13 +22,13 @@ import numpy as np
 
 from rattleback.core.errors import InputError
 from rattleback.kinematics.ik.chain import Chain, check_kinds
-from rattleback.kinematics.ik.result import Answer
-from rattleback.kinematics.ik.steps import STILL, check_steps
+from rattleback.kinematics.ik.steps import STILL, check_steps, one_by_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.kinematics.ik.problem import Problem
+    from rattleback.kinematics.ik.result import Answer
 
     Floats = NDArray[np.float64]
 
@@ -54,12 +54,7 @@ class FABRIK:
         check_kinds(problem, "fabrik", ("Position",), ("revolute",))
         if len(problem.targets) > 1:
             raise InputError(f"Method 'fabrik' got {len(problem.targets)} targets; it takes one, method 'lm' several.")
-        q, taken = problem.start.copy(), np.zeros(problem.count, dtype=np.int64)
-        history = np.full((problem.count, self.iterations + 1), np.nan)
-        for row in range(problem.count):
-            q[row], squares = self._follow(problem.part(slice(row, row + 1)), q[row])
-            taken[row], history[row, : len(squares)] = len(squares) - 1, squares
-        return Answer(q, taken, np.ones(len(q), dtype=np.int64), history=history[:, : taken.max(initial=0) + 1])
+        return one_by_one(problem, self.iterations, self._follow)
 
     def _follow(self, problem: Problem, q: Floats) -> tuple[Floats, list[float]]:
         goal = np.asarray(problem.targets[0].goals()["point"]).reshape(3)

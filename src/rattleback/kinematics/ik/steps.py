@@ -18,6 +18,8 @@ from rattleback.core import checks
 from rattleback.kinematics.ik.result import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rattleback.kinematics.ik.problem import Problem
@@ -53,6 +55,22 @@ def check_steps(method: Paced, name: str) -> None:
     """Check what all methods of steps have."""
     checks.positive(method.beta, f"The beta of {name}")
     checks.count(method.iterations, f"The iterations of {name}")
+
+
+def one_by_one(problem: Problem, most: int, follow: Callable[[Problem, Floats], tuple[Floats, list[float]]]) -> Answer:
+    """Answer problems one after the other.
+
+    Args:
+        problem: All of them.
+        most: Most iterations of one.
+        follow: Function of one problem and its start that gives a configuration and |e|² after each iteration.
+    """
+    q, taken = problem.start.copy(), np.zeros(problem.count, dtype=np.int64)
+    history = np.full((problem.count, most + 1), np.nan)
+    for row in range(problem.count):
+        q[row], squares = follow(problem.part(slice(row, row + 1)), q[row])
+        taken[row], history[row, : len(squares)] = len(squares) - 1, squares
+    return Answer(q, taken, np.ones(len(q), dtype=np.int64), history=history[:, : taken.max(initial=0) + 1])
 
 
 def descend(problem: Problem, method: Stepper) -> Answer:
