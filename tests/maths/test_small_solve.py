@@ -1,10 +1,11 @@
-"""Six equations with six unknowns inside a kernel, against NumPy."""
+"""Small linear systems inside a kernel, against NumPy."""
 
 import numpy as np
 import pytest
 import warp as wp
 
-from rattleback.maths.small_solve import mat66, solve6, vec6
+from rattleback.core.precision import mat33
+from rattleback.maths.small_solve import mat66, solve6, symmetric_inverse, vec6
 
 
 @wp.kernel(enable_backward=False)
@@ -48,3 +49,21 @@ def test_a_singular_system_is_not_given_a_finite_answer(rank: int) -> None:
     a = np.zeros((6, 6))
     a[:rank, :rank] = np.eye(rank)
     assert not np.isfinite(solved(a[None], np.ones((1, 6)))).all()
+
+
+@wp.kernel(enable_backward=False)
+def invert_all(a: wp.array(dtype=mat33), x: wp.array(dtype=mat33)) -> None:
+    i = wp.tid()
+    x[i] = symmetric_inverse(a[i])
+
+
+def test_random_symmetric_matrices_have_numpys_inverse() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((500, 3, 3))
+    a += a.transpose(0, 2, 1)
+    x = wp.zeros(len(a), dtype=mat33, device="cpu")
+    wp.launch(invert_all, len(a), inputs=[wp.array(a, dtype=mat33, device="cpu"), x], device="cpu")
+    expected = np.linalg.inv(a)
+    error = np.abs(x.numpy() - expected).max(axis=(1, 2)) / np.abs(expected).max(axis=(1, 2))
+    assert (error <= 1e-14 * np.linalg.cond(a) ** 2).all()
+    np.testing.assert_array_equal(x.numpy(), x.numpy().transpose(0, 2, 1))

@@ -1,10 +1,10 @@
-"""Small dense linear systems inside kernels: A x = b with six unknowns, by elimination with row pivoting."""
+"""Small dense systems inside kernels: six unknowns by elimination with row pivoting, inverses of symmetric 3 × 3."""
 
 from typing import TYPE_CHECKING
 
 import warp as wp
 
-from rattleback.core.precision import real
+from rattleback.core.precision import mat33, real
 
 if TYPE_CHECKING:
     from warp import mat33d as mat66
@@ -14,7 +14,7 @@ else:
     mat66 = wp.types.matrix((6, 6), real)
 
 
-__all__ = ["mat66", "solve6", "vec6"]
+__all__ = ["mat66", "solve6", "symmetric_inverse", "vec6"]
 
 
 @wp.func
@@ -46,3 +46,18 @@ def solve6(a: mat66, b: vec6) -> vec6:
             s = s - a[i, j] * x[j]
         x[i] = s / a[i, i]
     return x
+
+
+@wp.func
+def symmetric_inverse(m: mat33) -> mat33:
+    """The inverse of a symmetric matrix by its cofactors; not finite when it is singular."""
+    c00 = m[1, 1] * m[2, 2] - m[1, 2] * m[1, 2]
+    c01 = m[0, 2] * m[1, 2] - m[0, 1] * m[2, 2]
+    c02 = m[0, 1] * m[1, 2] - m[0, 2] * m[1, 1]
+    part = real(1.0) / (m[0, 0] * c00 + m[0, 1] * c01 + m[0, 2] * c02)
+    i01 = part * c01
+    i02 = part * c02
+    i11 = part * (m[0, 0] * m[2, 2] - m[0, 2] * m[0, 2])
+    i12 = part * (m[0, 1] * m[0, 2] - m[0, 0] * m[1, 2])
+    i22 = part * (m[0, 0] * m[1, 1] - m[0, 1] * m[0, 1])
+    return mat33(part * c00, i01, i02, i01, i11, i12, i02, i12, i22)

@@ -1,7 +1,8 @@
 """Contacts and joints together: sweeps over the contacts in which the joints answer to each of them.
 
     sweep the patches; the joints take back what that did to their rows; again, until the residual is small
-    then along conjugate directions: forth, answer, back, answer, the best step in the plane of this and the last step
+    then, sooner where it is bodies with joints that are off, along conjugate directions: forth, answer, back, answer,
+    the best step in the plane of this and the last step
 
 A point sees only the two bodies it touches. A foot that carries a man stops at once, and the man pushes it on: without
 conjugate directions it takes as many rounds as he is heavier than his foot. With the answers in it, a sweep is a step
@@ -20,13 +21,14 @@ import warp as wp
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.conjugate import Directions, begin_directions, keep_better, try_better
+from rattleback.solvers.contacts.conjugate import PLAIN, Directions, begin_directions, keep_better, try_better
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import SET_ASIDE, Pressing
 from rattleback.solvers.contacts.rounds import (
     Rounds,
     begin_rounds,
     judge,
+    judge_plain,
     next_sweep,
     reopen,
     sweep_back,
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from rattleback.problem.joint_answer import JointAnswer
     from rattleback.solvers.contacts.sweeper import Sweeper
 
-# Sweeps before conjugate directions are worth what they cost.
-PLAIN = 3
+# Sweeps before conjugate directions are worth what they cost where joints keep contacts off.
+JOINTED_PLAIN = 3
 # Sweeps that move bodies apart that have no joints.
 FREELY = wp.constant(2)
 
@@ -102,13 +104,13 @@ class Exchange:
         """
         sweeper, rounds = self.sweeper, self.sweeper.rounds
         program, worlds = sweeper.program, sweeper.worlds
-        plain = most if sweeper.palette is not None else min(most, PLAIN)
+        plain = [most if sweeper.palette is not None else min(most, sweeps) for sweeps in (PLAIN, JOINTED_PLAIN)]
         self.answer.note(motion)
         program.launch(begin_rounds, worlds, rounds, wanted)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion, tolerance, counts)
-            program.launch(judge, worlds, rounds, tolerance, plain, 1)
-        if plain < most - 1:
+            program.launch(judge_plain, worlds, rounds, tolerance, *plain)
+        if plain[1] < most - 1:
             program.launch(reopen, worlds, rounds, wanted, tolerance)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most, counts)

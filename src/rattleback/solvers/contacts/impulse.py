@@ -229,7 +229,6 @@ class ContactImpulses:
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
-            self._for_patches(projection.clear_impulses, self.graph, self.pressing)
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
                 self.sweeper.sweep(self.shift, far, PROJECTIONS, self.overlapping)

@@ -17,14 +17,16 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import mat33, real, vec3
+from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 
 # Patches whose points are nearly on a line, by the ratio of their second moments, are not taken whole.
 NARROW = wp.constant(real(1e-4))
-# Later than any sweep.
+# Later than any sweep, and what stands for none: such patches wait until one of their bodies is pushed.
 SET_ASIDE = wp.constant(1 << 30)
+WAITING = wp.constant(-1)
 
 
 @group(axis="contacts")
@@ -37,6 +39,7 @@ class Patches:
     body_a: wp.int32 = field("1", "row of body A")
     body_b: wp.int32 = field("1", "row of body B")
     world: wp.int32 = field("1", "its world")
+    jointed: wp.int32 = field("1", "1 where a joint holds one of its bodies")
     flat: wp.int32 = field("1", "1 where its points span a plane")
     whole: wp.int32 = field("1", "1 where it may be taken whole: it is flat and all its points want the same")
     normal: vec3 = field("1", "unit normal n from B to A")
@@ -46,12 +49,10 @@ class Patches:
     rise: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: along the normal by what pushes")
     drag: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what pushes")
     skid: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what rubs")
-    stop_n: mat33 = field("kg, kg m, kg m²", "inverse of K: what pushes by what is along the normal")
-    stop_x: mat33 = field("kg, kg m, kg m²", "inverse of K: what pushes by what is across")
-    stop_t: mat33 = field("kg, kg m, kg m²", "inverse of K: what rubs by what is across")
-    still: mat33 = field(
-        "kg, kg m, kg m²", "inverse of that block of K that says how what pushes acts along the normal"
-    )
+    still: mat33 = field("kg, kg m, kg m²", "inverse of rise: what stops it along the normal where nothing rubs")
+    calm: mat33 = field("kg, kg m, kg m²", "inverse of skid: what stops it across where nothing pushes")
+    lead: mat33 = field("1, m, 1/m", "calm times drag: what holds it across against what pushes")
+    hold: mat33 = field("kg, kg m, kg m²", "what stops it along the normal while it is held across")
     spread: vec3 = field("1/m²", "inverse of the second moments of its points: xx, xy, yy")
     drive: vec3 = field("m/s", "added to its velocity")
     spin: vec3 = field("rad/s", "added to its angular velocity")
@@ -64,7 +65,9 @@ class Patches:
     restitution: real = field("1", "coefficient of restitution")
     rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
-    swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
+    swept: wp.int32 = field(
+        "1", "last sweep that looked at it; −1 while it waits for a push, later than any while it is set aside"
+    )
 
 
 @group(axis="contacts")
@@ -176,13 +179,12 @@ def keep_blocks(patches: Patches, give: mat33, lean: mat33, turn: mat33, k: int,
     patches.drag[to] = drag
     patches.skid[to] = skid
     if patches.flat[k] == 1:
-        patches.still[to] = wp.inverse(rise)
-        back = wp.inverse(skid)
-        half = back * drag
-        first = wp.inverse(rise - wp.transpose(drag) * half)
-        patches.stop_n[to] = first
-        patches.stop_x[to] = -(first * wp.transpose(half))
-        patches.stop_t[to] = back + half * first * wp.transpose(half)
+        calm = symmetric_inverse(skid)
+        lead = calm * drag
+        patches.still[to] = symmetric_inverse(rise)
+        patches.calm[to] = calm
+        patches.lead[to] = lead
+        patches.hold[to] = symmetric_inverse(rise - wp.transpose(drag) * lead)
 
 
 @wp.func
@@ -190,22 +192,22 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
     """K of a patch in its own axes, and its inverse, to a row; bodies may answer with a share of what they would."""
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
-    s = wp.cross(n, t)
-    axes = wp.matrix_from_cols(n, t, s)
+    axes = wp.matrix_from_cols(n, t, wp.cross(n, t))
     give = mat33()
     lean = mat33()
     turn = mat33()
     for side in range(2):
         i = wp.where(side == 0, pressing.patches.body_a[k], pressing.patches.body_b[k])
-        r = wp.where(side == 0, pressing.patches.arm_a[k], pressing.patches.arm_b[k])
         share = wp.where(side == 0, share_a, share_b)
-        if bodies.inverse_mass[i] * share > real(0.0):
-            by = wp.matrix_from_cols(wp.cross(r, n), wp.cross(r, t), wp.cross(r, s))
-            inverse = share * pressing.weights.inverse_inertia[i]
-            turned = inverse * by
-            give += share * bodies.inverse_mass[i] * wp.identity(n=3, dtype=real) + wp.transpose(by) * turned
-            lean += wp.transpose(axes) * turned
-            turn += wp.transpose(axes) * inverse * axes
+        mass = share * bodies.inverse_mass[i]
+        if mass > real(0.0):
+            r = local(n, t, wp.where(side == 0, pressing.patches.arm_a[k], pressing.patches.arm_b[k]))
+            arm = wp.skew(r)
+            inverse = share * (wp.transpose(axes) * (pressing.weights.inverse_inertia[i] * axes))
+            turned = inverse * arm
+            give += wp.diag(vec3(mass, mass, mass)) + wp.transpose(arm) * turned
+            lean += turned
+            turn += inverse
     keep_blocks(pressing.patches, give, lean, turn, k, to)
 
 

@@ -17,7 +17,7 @@ from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing, local
+from rattleback.solvers.contacts.patch import WAITING, Pressing, local
 from rattleback.solvers.contacts.resting import Flights, Footing, way_of
 
 # Friction of a patch that sticks while it is moved back.
@@ -47,7 +47,10 @@ def measure_overlap(
     flag: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it."""
+    """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it.
+
+    Patches within the tolerance wait until a neighbour is moved.
+    """
     for k in range(wp.tid(), graph.total[0], lanes):
         limits = ground.limits
         zero = real(0.0)
@@ -69,6 +72,7 @@ def measure_overlap(
                 off = True
                 goal = wp.min(gap + limits.share * (goal - gap), before + limits.recovery * h)
             pressing.points.place[c] = vec3(place[0], place[1], gap - goal)
+            pressing.points.impulse[c] = vec3()
             sticks = sticks and pressing.points.sticks[c] == 1
             crept += local(n, t, pressing.points.slip[c]) + vec3(
                 zero, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0]
@@ -78,21 +82,13 @@ def measure_overlap(
             off = True
         pressing.patches.drive[k] = limits.share * crept
         pressing.patches.spin[k] = vec3()
+        pressing.patches.couple[k] = vec3()
+        pressing.patches.swept[k] = wp.where(off, 0, WAITING)
         pressing.patches.whole[k] = 0
         pressing.patches.grip[k] = wp.where(sticks, STUCK, zero)
         if off:
             wanted[pressing.patches.world[k]] = 1
             flag[0] = 1
-
-
-@wp.kernel(enable_backward=False)
-def clear_impulses(graph: Graph, pressing: Pressing, lanes: int) -> None:
-    """The displacements begin with no pushes."""
-    for k in range(wp.tid(), graph.total[0], lanes):
-        first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            pressing.points.impulse[c] = vec3()
-        pressing.patches.couple[k] = vec3()
 
 
 @wp.kernel(enable_backward=False)

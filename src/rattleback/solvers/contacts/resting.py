@@ -80,6 +80,7 @@ def prepare_patches(
         pressing.patches.dynamic_friction[k] = found.dynamic_friction
         pressing.patches.restitution[k] = found.restitution
         pressing.patches.rolling[k] = found.rolling
+        pressing.patches.swept[k] = 0
         pressing.patches.spinning[k] = found.spinning
         for i in range(pressing.patches.count[k]):
             former = ground.contacts.previous[pressing.patches.contact[k] + i]

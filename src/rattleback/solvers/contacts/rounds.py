@@ -15,11 +15,11 @@ from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing
+from rattleback.solvers.contacts.patch import WAITING, Pressing
 from rattleback.solvers.contacts.sweep import push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
-LITTLE = wp.constant(real(0.01))
+LITTLE = wp.constant(real(0.3))
 
 
 @group(axis="worlds")
@@ -30,6 +30,7 @@ class Rounds:
     sweeps: wp.int32 = field("1", "sweeps done")
     along: real = field("m/s", "largest residual along a normal in the last sweep")
     across: real = field("m/s", "the same across")
+    jointed: real = field("m/s", "largest residual where joints hold a body, in the last sweep")
     beginning: real = field("m/s", "largest residual of the first sweep")
     turn: wp.int32 = field("1", "sweeps that any world has done", axis="flags")
     any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
@@ -58,15 +59,13 @@ def next_sweep(rounds: Rounds) -> None:
     if rounds.busy[w] == 1:
         rounds.along[w] = real(0.0)
         rounds.across[w] = real(0.0)
+        rounds.jointed[w] = real(0.0)
     rounds.any_busy[0] = 0
 
 
-@wp.kernel(enable_backward=False)
-def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
-    """A sweep is done: go on where the residual is too large and as many sweeps are left as going on takes."""
-    w = wp.tid()
-    if rounds.busy[w] == 0:
-        return
+@wp.func
+def go_on_or_end(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -> None:
+    """Count a sweep of a busy world, which stays busy if it has to and may be."""
     worst = wp.max(rounds.along[w], rounds.across[w])
     if rounds.sweeps[w] == 0:
         rounds.beginning[w] = worst
@@ -74,6 +73,22 @@ def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
     rounds.busy[w] = wp.where(worst > tolerance and rounds.sweeps[w] + cost <= most, 1, 0)
     if rounds.busy[w] == 1:
         rounds.any_busy[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
+    """A sweep is done: go on where the residual is too large and as many sweeps are left as going on takes."""
+    w = wp.tid()
+    if rounds.busy[w] == 1:
+        go_on_or_end(rounds, w, tolerance, most, cost)
+
+
+@wp.kernel(enable_backward=False)
+def judge_plain(rounds: Rounds, tolerance: real, most: int, most_jointed: int) -> None:
+    """A plain sweep is done: go on, fewer times where it is joints that keep contacts off."""
+    w = wp.tid()
+    if rounds.busy[w] == 1:
+        go_on_or_end(rounds, w, tolerance, wp.where(rounds.jointed[w] > tolerance, most_jointed, most), 1)
 
 
 @wp.kernel(enable_backward=False)
@@ -113,10 +128,16 @@ def judge_exchange(rounds: Rounds, tolerance: real, most: int) -> None:
 
 @wp.func
 def is_quiet(pressing: Pressing, k: int) -> bool:
-    """Whether neither body of a patch has been pushed since it was looked at."""
-    seen = pressing.patches.swept[k]
+    """Whether neither body of a patch has been pushed since it was looked at, or since the sweeps began if it waits."""
+    seen = wp.max(pressing.patches.swept[k], 1)
     pushed = pressing.weights.pushed
     return pushed[pressing.patches.body_a[k]] < seen and pushed[pressing.patches.body_b[k]] < seen
+
+
+@wp.func
+def is_due(pressing: Pressing, k: int, turn: int) -> bool:
+    """Whether a sweep looks at a patch: the first at all that do not wait, others at those that are not quiet."""
+    return (turn == 1 and pressing.patches.swept[k] != WAITING) or not is_quiet(pressing, k)
 
 
 @wp.func
@@ -154,14 +175,16 @@ def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
 def sweep_in_order(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
 ) -> None:
-    """One sweep over the patches of busy worlds, on one thread; after the first, over those that are not quiet."""
+    """One sweep over the patches of busy worlds that are due, on one thread."""
     turn = next_turn(bodies, pressing, rounds)
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
+        if rounds.busy[w] == 1 and is_due(pressing, k, turn):
             along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
             rounds.along[w] = wp.max(rounds.along[w], along)
             rounds.across[w] = wp.max(rounds.across[w], across)
+            if pressing.patches.jointed[k] == 1:
+                rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
 
 
 @wp.kernel(enable_backward=False)

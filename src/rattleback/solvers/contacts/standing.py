@@ -333,6 +333,7 @@ def look_for_joints(
     """Whether a joint holds anything that touches."""
     for k in range(wp.tid(), graph.total[0], lanes):
         alone = standing.alone[pressing.patches.body_a[k]] + standing.alone[pressing.patches.body_b[k]]
+        pressing.patches.jointed[k] = wp.where(alone < 2, 1, 0)
         if alone < 2:
             jointed[0] = 1
             apart[0] = 0

@@ -30,6 +30,8 @@ from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, We
 
 # Smaller than any square of an impulse that means something.
 TINY = wp.constant(real(1e-30))
+# Square of a twist that is rounding [m²/s²].
+AT_REST = wp.constant(real(1e-26))
 
 
 @wp.struct
@@ -62,8 +64,12 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
     """The wrench that stops a flat patch, if all its points then push and grip."""
     first = patches.first[k]
     count = patches.count[k]
-    push = -(patches.stop_n[k] * twist.up + patches.stop_x[k] * twist.side)
-    rub = -(wp.transpose(patches.stop_x[k]) * twist.up + patches.stop_t[k] * twist.side)
+    push = vec3()
+    rub = vec3()
+    moves = wp.dot(twist.up, twist.up) + wp.dot(twist.side, twist.side) > AT_REST
+    if moves:
+        push = patches.hold[k] * (wp.transpose(patches.lead[k]) * twist.side - twist.up)
+        rub = -(patches.calm[k] * twist.side + patches.lead[k] * push)
     spread = patches.spread[k]
     part = real(1.0) / real(count)
     by_x = spread[1] * push[1] - spread[0] * push[2]
@@ -79,6 +85,8 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
         grip = mu * p[0]
         if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > grip * grip:
             return twist, False
+    if not moves:
+        return twist, True
     for c in range(first, first + count):
         place = points.place[c]
         p = points.impulse[c] + middle
@@ -141,15 +149,16 @@ def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
 
 @wp.func
 def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a patch along the normal, forth and back."""
+    """Correct the points of a patch along the normal, forth and, where several push, back."""
     first = patches.first[k]
     count = patches.count[k]
     rise = patches.rise[k]
-    pushed = real(0.0)
+    pushing = int(0)
     for c in range(first, first + count):
         twist = push_point(rise, points, c, twist)
-        pushed += points.impulse[c][0]
-    if pushed > real(0.0) or twist.along > real(0.0):
+        if points.impulse[c][0] > real(0.0):
+            pushing += 1
+    if pushing > 1:
         for i in range(1, count):
             twist = push_point(rise, points, first + count - 1 - i, twist)
     return twist
@@ -181,8 +190,7 @@ def grip_point(skid: mat33, mu: real, points: PatchPoints, c: int, twist: Twist)
     moved = u1 * u1 + u2 * u2
     if q1 * q1 + q2 * q2 > limit * limit:
         # It slides against its velocity; K_tt⁻¹ would turn the impulse away from there, a number does not.
-        apart = wp.sqrt((k_11 - k_22) * (k_11 - k_22) + real(4.0) * k_12 * k_12)
-        most = real(0.5) * (k_11 + k_22 + apart)
+        most = wp.max(k_11, k_22) + wp.abs(k_12)
         step = real(1.0) / most
         q1 = p[1] - step * u1
         q2 = p[2] - step * u2
@@ -230,23 +238,41 @@ def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist
 
 @wp.func
 def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a patch across the normal, forth and back."""
+    """Correct the points of a patch across the normal, forth and, where several push, back."""
     first = patches.first[k]
     count = patches.count[k]
     skid = patches.skid[k]
     mu = patches.grip[k]
-    for i in range(count):
-        twist = grip_point(skid, mu, points, first + i, twist)
-    for i in range(1, count):
-        twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
+    pushing = int(0)
+    for c in range(first, first + count):
+        twist = grip_point(skid, mu, points, c, twist)
+        if points.impulse[c][0] > real(0.0):
+            pushing += 1
+    if pushing > 1:
+        for i in range(1, count):
+            twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
     if resists(patches, k):
         twist = resist(patches, points, k, twist)
     return twist
 
 
 @wp.func
+def separates(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
+    """Whether all points of a patch separate and none pushes, so that it needs nothing."""
+    first = patches.first[k]
+    for c in range(first, first + patches.count[k]):
+        place = points.place[c]
+        apart = twist.up[0] + place[1] * twist.up[1] - place[0] * twist.up[2] + place[2]
+        if apart < real(0.0) or wp.length_sq(points.impulse[c]) > real(0.0):
+            return False
+    return True
+
+
+@wp.func
 def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """The wrench that a patch needs."""
+    if separates(patches, points, k, twist) and not resists(patches, k):
+        return twist
     holds = bool(False)
     if patches.whole[k] == 1:
         if not resists(patches, k):

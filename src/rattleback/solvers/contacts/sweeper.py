@@ -9,7 +9,7 @@ from rattleback.core import arrays
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.colours import Palette
-from rattleback.solvers.contacts.conjugate import Directions, begin_directions, go_on
+from rattleback.solvers.contacts.conjugate import PLAIN, Directions, begin_directions, go_on
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.patch import Pressing
@@ -27,9 +27,6 @@ from rattleback.solvers.contacts.rounds import (
     sweep_in_order,
 )
 from rattleback.solvers.contacts.shock import propagate
-
-# Sweeps before conjugate directions are worth what they cost.
-PLAIN = 10
 
 
 class Sweeper:
