@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import warp as wp
 
-from rattleback.core.precision import mat33
+from rattleback.core.precision import mat33, real
 from rattleback.maths.small_solve import mat66, solve6, symmetric_inverse, vec6
 
 
@@ -52,9 +52,11 @@ def test_a_singular_system_is_not_given_a_finite_answer(rank: int) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def invert_all(a: wp.array(dtype=mat33), x: wp.array(dtype=mat33)) -> None:
+def invert_all(a: wp.array(dtype=mat33), x: wp.array(dtype=mat33), d: wp.array(dtype=real)) -> None:
     i = wp.tid()
-    x[i] = symmetric_inverse(a[i])
+    inverse, determinant = symmetric_inverse(a[i])
+    x[i] = inverse
+    d[i] = determinant
 
 
 def test_random_symmetric_matrices_have_numpys_inverse() -> None:
@@ -62,8 +64,10 @@ def test_random_symmetric_matrices_have_numpys_inverse() -> None:
     a = rng.standard_normal((500, 3, 3))
     a += a.transpose(0, 2, 1)
     x = wp.zeros(len(a), dtype=mat33, device="cpu")
-    wp.launch(invert_all, len(a), inputs=[wp.array(a, dtype=mat33, device="cpu"), x], device="cpu")
+    d = wp.zeros(len(a), dtype=real, device="cpu")
+    wp.launch(invert_all, len(a), inputs=[wp.array(a, dtype=mat33, device="cpu"), x, d], device="cpu")
     expected = np.linalg.inv(a)
     error = np.abs(x.numpy() - expected).max(axis=(1, 2)) / np.abs(expected).max(axis=(1, 2))
     assert (error <= 1e-14 * np.linalg.cond(a) ** 2).all()
     np.testing.assert_array_equal(x.numpy(), x.numpy().transpose(0, 2, 1))
+    np.testing.assert_allclose(d.numpy(), np.linalg.det(a), rtol=1e-12, atol=1e-13)

@@ -33,6 +33,29 @@ def test_a_wall_of_bricks_does_not_move_at_all_with_one_sweep():
     assert sim.report.penetration < 1e-11
 
 
+def test_a_wall_at_rest_keeps_its_place_and_its_loads_to_rounding():
+    scene, _ = bricks()
+    sim = rb.Simulation(scene, time_step=0.005, contacts=ONE_SWEEP)
+    sim.step(20)
+    start, turned = sim.state.position.copy(), sim.state.orientation.copy()
+    sim.step(200)
+    assert np.abs(sim.state.position - start).max() < 1e-14
+    assert np.abs(sim.state.orientation - turned).max() < 1e-14
+    assert np.abs(sim.state.velocity).max() < 1e-13
+
+
+def test_what_slides_on_a_wall_at_rest_leaves_it_in_its_place():
+    scene, _ = bricks()
+    scene.combine(friction="mean")
+    slider = {"mass": 0.1, "material": rb.Material(friction=0.4), "name": "slider"}
+    scene.add_body(rb.Box(0.2, 0.2, 0.2), position=(1.5, 0, 2.5), velocity=(0.5, 0, 0), **slider)
+    sim = rb.Simulation(scene, time_step=0.005)
+    start = sim.state.position.copy()
+    sim.run(0.1)
+    np.testing.assert_allclose(sim["slider"].position[0] - 1.5, 0.05 - 0.5 * 0.4 * G * 0.01, atol=1e-5)
+    assert np.abs(sim.state.position - start)[:-1].max() < 1e-6
+
+
 def test_the_ground_carries_the_weight_of_the_wall():
     scene, mass = bricks()
     sim = rb.Simulation(scene, time_step=0.005, contacts=ONE_SWEEP)

@@ -17,11 +17,11 @@ from rattleback.problem.joint_rows import compile_joints
 
 
 @wp.kernel(enable_backward=False)
-def start_from(applied: Loads, loads: Loads) -> None:
+def start_from(applied: Loads, loads: Loads, lanes: int) -> None:
     """The loads the user wrote into the state come first."""
-    i = wp.tid()
-    loads.force[i] = applied.force[i]
-    loads.torque[i] = applied.torque[i]
+    for i in range(wp.tid(), loads.force.shape[0], lanes):
+        loads.force[i] = applied.force[i]
+        loads.torque[i] = applied.torque[i]
 
 
 class ForceField:
@@ -79,7 +79,7 @@ class ForceField:
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Record the launches that write the loads of a moment."""
-        program.launch(start_from, self.model.count, self.applied, loads)
+        program.share(start_from, self.model.count, self.applied, loads)
         for force in self.compiled:
             force.record(program, moment, loads)
 

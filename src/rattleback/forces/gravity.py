@@ -21,10 +21,11 @@ from rattleback.model.state import Loads
 
 
 @wp.kernel(enable_backward=False)
-def add_gravity(bodies: Bodies, rows: wp.array[wp.int32], g: vec3, loads: Loads) -> None:
+def add_gravity(bodies: Bodies, rows: wp.array[wp.int32], g: vec3, loads: Loads, lanes: int) -> None:
     """F += m g."""
-    i = rows[wp.tid()]
-    loads.force[i] = loads.force[i] + bodies.mass[i] * g
+    for k in range(wp.tid(), rows.shape[0], lanes):
+        i = rows[k]
+        loads.force[i] = loads.force[i] + bodies.mass[i] * g
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class CompiledGravity:
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add the weight of every chosen body."""
-        program.launch(add_gravity, len(self.rows), self.model.bodies, self.rows, vec3(*self.acceleration), loads)
+        program.share(add_gravity, len(self.rows), self.model.bodies, self.rows, vec3(*self.acceleration), loads)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """V = −Σ m g · x of each world [J]."""

@@ -203,7 +203,7 @@ class RK45:
         weights = coefficients(bench, CASH_KARP.b)
         spread = coefficients(bench, tuple(b - e for b, e in zip(CASH_KARP.b, FOURTH_ORDER, strict=True)))
         bench.for_worlds(begin, clock, sub, control, busy)
-        bench.for_bodies(copy_motion, bench.start, current)
+        bench.share_bodies(copy_motion, bench.start, current)
         with bench.program.loop(busy):
             record_stages(bench, CASH_KARP, Moment(current, sub), rates, given=False)
             bench.for_bodies(advance_along, current, sub, rates, weights, trial)

@@ -49,15 +49,16 @@ def solve6(a: mat66, b: vec6) -> vec6:
 
 
 @wp.func
-def symmetric_inverse(m: mat33) -> mat33:
-    """The inverse of a symmetric matrix by its cofactors; not finite when it is singular."""
+def symmetric_inverse(m: mat33) -> tuple[mat33, real]:
+    """Inverse, not finite when it is singular, and determinant of a symmetric matrix, by its cofactors."""
     c00 = m[1, 1] * m[2, 2] - m[1, 2] * m[1, 2]
     c01 = m[0, 2] * m[1, 2] - m[0, 1] * m[2, 2]
     c02 = m[0, 1] * m[1, 2] - m[0, 2] * m[1, 1]
-    part = real(1.0) / (m[0, 0] * c00 + m[0, 1] * c01 + m[0, 2] * c02)
+    determinant = m[0, 0] * c00 + m[0, 1] * c01 + m[0, 2] * c02
+    part = real(1.0) / determinant
     i01 = part * c01
     i02 = part * c02
     i11 = part * (m[0, 0] * m[2, 2] - m[0, 2] * m[0, 2])
     i12 = part * (m[0, 1] * m[0, 2] - m[0, 0] * m[1, 2])
     i22 = part * (m[0, 0] * m[1, 1] - m[0, 1] * m[0, 1])
-    return mat33(part * c00, i01, i02, i01, i11, i12, i02, i12, i22)
+    return mat33(part * c00, i01, i02, i01, i11, i12, i02, i12, i22), determinant

@@ -26,6 +26,10 @@ from rattleback.core.precision import epsilon, mat33, quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 
 NEWTON_LIMIT = 24
+# Pairs of rounds of m ← ω₀ − e ∘ (m_y m_z, …) before Newton's method; what turns by milliradians needs no more.
+FIXED_POINT = wp.constant(3)
+# Relative residual that rounding leaves.
+ROUNDED = wp.constant(real(epsilon))
 # Below this relative residual one more update ends at rounding: Newton squares it.
 ALMOST = wp.constant(real(epsilon**0.5))
 # h/2 |Ω| up to which the step is done whole, that of a part where it is not, and most parts.
@@ -130,15 +134,21 @@ def midpoint_rotation(w: vec3, ratios: vec3, h: real) -> tuple[quat, vec3, real,
     # Divided by the moments, the equation is Ω − ω₀ + e ∘ (Ω_y Ω_z, Ω_z Ω_x, Ω_x Ω_y) = 0.
     e = half * ratios
     square = wp.dot(w, w)
-    goal = ALMOST * ALMOST * square
     m = w - wp.cw_mul(e, products(w))
-    m = w - wp.cw_mul(e, products(m))
-    m = w - wp.cw_mul(e, products(m))
-    g = m - w + wp.cw_mul(e, products(m))
-    left = wp.dot(g, g)
+    done = bool(False)
+    left = real(0.0)
+    g = vec3()
+    rounds = int(0)
+    while rounds < FIXED_POINT and not done:
+        m = w - wp.cw_mul(e, products(m))
+        m = w - wp.cw_mul(e, products(m))
+        g = m - w + wp.cw_mul(e, products(m))
+        left = wp.dot(g, g)
+        done = left <= ROUNDED * ROUNDED * square
+        rounds += 1
     iterations = int(0)
-    for _k in range(NEWTON_LIMIT):
-        done = left <= goal
+    while iterations < NEWTON_LIMIT and not done:
+        done = left <= ALMOST * ALMOST * square
         one = real(1.0)
         slope = mat33(
             one, e[0] * m[2], e[0] * m[1],
@@ -149,8 +159,6 @@ def midpoint_rotation(w: vec3, ratios: vec3, h: real) -> tuple[quat, vec3, real,
         g = m - w + wp.cw_mul(e, products(m))
         left = wp.dot(g, g)
         iterations += 1
-        if done:
-            break
     relative = wp.where(square > real(0.0), left / square, real(0.0))
     turn = quat(half * m[0], half * m[1], half * m[2], real(1.0))
     return turn, real(2.0) * m - w, relative, iterations

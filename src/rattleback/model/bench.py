@@ -33,9 +33,10 @@ def move(source: Motion, target: Motion, i: int) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def copy_motion(bodies: Bodies, source: Motion, target: Motion) -> None:
+def copy_motion(bodies: Bodies, source: Motion, target: Motion, lanes: int) -> None:
     """The motion of every body becomes another."""
-    move(source, target, wp.tid())
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        move(source, target, i)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,10 @@ class Bench:
     def for_bodies(self, kernel: Any, *inputs: Any) -> None:
         """Record a launch with one thread per body; the kernel's first argument is the model's bodies."""
         self.program.launch(kernel, self.model.count, self.model.bodies, *inputs)
+
+    def share_bodies(self, kernel: Any, *inputs: Any) -> None:
+        """Record a kernel whose threads share the bodies, as ``Program.share`` says; they are its first argument."""
+        self.program.share(kernel, self.model.count, self.model.bodies, *inputs)
 
     def for_worlds(self, kernel: Any, *inputs: Any) -> None:
         """Record a launch with one thread per world."""

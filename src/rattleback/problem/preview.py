@@ -141,7 +141,7 @@ class Preview:
     def record_start(self) -> None:
         """The corrections start from the state."""
         bench, problem = self.bench, self.problem
-        bench.for_bodies(copy_motion, bench.state.motion, bench.start)
+        bench.share_bodies(copy_motion, bench.state.motion, bench.start)
         bench.for_worlds(corrections.start, bench.state.clock, self.effort)
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)

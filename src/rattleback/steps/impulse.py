@@ -31,40 +31,40 @@ from rattleback.steps.sleeping import Sleeping
 
 
 @wp.kernel(enable_backward=False)
-def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32]) -> None:
+def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """Raise the stop flag for a body that is not finite; the first one gives the largest number."""
-    i = wp.tid()
-    q = predicted.orientation[i]
-    # A sum is finite only if all its terms are.
-    v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-    if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
-        wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        q = predicted.orientation[i]
+        # A sum is finite only if all its terms are.
+        v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
+        if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
+            wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
 @wp.kernel(enable_backward=False)
-def forget(bodies: Bodies, diagnostics: Diagnostics) -> None:
+def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
     """A prediction begins: the integrator has said nothing of it yet."""
-    i = wp.tid()
-    diagnostics.integration_error[i] = real(0.0)
-    diagnostics.iterations[i] = 0
-    diagnostics.trouble[i] = 0
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        diagnostics.integration_error[i] = real(0.0)
+        diagnostics.iterations[i] = 0
+        diagnostics.trouble[i] = 0
 
 
 @wp.kernel(enable_backward=False)
-def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics) -> None:
+def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes: int) -> None:
     """What the integrator said of the prediction that is taken over."""
-    i = wp.tid()
-    worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
-    worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
-    worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
+        worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
+        worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
 
 
 @wp.kernel(enable_backward=False)
-def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[wp.int32]) -> None:
+def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """The prediction becomes the state, unless a body of it is not finite."""
-    i = wp.tid()
     if stop[0] == 0:
-        move(predicted, motion, i)
+        for i in range(wp.tid(), bodies.world.shape[0], lanes):
+            move(predicted, motion, i)
 
 
 @wp.kernel(enable_backward=False)
@@ -183,7 +183,7 @@ class ImpulseStep:
         if self.joints is not None:
             self.joints.record_start()
         elif self.impulses is not None:
-            bench.for_bodies(copy_motion, bench.state.motion, bench.start)
+            bench.share_bodies(copy_motion, bench.state.motion, bench.start)
         if self.impulses is not None:
             self.impulses.record_start()
 
@@ -214,7 +214,7 @@ class ImpulseStep:
             self._press(bench)
 
     def _predict(self, bench: Bench) -> None:
-        bench.for_bodies(forget, bench.diagnostics)
+        bench.share_bodies(forget, bench.diagnostics)
         self.integrator.record_prediction(bench)
         if self.sleep is not None:
             self.sleep.record_stay()
@@ -226,9 +226,9 @@ class ImpulseStep:
     def _advance(self, bench: Bench) -> None:
         if self.sleep is not None:
             self.sleep.record_stay()
-        bench.for_bodies(remember, bench.diagnostics, bench.worst)
-        bench.for_bodies(find_fault, bench.predicted, bench.stop)
-        bench.for_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
+        bench.share_bodies(remember, bench.diagnostics, bench.worst)
+        bench.share_bodies(find_fault, bench.predicted, bench.stop)
+        bench.share_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
         self.record_clock(bench)
         if self.contacts is not None:
             self.contacts.record_end(bench.program)

@@ -125,15 +125,17 @@ def begin_blows(rounds: Rounds) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def find_blows(bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, rounds: Rounds) -> None:
+def find_blows(
+    bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, rounds: Rounds, lanes: int
+) -> None:
     """Worlds in which loads push a body so much that they may be blows are busy."""
-    i = wp.tid()
-    w = bodies.world[i]
-    much = MUCH * real(clock.time_step[w]) * gravity
-    v = after.velocity[i] - before.velocity[i]
-    if wp.dot(v, v) > much * much:
-        rounds.busy[w] = 1
-        rounds.any_busy[0] = 1
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        w = bodies.world[i]
+        much = MUCH * real(clock.time_step[w]) * gravity
+        v = after.velocity[i] - before.velocity[i]
+        if wp.dot(v, v) > much * much:
+            rounds.busy[w] = 1
+            rounds.any_busy[0] = 1
 
 
 @wp.kernel(enable_backward=False)
@@ -244,7 +246,7 @@ class Easer:
     def _find_blows(self, before: Motion, after: Motion) -> None:
         bench = self.bench
         bench.for_worlds(begin_blows, self.rounds)
-        bench.for_bodies(find_blows, before, after, bench.state.clock, self.gravity, self.rounds)
+        bench.share_bodies(find_blows, before, after, bench.state.clock, self.gravity, self.rounds)
 
     def _ease(self, motion: Motion) -> None:
         bench = self.bench

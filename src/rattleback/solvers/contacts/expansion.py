@@ -99,11 +99,11 @@ def begin_works(collisions: Collisions, works: Works) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def keep_velocities(bodies: Bodies, motion: Motion, kept: Motion) -> None:
+def keep_velocities(bodies: Bodies, motion: Motion, kept: Motion, lanes: int) -> None:
     """The velocities of one motion become those of another."""
-    i = wp.tid()
-    kept.velocity[i] = motion.velocity[i]
-    kept.angular_velocity[i] = motion.angular_velocity[i]
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        kept.velocity[i] = motion.velocity[i]
+        kept.angular_velocity[i] = motion.angular_velocity[i]
 
 
 @wp.func

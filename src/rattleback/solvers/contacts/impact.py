@@ -87,13 +87,13 @@ class Impacts:
         bench, program, found, graph = self.bench, self.bench.program, self.collisions, self.sweeper.graph
         pressing, motion = self.sweeper.pressing, bench.state.motion
         begin()
-        bench.for_bodies(expansion.keep_velocities, motion, self.unloaded)
+        bench.share_bodies(expansion.keep_velocities, motion, self.unloaded)
         self.sweeper.push(motion)
         bench.for_worlds(collisions.begin_collisions, found)
         self._for_patches(collisions.note_loads, graph, pressing, self.unloaded, motion, found)
         self._find(self.unloaded, everywhere=True)
         with program.when(found.any_colliding):
-            bench.for_bodies(expansion.keep_velocities, self.unloaded, motion)
+            bench.share_bodies(expansion.keep_velocities, self.unloaded, motion)
             with program.loop(found.any_colliding):
                 self._resolve_round(correct)
                 most = 1 if self.together else MOST_ROUNDS
@@ -133,7 +133,7 @@ class Impacts:
         bodies, *rest = parts
         bench.for_worlds(expansion.begin_works, self.collisions, works)
         with program.loop(works.any_going):
-            bench.for_bodies(expansion.keep_velocities, motion, self.kept)
+            bench.share_bodies(expansion.keep_velocities, motion, self.kept)
             program.launch(expansion.begin_slice, 1, bodies, self.ground.limits, *rest, works)
             self._sweep(expansion.sweep_slice, (*parts, self.sweeper.rounds, works), works.going, correct)
             program.launch(expansion.measure_slice, 1, *rest, works)

@@ -163,7 +163,7 @@ class ContactImpulses:
             program.launch(order_patches, 1, bodies, self.contacts, graph, self.pressing.patches)
         else:
             self.palette.record_patches(self.contacts, bench.stop)
-        bench.for_bodies(weigh, motion, self.pressing.weights)
+        bench.share_bodies(weigh, motion, self.pressing.weights)
         self._for_patches(resting.prepare_patches, bodies, self.ground, graph, self.pressing, motion)
         if bench.model.scene.joints:
             self.footing.record_look()
@@ -225,19 +225,19 @@ class ContactImpulses:
         bench, program = self.bench, self.bench.program
         flags = (self.overlapping, self.any_overlapping)
         far = 0.1 * self.limits.depth
-        program.launch(projection.begin_projection, bench.model.count, self.shift, *flags)
+        bench.share_bodies(projection.begin_projection, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
                 self.sweeper.sweep(self.shift, far, PROJECTIONS, self.overlapping)
-                bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+                bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
             if joints is not None:
                 with program.when(self.footing.jointed):
                     joints.begin_ways()
                     self._sweep(self.shift, far, JOINTED_PROJECTIONS, self.overlapping, counts=False)
-                    bench.for_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+                    bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
                     joints.settle(bench.predicted, self.overlapping)
 
     def record_taken(self) -> None:

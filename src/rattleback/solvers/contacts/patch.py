@@ -119,12 +119,15 @@ def across(n: vec3) -> vec3:
 
 
 @wp.kernel(enable_backward=False)
-def weigh(bodies: Bodies, motion: Motion, weights: Weights) -> None:
-    """Inverse inertias in the axes of the world."""
-    i = wp.tid()
-    if bodies.inverse_mass[i] > real(0.0):
-        r = wp.quat_to_matrix(motion.orientation[i])
-        weights.inverse_inertia[i] = r * bodies.inverse_inertia[i] * wp.transpose(r)
+def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
+    """Inverse inertias in the axes of the world; what turns about any axis alike has one in all axes."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        ratios = bodies.ratios[i]
+        inverse = bodies.inverse_inertia[i]
+        if wp.dot(ratios, ratios) > real(0.0):
+            r = wp.quat_to_matrix(motion.orientation[i])
+            inverse = r * inverse * wp.transpose(r)
+        weights.inverse_inertia[i] = inverse
 
 
 @wp.func
@@ -179,12 +182,14 @@ def keep_blocks(patches: Patches, give: mat33, lean: mat33, turn: mat33, k: int,
     patches.drag[to] = drag
     patches.skid[to] = skid
     if patches.flat[k] == 1:
-        calm = symmetric_inverse(skid)
+        calm, _ = symmetric_inverse(skid)
         lead = calm * drag
-        patches.still[to] = symmetric_inverse(rise)
+        still, _ = symmetric_inverse(rise)
+        hold, _ = symmetric_inverse(rise - wp.transpose(drag) * lead)
         patches.calm[to] = calm
         patches.lead[to] = lead
-        patches.hold[to] = symmetric_inverse(rise - wp.transpose(drag) * lead)
+        patches.still[to] = still
+        patches.hold[to] = hold
 
 
 @wp.func

@@ -25,12 +25,14 @@ STUCK = wp.constant(real(1e9))
 
 
 @wp.kernel(enable_backward=False)
-def begin_projection(shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32]) -> None:
+def begin_projection(
+    bodies: Bodies, shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32], lanes: int
+) -> None:
     """Nothing has been moved."""
-    i = wp.tid()
-    shift.velocity[i] = vec3()
-    shift.angular_velocity[i] = vec3()
-    if i == 0:
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        shift.velocity[i] = vec3()
+        shift.angular_velocity[i] = vec3()
+    if wp.tid() == 0:
         flag[0] = 0
         for w in range(wanted.shape[0]):
             wanted[w] = 0
@@ -92,10 +94,13 @@ def measure_overlap(
 
 
 @wp.kernel(enable_backward=False)
-def move_apart(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32]) -> None:
+def move_apart(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32], lanes: int) -> None:
     """Move the bodies of the worlds that want it by their displacements."""
-    i = wp.tid()
-    if bodies.inverse_mass[i] > real(0.0) and wanted[bodies.world[i]] == 1:
-        motion.position[i] = motion.position[i] + shift.velocity[i]
-        q = quat_from_rotation_vector(shift.angular_velocity[i]) * motion.orientation[i]
-        motion.orientation[i] = quat(wp.normalize(q))
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        d = shift.velocity[i]
+        turn = shift.angular_velocity[i]
+        moves = wp.dot(d, d) + wp.dot(turn, turn) > real(0.0)
+        if moves and bodies.inverse_mass[i] > real(0.0) and wanted[bodies.world[i]] == 1:
+            motion.position[i] = motion.position[i] + d
+            q = quat_from_rotation_vector(turn) * motion.orientation[i]
+            motion.orientation[i] = quat(wp.normalize(q))

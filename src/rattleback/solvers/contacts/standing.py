@@ -10,181 +10,46 @@ would pull or slide, and all that stand on them, are left to the sweeps, as are 
 
     twice a step: what every body is to lose; from the top down who hands down how much, until all who stand can stand;
     then their points push
-Cost: about that of two sweeps. Use it wherever things lie on each other; it does nothing for what moves.
+A load that is off by rounding moves a body by less than the rounding of its position, so that it would stay off; it is
+put right where the end of the step shows it.
+
+Cost: about that of two sweeps over what moves a little and all that carries it; at rest a look at every body. Use it
+wherever things lie on each other; it does nothing for what moves.
 """
+
+from typing import Any
 
 import numpy as np
 import warp as wp
 
-from rattleback.core.arrays import field, group
-from rattleback.core.precision import mat33, real, vec3
-from rattleback.maths.quat import small_turn
+from rattleback.core import arrays
+from rattleback.core.precision import epsilon, real, vec3
 from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
-from rattleback.model.state import Clock, Motion
+from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing, local, world
+from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, world
 from rattleback.solvers.contacts.resting import Flights
-from rattleback.solvers.contacts.sweep import apply
+from rattleback.solvers.contacts.support import (
+    Standing,
+    arm,
+    ask,
+    find_footing,
+    lose_velocity,
+    lose_way,
+    lower,
+    settle_who,
+    strike_off,
+    weight,
+)
 
 # Times that those who cannot stand are taken out before nobody does.
 TRIES = wp.constant(8)
-# Part of the load of a patch with which all its points take part.
-BASE = wp.constant(real(0.1))
-# What the points of a patch that has no load yet take part with, by the mass of the body [m/s].
-UNLOADED = wp.constant(real(1e-9))
 # Part of the tolerance that may be left to a body that stands.
 LEFT = wp.constant(real(0.1))
-# Points nearly on a line, by the ratio of their moments, carry nobody.
-NARROW = wp.constant(real(1e-3))
-
-
-@group(axis="bodies")
-class Standing:
-    """What bodies stand on, and what they hand down."""
-
-    alone: wp.int32 = field("1", "1 where no joint holds it")
-    stands: wp.int32 = field("1", "1 where it stands; static bodies do")
-    aimed: wp.int32 = field("1", "1 where it is known how it hands down")
-    velocity: vec3 = field("m/s", "what it is to lose; then, where it may stand, its momentum [N s]")
-    turning: vec3 = field("rad/s", "the same of its angular velocity, and its angular momentum [N m s]")
-    momentum: vec3 = field("N s", "P")
-    spin: vec3 = field("N m s", "L")
-    load: real = field("N s", "Σ F_c of the points below it")
-    middle: vec3 = field("m", "q, world frame, from its centre of mass")
-    spread: mat33 = field("N m² s", "Σ F_c (r² 1 − r rᵀ), about its centre of mass; then its inverse about q")
-    lift: vec3 = field("1", "a")
-    tilt: vec3 = field("1/m", "b")
-
-
-@wp.kernel(enable_backward=False)
-def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing) -> None:
-    """At the end of a step bodies that stand lose their velocities."""
-    i = wp.tid()
-    standing.velocity[i] = motion.velocity[i]
-    standing.turning[i] = motion.angular_velocity[i]
-
-
-@wp.kernel(enable_backward=False)
-def lose_way(bodies: Bodies, flights: Flights, clock: Clock, standing: Standing) -> None:
-    """At its start they lose what makes them move over it."""
-    i = wp.tid()
-    rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-    standing.velocity[i] = rate * (flights.end.position[i] - flights.start.position[i])
-    standing.turning[i] = rate * small_turn(flights.start.orientation[i], flights.end.orientation[i])
-
-
-@wp.func
-def find_rider(pressing: Pressing, graph: Graph, k: int) -> int:
-    """The body of a patch that stands on the other, one level higher; -1 where neither does."""
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    rider = int(-1)
-    if graph.level[a] == graph.level[b] + 1:
-        rider = a
-    elif graph.level[b] == graph.level[a] + 1:
-        rider = b
-    pressing.patches.rider[k] = rider
-    return rider
-
-
-@wp.func
-def lower(pressing: Pressing, k: int, i: int) -> int:
-    """The other body of a patch."""
-    return wp.where(pressing.patches.body_a[k] == i, pressing.patches.body_b[k], pressing.patches.body_a[k])
-
-
-@wp.func
-def arm(pressing: Pressing, k: int, i: int) -> vec3:
-    """From the centre of mass of a body of a patch to its middle."""
-    return wp.where(pressing.patches.body_a[k] == i, pressing.patches.arm_a[k], pressing.patches.arm_b[k])
-
-
-@wp.func
-def plate(r: vec3) -> mat33:
-    """r² 1 − r rᵀ."""
-    return wp.dot(r, r) * wp.identity(n=3, dtype=real) - wp.outer(r, r)
-
-
-@wp.func
-def weight(pressing: Pressing, k: int, c: int) -> real:
-    """How much of what is handed down a point takes, beside others."""
-    p = pressing.points.impulse[c][0]
-    if pressing.points.place[c][2] > real(0.0):
-        return p
-    return p + BASE * pressing.patches.load[k]
-
-
-@wp.func
-def add_footing(bodies: Bodies, pressing: Pressing, standing: Standing, k: int, i: int) -> None:
-    """Add the points of a patch to what carries a body."""
-    first = pressing.patches.first[k]
-    end = first + pressing.patches.count[k]
-    # Where nobody pushes yet all points of a patch are alike.
-    load = UNLOADED * bodies.mass[i]
-    for c in range(first, end):
-        load += pressing.points.impulse[c][0]
-    pressing.patches.load[k] = load
-    total = real(0.0)
-    x = real(0.0)
-    y = real(0.0)
-    xx = real(0.0)
-    xy = real(0.0)
-    yy = real(0.0)
-    for c in range(first, end):
-        p = weight(pressing, k, c)
-        place = pressing.points.place[c]
-        total += p
-        x += p * place[0]
-        y += p * place[1]
-        xx += p * place[0] * place[0]
-        xy += p * place[0] * place[1]
-        yy += p * place[1] * place[1]
-    s = pressing.patches.tangent[k]
-    u = wp.cross(pressing.patches.normal[k], s)
-    m = arm(pressing, k, i)
-    d = x * s + y * u
-    # Σ p (r² 1 − r rᵀ) of r = m + d, where d is in the plane of the patch.
-    tilted = wp.outer(m, d) + wp.outer(xx * s + xy * u, s) + wp.outer(xy * s + yy * u, u)
-    round_about = (real(2.0) * wp.dot(m, d) + xx + yy) * wp.identity(n=3, dtype=real)
-    standing.load[i] = standing.load[i] + total
-    standing.middle[i] = standing.middle[i] + total * m + d
-    standing.spread[i] = standing.spread[i] + total * plate(m) + round_about - tilted - wp.outer(d, m)
-
-
-@wp.func
-def find_footing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing) -> None:
-    """What carries every body, what it is to lose, and who may stand."""
-    for i in range(bodies.world.shape[0]):
-        standing.load[i] = real(0.0)
-        standing.middle[i] = vec3()
-        standing.spread[i] = mat33()
-        standing.stands[i] = wp.where(bodies.inverse_mass[i] == real(0.0), 1, 0)
-    for k in range(graph.total[0]):
-        i = find_rider(pressing, graph, k)
-        if i >= 0:
-            add_footing(bodies, pressing, standing, k, i)
-    for i in range(bodies.world.shape[0]):
-        if standing.load[i] > real(0.0) and standing.alone[i] == 1:
-            q = standing.middle[i] / standing.load[i]
-            spread = standing.spread[i] - standing.load[i] * plate(q)
-            wide = spread[0, 0] + spread[1, 1] + spread[2, 2]
-            if wp.determinant(spread) > NARROW * wide * wide * wide:
-                standing.middle[i] = q
-                standing.spread[i] = wp.inverse(spread)
-                standing.stands[i] = 1
-                standing.velocity[i] = bodies.mass[i] * standing.velocity[i]
-                standing.turning[i] = wp.inverse(pressing.weights.inverse_inertia[i]) * standing.turning[i]
-
-
-@wp.func
-def settle_who(pressing: Pressing, graph: Graph, standing: Standing) -> None:
-    """Who stands on somebody who does not stand does not either."""
-    for k in range(graph.total[0]):
-        i = pressing.patches.rider[k]
-        if i >= 0 and standing.stands[lower(pressing, k, i)] == 0:
-            standing.stands[i] = 0
+# Part of an impulse up to which a change of it is rounding.
+SLIGHT = wp.constant(real(epsilon**0.5))
 
 
 @wp.func
@@ -236,7 +101,9 @@ def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
     share = share_of(pressing, standing, k, i)
     first = pressing.patches.first[k]
     for c in range(first, first + pressing.patches.count[k]):
-        p = pushed(pressing, share, k, c) - pressing.points.impulse[c]
+        push = pushed(pressing, share, k, c)
+        standing.push[c] = push
+        p = push - pressing.points.impulse[c]
         place = pressing.points.place[c]
         f += p
         m += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
@@ -251,20 +118,25 @@ def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
 
 
 @wp.func
-def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, speed: real) -> bool:
-    """Hand everything down, from the top; those who cannot do not stand any more. Whether all could."""
+def hand_all_down(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int) -> None:
+    """Hand everything down, from the top."""
     for i in range(bodies.world.shape[0]):
         standing.aimed[i] = 0
-        standing.momentum[i] = standing.velocity[i]
-        standing.spin[i] = standing.turning[i]
-    count = graph.total[0]
-    for down in range(count):
-        k = count - 1 - down
+        if standing.asked[i] > 0:
+            standing.momentum[i] = standing.velocity[i]
+            standing.spin[i] = standing.turning[i]
+    for n in range(listed):
+        k = standing.listed[n]
         i = pressing.patches.rider[k]
-        if i >= 0 and standing.stands[i] == 1:
-            if standing.aimed[i] == 0:
-                aim(standing, i)
-            hand_down(pressing, standing, k, i)
+        if standing.aimed[i] == 0:
+            aim(standing, i)
+        hand_down(pressing, standing, k, i)
+
+
+@wp.func
+def try_standing(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int, speed: real) -> bool:
+    """Hand everything down; those who cannot do not stand any more. Whether all could."""
+    hand_all_down(bodies, pressing, standing, listed)
     all_hold = bool(True)
     for i in range(bodies.world.shape[0]):
         if standing.aimed[i] == 1:
@@ -277,41 +149,50 @@ def try_standing(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Sta
 
 
 @wp.func
-def push_standing(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, k: int) -> None:
-    """The points of a patch push with what is handed down over them."""
-    f = vec3()
-    m = vec3()
-    share = share_of(pressing, standing, k, pressing.patches.rider[k])
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        new_impulse = pushed(pressing, share, k, c)
-        p = new_impulse - pressing.points.impulse[c]
-        place = pressing.points.place[c]
-        f += p
-        m += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
-        pressing.points.impulse[c] = new_impulse
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    apply(bodies, pressing, motion, k, world(n, t, f), world(n, t, m))
+def push_point(points: PatchPoints, standing: Standing, c: int) -> None:
+    """A point pushes with what is handed down over it; a load that was off by rounding is right from now on."""
+    p = points.impulse[c]
+    change = standing.push[c] - p
+    if wp.dot(change, change) < SLIGHT * SLIGHT * p[0] * p[0]:
+        # The load is twice the impulse by the length of the step; one half of it has acted at the start.
+        points.force[c] = points.force[c] + (real(0.5) * points.force[c][0] / p[0]) * change
+    points.impulse[c] = standing.push[c]
+
+
+@wp.func
+def push_all(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, listed: int) -> None:
+    """All points of those who stand push with what is handed down over them."""
+    for n in range(listed):
+        k = standing.listed[n]
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            push_point(pressing.points, standing, c)
+    for i in range(bodies.world.shape[0]):
+        if standing.aimed[i] == 1:
+            turned = pressing.weights.inverse_inertia[i] * (standing.spin[i] - standing.turning[i])
+            gained = bodies.inverse_mass[i] * (standing.momentum[i] - standing.velocity[i])
+            motion.velocity[i] = motion.velocity[i] + gained
+            motion.angular_velocity[i] = motion.angular_velocity[i] + turned
 
 
 @wp.kernel(enable_backward=False)
 def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, motion: Motion, speed: real) -> None:
     """Let all who can stand, on one thread."""
-    find_footing(bodies, pressing, graph, standing)
-    settle_who(pressing, graph, standing)
+    listed = ask(pressing, graph, standing)
+    if listed == 0:
+        return
+    find_footing(bodies, pressing, standing, listed)
+    listed = strike_off(pressing, standing, listed)
     tries = int(0)
     done = bool(False)
     while tries < TRIES and not done:
-        done = try_standing(bodies, pressing, graph, standing, speed)
+        done = try_standing(bodies, pressing, standing, listed, speed)
         if not done:
-            settle_who(pressing, graph, standing)
+            settle_who(pressing, standing, listed)
+            listed = strike_off(pressing, standing, listed)
         tries += 1
     if done:
-        for k in range(graph.total[0]):
-            i = pressing.patches.rider[k]
-            if i >= 0 and standing.stands[i] == 1:
-                push_standing(bodies, pressing, standing, motion, k)
+        push_all(bodies, pressing, standing, motion, listed)
 
 
 @wp.kernel(enable_backward=False)
@@ -356,7 +237,8 @@ class Ground:
 
     def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
         self.bench, self.pressing, self.graph, self.speed = bench, pressing, graph, speed
-        self.standing = bench.scratch(Standing)
+        counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse)}
+        self.standing = arrays.allocate(Standing, counts, bench.model.device)
         self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
         model = bench.model
         held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
@@ -373,15 +255,14 @@ class Ground:
     def stop(self, motion: Motion) -> None:
         """Record that bodies that stand lose their velocities."""
         if self.bench.model.device.is_cpu:
-            self.bench.for_bodies(lose_velocity, motion, self.standing)
-            self._stand(motion)
+            self._stand(lose_velocity, motion, motion)
 
     def stay(self, flights: Flights) -> None:
         """Record that bodies that stand do not move over the predicted step."""
         if self.bench.model.device.is_cpu:
-            self.bench.for_bodies(lose_way, flights, self.bench.state.clock, self.standing)
-            self._stand(flights.start)
+            self._stand(lose_way, flights.start, flights, self.bench.state.clock)
 
-    def _stand(self, motion: Motion) -> None:
-        bench, given = self.bench, (self.pressing, self.graph, self.standing, motion, self.speed)
-        bench.program.launch(stand, 1, bench.model.bodies, *given)
+    def _stand(self, lose: Any, motion: Motion, *what: Any) -> None:
+        program, bodies = self.bench.program, self.bench.model.bodies
+        program.share(lose, self.bench.model.count, bodies, *what, self.standing, self.speed)
+        program.launch(stand, 1, bodies, self.pressing, self.graph, self.standing, motion, self.speed)
