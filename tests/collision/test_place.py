@@ -65,7 +65,8 @@ def test_the_parts_of_a_compound_are_where_they_were_put():
     np.testing.assert_allclose(rotation[:, 1], (turn * own).as_matrix(), atol=1e-13)
 
 
-def test_a_plane_has_no_end_and_its_z_axis_along_its_normal():
+def test_a_plane_has_its_z_axis_along_its_normal_and_an_end_only_where_that_is_exactly_along_an_axis():
+    ends = {(0, 0, 1): (np.inf, np.inf, 0.7001), (0, 0, -1): (np.inf, np.inf, 0.7001)}
     for normal in ((0, 0, 1), (0, 0, -1), (0.6, 0, 0.8), (0.6, 0, -0.8), (0, 1e-9, -1)):
         scene = rb.Scene()
         scene.add_static(rb.Plane(normal=normal, offset=0.7), name="plane")
@@ -76,5 +77,8 @@ def test_a_plane_has_no_end_and_its_z_axis_along_its_normal():
         np.testing.assert_allclose(places.rotation.numpy()[0][:, 2], unit, atol=1e-15)
         np.testing.assert_allclose(np.linalg.det(places.rotation.numpy()[0]), 1.0, atol=1e-14)
         np.testing.assert_allclose(places.position.numpy()[0] @ unit, 0.7, atol=1e-14)
-        assert (places.upper.numpy()[0] > 1e100).all()
-        assert np.isfinite(places.upper.numpy()[0] - places.lower.numpy()[0]).all()
+        lower, upper = places.lower.numpy()[0], places.upper.numpy()[0]
+        assert np.isfinite(upper - lower).all()
+        far, near = (-upper, -lower) if normal[2] < 0 else (lower, upper)
+        assert (far < -1e100).all()
+        np.testing.assert_allclose(np.where(near > 1e100, np.inf, near), ends.get(normal, (np.inf,) * 3), atol=1e-14)

@@ -38,6 +38,7 @@ class Answered:
     a: wp.int32 = field("1", "first collider; -1 where there was no item, or something lay ahead of it")
     b: wp.int32 = field("1", "second collider")
     part: wp.int32 = field("1", "triangle")
+    count: wp.int32 = field("1", "number of slots that were used", axis="one")
 
 
 @wp.struct
@@ -49,10 +50,11 @@ class Anchoring:
     limit: real
 
 
-@wp.kernel(enable_backward=False)
-def place_at_anchors(colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places) -> None:
-    """Place every collider at its anchor, which follows where the body has gone too far."""
-    i = wp.tid()
+@wp.func
+def place_at_anchor(
+    colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places, i: int
+) -> None:
+    """Place a collider at its anchor, which follows where the body has gone too far."""
     body = colliders.body[i]
     x = anchoring.motion.position[body]
     q = anchoring.motion.orientation[body]
@@ -78,31 +80,66 @@ def place_at_anchors(colliders: Colliders, hulls: Hulls, anchoring: Anchoring, w
 
 
 @wp.kernel(enable_backward=False)
+def place_at_anchors(
+    colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places, lanes: int
+) -> None:
+    """Place every collider at its anchor, which follows where the body has gone too far."""
+    for i in range(wp.tid(), colliders.body.shape[0], lanes):
+        place_at_anchor(colliders, hulls, anchoring, wider, places, i)
+
+
+@wp.kernel(enable_backward=False)
 def spare(items: Items, places: Places, answered: Answered, lanes: int) -> None:
     """Which items keep their answers; what will have been answered when the others are."""
-    for m in range(wp.tid(), items.a.shape[0], lanes):
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         kept = int(0)
-        a = int(-1)
-        b = int(-1)
-        if m < items.needed[0]:
-            a = items.a[m]
-            b = items.b[m]
-            if items.ahead[m] > real(0.0):
-                a = -1
-            elif places.stays[a] == 1 and places.stays[b] == 1 and items.part[m] == answered.part[m]:
-                kept = wp.where(answered.a[m] == a and answered.b[m] == b, 1, 0)
-            answered.part[m] = items.part[m]
+        a = items.a[m]
+        b = items.b[m]
+        part = items.part[m]
+        known = m < answered.count[0] and answered.a[m] == a and answered.b[m] == b and answered.part[m] == part
+        if items.ahead[m] > real(0.0):
+            answered.a[m] = -1
+        elif known:
+            kept = places.stays[a] * places.stays[b]
+        else:
+            answered.a[m] = a
+            answered.b[m] = b
+            answered.part[m] = part
         items.kept[m] = kept
-        answered.a[m] = a
-        answered.b[m] = b
+
+
+@wp.kernel(enable_backward=False)
+def note_answered(items: Items, answered: Answered) -> None:
+    """How many items will have been answered; those of slots beyond are forgotten."""
+    answered.count[0] = items.needed[0]
+
+
+@wp.struct
+class Drift:
+    """How a collider has gone on since its anchor was set, and where that is."""
+
+    way: vec3
+    turn: vec3
+    anchor: vec3
 
 
 @wp.func
-def gone(places: Places, memory: ContactMemory, i: int, p: vec3) -> vec3:
+def begun(places: Places, memory: ContactMemory, i: int) -> Drift:
+    """How collider i has gone on since its anchor was set."""
+    drift = Drift()
+    drift.way = places.way[i]
+    drift.turn = places.turn[i]
+    drift.anchor = memory.anchor[i]
+    return drift
+
+
+@wp.func
+def gone(drift: Drift, p: vec3) -> vec3:
     """How far a point of a collider has gone since its anchor was set."""
-    return places.way[i] + wp.cross(places.turn[i], p - memory.anchor[i])
+    return drift.way + wp.cross(drift.turn, p - drift.anchor)
 
 
 def record_spared(program: Any, items: Items, places: Places, answered: Answered) -> None:
     """Record what finds out which items keep their answers, before any is looked at."""
     program.share(spare, len(items.a), items, places, answered)
+    program.launch(note_answered, 1, items, answered)

@@ -102,3 +102,6 @@ class Prospects:
     blow: real = field("m", "how much farther it may go when what it touches strikes it")
     struck: real = field("m", "the same, of what that has struck")
     turn: real = field("m", "way of its points by turning, at most; of a half-space, minus the angle [rad]")
+    held_lower: vec3 = field("m", "lower corner of the box that pairs were listed with")
+    held_upper: vec3 = field("m", "upper corner of that box")
+    changed: wp.int32 = field("1", "1 where one of these boxes is new, so that pairs must be listed again", axis="one")

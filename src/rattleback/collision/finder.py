@@ -36,6 +36,7 @@ from rattleback.collision.narrowphase.surface_normals import record_surface_norm
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.place import place
 from rattleback.collision.regions import Regions
+from rattleback.collision.solid import MESH
 from rattleback.collision.split import record_split
 from rattleback.collision.still import Sieve
 from rattleback.core import arrays
@@ -132,11 +133,11 @@ class Finder:
         self._record_places(program)
         if look is not None:
             look.record_boxes(program)
-        self.broad.record(program)
-        if self.sieve is not None:
-            self.sieve.record(program)
-        prospects = None if look is None else look.prospects
-        record_split(program, geometry, self.places, self.pairs, items, 0.5 * self.distance, prospects=prospects)
+        if look is not None and self.sieve is None and int(MESH) not in geometry.kinds:
+            with program.when(look.prospects.changed):
+                self._record_items(program)
+        else:
+            self._record_items(program)
         for name, (needed, room) in self.buffers().items():
             if name != "contacts":
                 program.launch(raise_when_full, 1, needed, room, stop)
@@ -194,12 +195,21 @@ class Finder:
         if flag is not None and flag.numpy()[0]:
             self.broad.renew()
 
+    def _record_items(self, program: Program) -> None:
+        """Record what lists the pairs and what of them is to be looked at: by their boxes; of meshes, by places too."""
+        self.broad.record(program)
+        if self.sieve is not None:
+            self.sieve.record(program)
+        prospects = None if self.look is None else self.look.prospects
+        given = (self.geometry, self.places, self.pairs, self.items, 0.5 * self.distance)
+        record_split(program, *given, prospects=prospects)
+
     def _record_places(self, program: Program) -> None:
         geometry, anchoring = self.geometry, Anchoring()
         anchoring.motion, anchoring.memory = self.motion, self.gathering.memory
         anchoring.limit = 0.0 if self.look is None else LIMIT * self.distance
         given = (geometry.colliders, geometry.hulls, anchoring, 0.5 * self.distance, self.places)
-        program.launch(place_at_anchors, geometry.count, *given)
+        program.share(place_at_anchors, geometry.count, *given)
 
     def _place_inputs(self) -> tuple[Any, ...]:
         return (self.geometry.colliders, self.geometry.hulls, self.motion, 0.5 * self.distance, self.places)

@@ -1,19 +1,18 @@
 """Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
 
-    box      lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
     reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b + β_a + β_b         what a narrow phase has to look at
     ahead    d < s < d + α      α = 2 ρ' h |n × (ω_a − ω_b)| − n · (w_a + h ω_a × r_a − w_b − h ω_b × r_b) + β_a + β_b
     region   the largest of  d,  ½ d + 3/2 α  and, where they are ahead,  d + s
-    blow     β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
 
-h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, ρ' the smaller one from its
-origin, d contact distance, s separation and n normal of two solids, r their nearest points from the centres of mass. α
-is how much nearer their points may come; the turning of a ball does not count in its first term. The points of a region
-have their true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes
-faster at the other, a rod half as much again. β is for what is struck before the step begins: how fast what it touched
-goes against it, and that against what it touched, bounds how fast it leaves, with equal masses. Regions go farther by
-one of a few classes, d (2ᵏ − 1) for class k. Where the reach is d + ¼ d or less nothing is looked for: what touches
-then was found before it came that near, and a heap at rest has the contacts it would have without.
+h step, v, ω velocities of a body, w = h v, θ = h |ω|, β its blow (see ``boxes_ahead``), ρ how far a collider reaches
+from its centre of mass, ρ' the smaller one from its origin, d contact distance, s separation and n normal of two
+solids, r their nearest points from the centres of mass. α is how much nearer their points may come; the turning of a
+ball does not count in its first term. The points of a region have their true separations, by which those who resolve
+contacts let them come closer. What is stopped at one end comes faster at the other, a rod half as much again. β is for
+what is struck before the step begins: how fast what it touched goes against it, and that against what it touched,
+bounds how fast it leaves, with equal masses. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k. Where
+the reach is d + ¼ d or less nothing is looked for: what touches then was found before it came that near, and a heap at
+rest has the contacts it would have without.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -27,26 +26,32 @@ change within the step is not known, and d has to make up for ½ g h².
 Reference: derived here; compare Catto (2013), Continuous collision, speculative contacts.
 """
 
-import math
 from typing import Any
 
-import numpy as np
 import warp as wp
 
+from rattleback.collision.boxes_ahead import (
+    FAR,
+    Outlook,
+    begin_blows,
+    find_blows,
+    is_known,
+    pass_blows_on,
+    recall_boxes,
+    widen_boxes,
+)
 from rattleback.collision.closest import Found
-from rattleback.collision.colliders import Colliders, Hulls, Places, Prospects
+from rattleback.collision.colliders import Places, Prospects
 from rattleback.collision.compile import Geometry
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.regions import Regions
-from rattleback.collision.solid import MESH, PLANE, SPHERE
+from rattleback.collision.solid import MESH, SPHERE
 from rattleback.core import arrays
-from rattleback.core.precision import numpy_real, real, vec3
-from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.core.precision import real, vec3
+from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.state import Clock, Motion
 
-# Farther than anything, yet sums of it are finite.
-FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 # Part of the contact distance by which more is looked at than can matter, against rounding.
 SPARE = wp.constant(real(0.01))
 # Part of the contact distance that solids may come nearer without anything to look for: those farther apart stay so.
@@ -55,146 +60,6 @@ SLOW = wp.constant(real(0.25))
 AT_REST, IN_MOTION = wp.constant(real(0.5)), wp.constant(real(1.5))
 # Classes of regions there are.
 CLASSES = wp.constant(63)
-
-
-@wp.struct
-class Outlook:
-    """What the kernels read: the colliders, how their bodies move, for how long, and which contacts are known.
-
-    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m].
-    """
-
-    colliders: Colliders
-    places: Places
-    prospects: Prospects
-    motion: Motion
-    clock: Clock
-    memory: ContactMemory
-    gap: real
-    unit: real
-
-
-@wp.func
-def is_known(outlook: Outlook) -> bool:
-    """Whether the contacts of the state are those it remembers."""
-    return outlook.memory.pending[0] == SETTLED
-
-
-@wp.kernel(enable_backward=False)
-def begin_blows(outlook: Outlook) -> None:
-    """Nobody has been struck."""
-    i = wp.tid()
-    outlook.prospects.blow[i] = real(0.0)
-    outlook.prospects.struck[i] = real(0.0)
-
-
-@wp.func
-def owner(memory: ContactMemory, k: int, a: int) -> int:
-    """The collider that a contact of the last time belongs to as A, none before a: the next ones, else by halves."""
-    low = a
-    for _ in range(4):
-        if memory.first[low + 1] > k:
-            return low
-        low += 1
-    high = memory.first.shape[0] - 1
-    while high - low > 1:
-        half = (low + high) // 2
-        if memory.first[half] <= k:
-            low = half
-        else:
-            high = half
-    return low
-
-
-@wp.kernel(enable_backward=False)
-def find_blows(outlook: Outlook, lanes: int) -> None:
-    """How far colliders may be thrown by what they touch: as far as it goes against them."""
-    a = int(0)
-    for k in range(wp.tid(), outlook.memory.count[0], lanes):
-        a = owner(outlook.memory, k, a)
-        b = outlook.memory.collider[k]
-        body = outlook.colliders.body[a]
-        other = outlook.colliders.body[b]
-        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
-        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
-        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
-        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
-        wp.atomic_max(outlook.prospects.blow, a, far)
-        wp.atomic_max(outlook.prospects.blow, b, far)
-
-
-@wp.kernel(enable_backward=False)
-def pass_blows_on(outlook: Outlook, lanes: int) -> None:
-    """What is struck strikes what it touches."""
-    a = int(0)
-    for k in range(wp.tid(), outlook.memory.count[0], lanes):
-        a = owner(outlook.memory, k, a)
-        b = outlook.memory.collider[k]
-        wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
-        wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
-
-
-@wp.kernel(enable_backward=False)
-def widen_boxes(outlook: Outlook) -> None:
-    """Stretch the box around a collider along its way."""
-    i = wp.tid()
-    outlook.prospects.lower[i] = outlook.places.lower[i]
-    outlook.prospects.upper[i] = outlook.places.upper[i]
-    if is_known(outlook):
-        outlook.prospects.way[i] = vec3()
-        outlook.prospects.turn[i] = real(0.0)
-        outlook.places.stride[i] = FAR
-        return
-    body = outlook.colliders.body[i]
-    blow = wp.max(outlook.prospects.blow[i], outlook.prospects.struck[i])
-    if outlook.colliders.movable[i] == 0:
-        blow = real(0.0)
-    outlook.prospects.blow[i] = blow
-    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
-    way = h * outlook.motion.velocity[body]
-    angle = h * wp.length(outlook.motion.angular_velocity[body])
-    outlook.prospects.way[i] = way
-    if outlook.colliders.kind[i] == PLANE:
-        outlook.prospects.turn[i] = -angle
-        outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
-        return
-    turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i])) + blow
-    outlook.prospects.turn[i] = turn
-    outlook.places.stride[i] = wp.length(way) + turn
-    wide = vec3(turn, turn, turn)
-    lower = outlook.places.lower[i]
-    upper = outlook.places.upper[i]
-    outlook.places.lower[i] = wp.min(lower, lower + way) - wide
-    outlook.places.upper[i] = wp.max(upper, upper + way) + wide
-
-
-@wp.func
-def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
-    """Make the box around a collider hold another one."""
-    outlook.places.lower[i] = wp.min(outlook.places.lower[i], lower)
-    outlook.places.upper[i] = wp.max(outlook.places.upper[i], upper)
-
-
-@wp.kernel(enable_backward=False)
-def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
-    """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
-    if not is_known(outlook):
-        return
-    memory = outlook.memory
-    kind = outlook.colliders.kind
-    for a in range(kind.shape[0]):
-        for k in range(memory.first[a], memory.first[a + 1]):
-            b = memory.collider[k]
-            part = memory.part[k]
-            if kind[a] != PLANE and kind[b] != PLANE:
-                if part < 0:
-                    stretch_to(outlook, a, outlook.prospects.lower[b], outlook.prospects.upper[b])
-                else:
-                    mesh = wp.where(kind[a] == MESH, a, b)
-                    first = outlook.colliders.first[mesh] + 3 * part
-                    for c in range(first, first + 3):
-                        x = outlook.places.position[mesh] + outlook.places.rotation[mesh] * hulls.vertex[c]
-                        stretch_to(outlook, wp.where(mesh == a, b, a), x, x)
 
 
 @wp.func
@@ -333,21 +198,22 @@ class LookAhead:
         self.outlook.colliders, self.outlook.places = geometry.colliders, places
         self.outlook.motion, self.outlook.clock = motion, clock
         self.outlook.gap, self.outlook.unit = distance, distance or unit
-        self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count}, geometry.device)
+        self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count, "one": 1}, geometry.device)
         self.outlook.prospects = self.prospects
         self.geometry, self._meshes = geometry, int(MESH) in geometry.kinds
 
     def remember(self, memory: ContactMemory) -> None:
-        """Use this memory from now on; then record again."""
+        """Use this memory and new lists from now on; then record again."""
         self.outlook.memory = memory
+        self.prospects.held_upper.fill_(-float(FAR))
 
     def record_boxes(self, program: Any) -> None:
         """Record what widens the boxes, after the colliders were placed."""
-        program.launch(begin_blows, self.geometry.count, self.outlook)
+        program.share(begin_blows, self.geometry.count, self.outlook)
         rows = len(self.outlook.memory.collider)
         program.share(find_blows, rows, self.outlook)
         program.share(pass_blows_on, rows, self.outlook)
-        program.launch(widen_boxes, self.geometry.count, self.outlook)
+        program.share(widen_boxes, self.geometry.count, self.outlook)
         program.launch(recall_boxes, 1, self.outlook, self.geometry.hulls)
 
     def record_reach(self, program: Any, items: Items) -> None:

@@ -16,7 +16,7 @@ from rattleback.collision.solid import CONE, HULL, MESH, PLANE, Solid, half_exte
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.state import Motion
 
-# Planes have no end; their boxes end far beyond everything else, yet sums and differences of corners stay finite.
+# Where half-spaces have no end, their boxes end far beyond all else, yet sums and differences of corners stay finite.
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 
 
@@ -40,6 +40,22 @@ def pose(colliders: Colliders, motion: Motion, places: Places, i: int) -> None:
 
 
 @wp.func
+def bound_half_space(places: Places, i: int, grow: real) -> None:
+    """Write the box around a half-space, this much wider: it has an end where its normal is exactly along an axis."""
+    R = places.rotation[i]
+    lower = vec3(-FAR, -FAR, -FAR)
+    upper = vec3(FAR, FAR, FAR)
+    for k in range(3):
+        if R[(k + 1) % 3, 2] == real(0.0) and R[(k + 2) % 3, 2] == real(0.0):
+            if R[k, 2] > real(0.0):
+                upper[k] = places.position[i][k] + grow
+            else:
+                lower[k] = places.position[i][k] - grow
+    places.lower[i] = lower
+    places.upper[i] = upper
+
+
+@wp.func
 def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: real) -> None:
     """Write the box around one collider, this much wider on every side."""
     solid = load(colliders, places, i, 0, vec3(real(0.0), real(0.0), real(0.0)))
@@ -47,8 +63,7 @@ def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: rea
     grow = solid.round + wider
     wide = vec3(grow, grow, grow)
     if kind == PLANE:
-        places.lower[i] = vec3(-FAR, -FAR, -FAR)
-        places.upper[i] = vec3(FAR, FAR, FAR)
+        bound_half_space(places, i, grow)
         return
     if kind == MESH:
         solid.count = colliders.count[i]

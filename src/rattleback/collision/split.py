@@ -133,21 +133,20 @@ def finish_pair(pairs: Pairs, k: int, items: Items, at: int, to: int) -> None:
 
 
 @wp.kernel(enable_backward=False)
-def copy_pairs(pairs: Pairs, items: Items) -> None:
+def copy_pairs(pairs: Pairs, items: Items, lanes: int) -> None:
     """One item for each pair, where there are no meshes."""
-    k = wp.tid()
     count = wp.min(pairs.needed[0], pairs.a.shape[0])
     room = items.a.shape[0]
-    if k > count:
-        return
-    items.first[k] = wp.min(k, room)
-    if k == 0:
+    if wp.tid() == 0:
         items.needed[0] = pairs.needed[0]
-    if k < wp.min(count, room):
-        items.a[k] = pairs.a[k]
-        items.b[k] = pairs.b[k]
-        items.part[k] = -1
-        items.pair[k] = k
+        items.first[count] = wp.min(count, room)
+    for k in range(wp.tid(), count, lanes):
+        items.first[k] = wp.min(k, room)
+        if k < room:
+            items.a[k] = pairs.a[k]
+            items.b[k] = pairs.b[k]
+            items.part[k] = -1
+            items.pair[k] = k
 
 
 @wp.kernel(enable_backward=False)
@@ -214,7 +213,7 @@ def record_split(
     """
     count = int(pairs.a.shape[0])
     if int(MESH) not in geometry.kinds:
-        program.launch(copy_pairs, count + 1, pairs, items)
+        program.share(copy_pairs, count, pairs, items)
         return
     ground = Ground()
     ground.colliders, ground.places, ground.surfaces = geometry.colliders, places, geometry.surfaces

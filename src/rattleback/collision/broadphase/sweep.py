@@ -3,7 +3,8 @@
     fat(i) = box(i) ± slack · (longest edge)
     fat(i) ∩ fat(j) ≠ ∅  ⇔  lower(i) ≤ upper(j) and lower(j) ≤ upper(i) along x, y and z
 
-1. A box that has left its fat one gets a new one; its six ends are put in their places by insertion.
+1. A box that has left its fat one, or has become much smaller, gets a new one; its six ends are put in their places by
+   insertion.
 2. A lower end that passes below an upper one, or an upper above a lower one, may begin a pair: all axes are tested.
 3. A lower end that passes above an upper one, or an upper below a lower one, ends a pair.
 4. The list holds the pairs of fat boxes whose boxes overlap.
@@ -41,6 +42,8 @@ from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import positive
 from rattleback.core.precision import real, vec3
 
+# A fat box is too wide where it is so many times farther from its box than a new one would be.
+LOOSE = wp.constant(real(3.0))
 # Ends that may change places in a step, for each collider, before sorting from scratch is cheaper.
 SWAPS = wp.constant(256)
 # More than any number of swaps: there was no room for a pair.
@@ -82,6 +85,17 @@ def fatten(crowd: Crowd, swept: Swept, i: int) -> None:
     wide = vec3(more, more, more)
     swept.lower[i] = lower - wide
     swept.upper[i] = upper + wide
+
+
+@wp.func
+def is_fit(crowd: Crowd, swept: Swept, i: int) -> bool:
+    """Whether the box of a collider is in its fat one, which is not much too wide, as after the box was larger."""
+    lower = crowd.places.lower[i]
+    upper = crowd.places.upper[i]
+    below = lower - swept.lower[i]
+    above = swept.upper[i] - upper
+    most = LOOSE * swept.slack * wp.max(upper - lower)
+    return wp.min(wp.min(below), wp.min(above)) >= real(0.0) and wp.max(wp.max(below), wp.max(above)) <= most
 
 
 @wp.func
@@ -248,12 +262,7 @@ def update(crowd: Crowd, swept: Swept) -> None:
     k = int(0)
     while k < swept.small.shape[0] and left >= 0:
         i = start + swept.small[k]
-        p = swept.lower[i]
-        q = crowd.places.lower[i]
-        r = crowd.places.upper[i]
-        s = swept.upper[i]
-        inside = p[0] <= q[0] and p[1] <= q[1] and p[2] <= q[2] and r[0] <= s[0] and r[1] <= s[1] and r[2] <= s[2]
-        if not inside:
+        if not is_fit(crowd, swept, i):
             left = left - move(crowd, swept, i)
         k = k + 1
     if left < 0:
@@ -292,7 +301,7 @@ class Sweep:
         slack: How much wider the boxes are that are kept sorted, on every side, beside the longest edge of a box.
     """
 
-    slack: float = 0.1
+    slack: float = 0.05
 
     def __post_init__(self) -> None:
         """Check the parameter."""

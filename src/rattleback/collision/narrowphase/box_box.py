@@ -4,7 +4,8 @@
 
 t from centre to centre, h, k half edges, a_i, b_i axes of the two boxes; the 15 axes are the a_i, the b_i and the
 a_i × b_j. Overlapping, s is minus the depth and its axis the normal. Apart, s is the distance wherever the points the
-axis tells of are that near; else the nearest of all corners and edges are looked for.
+axis tells of are that near; else the nearest of all corners and edges are looked for. Of the 144 pairs of edges, only
+the nine that face each other across a_i × b_j can be nearest, a few more where a face does not tell.
 
 Reference: Gottschalk, Lin, Manocha (1996); Bender, dissertation, §2.2.2 and §4.5.
 """
@@ -24,6 +25,9 @@ PARALLEL = wp.constant(real(1e-14))
 TOUCHING = wp.constant(real(1e-12 if epsilon < 1e-10 else 1e-5))
 # Points nearer than this part of the size lose too many digits for their difference to be a normal; the axis is one.
 BLURRED = wp.constant(real(1e-9 if epsilon < 1e-10 else 1e-4))
+
+# A direction this nearly along a face does not tell on which side of it an edge lies.
+LEVEL = wp.constant(real(1e-5 if epsilon < 1e-10 else 1e-3))
 
 
 @wp.func
@@ -187,27 +191,49 @@ def from_corners(h: vec3, k: vec3, R: mat33, t: vec3, enough: real) -> BoxPoints
     return best
 
 
+@wp.func
+def sides(x: real, y: real) -> int:
+    """Which of two coordinates are positive, as bits 0 and 1, and as bits 4 and 5 which are too small to tell."""
+    signs = wp.where(x > real(0.0), 1, 0) + wp.where(y > real(0.0), 2, 0)
+    return signs + wp.where(wp.abs(x) <= LEVEL, 16, 0) + wp.where(wp.abs(y) <= LEVEL, 32, 0)
+
+
+@wp.func
+def with_sign(h: real, positive: int) -> real:
+    """One of h and -h."""
+    return wp.where(positive > 0, h, -h)
+
+
 @wp.func(inline=False)
 def from_edges(h: vec3, k: vec3, R: mat33, t: vec3, best: BoxPoints) -> BoxPoints:
-    """The nearest of all pairs of edges and what was found before, in the frame of A."""
+    """The nearest of all pairs of edges that face each other and what was found before, in the frame of A."""
     for i in range(3):
+        i1 = (i + 1) % 3
+        i2 = (i + 2) % 3
         for j in range(3):
             b = vec3(R[0, j], R[1, j], R[2, j])
             cosine = b[i]
             sine = real(1.0) - cosine * cosine
             if sine > PARALLEL:
-                for m in range(16):
-                    # The signs of the two coordinates that are fixed along either edge.
+                j1 = (j + 1) % 3
+                j2 = (j + 2) % 3
+                # The way from A to B is across both edges, d = ± a_i × b_j; those of A lie high along it, of B low.
+                up = sign_of(t[i2] * b[i1] - t[i1] * b[i2])
+                seen = sides(-up * b[i2], up * b[i1]) + 4 * sides(-up * R[i, j2], up * R[i, j1])
+                loose = seen >> 4
+                free = int(0)
+                last = bool(False)
+                while not last:
+                    m = ((seen & 15) & ~loose) | free
+                    last = free == loose
+                    free = (free - loose) & loose
+                    # The two coordinates that are fixed along either edge.
                     p = vec3(real(0.0), real(0.0), real(0.0))
                     q = vec3(real(0.0), real(0.0), real(0.0))
-                    i1 = (i + 1) % 3
-                    i2 = (i + 2) % 3
-                    j1 = (j + 1) % 3
-                    j2 = (j + 2) % 3
-                    p[i1] = wp.where((m & 1) > 0, h[i1], -h[i1])
-                    p[i2] = wp.where((m & 2) > 0, h[i2], -h[i2])
-                    q[j1] = wp.where((m & 4) > 0, k[j1], -k[j1])
-                    q[j2] = wp.where((m & 8) > 0, k[j2], -k[j2])
+                    p[i1] = with_sign(h[i1], m & 1)
+                    p[i2] = with_sign(h[i2], m & 2)
+                    q[j1] = with_sign(k[j1], m & 4)
+                    q[j2] = with_sign(k[j2], m & 8)
                     w = p - t - R * q
                     along_b = (wp.dot(b, w) - cosine * w[i]) / sine
                     along_a = (cosine * wp.dot(b, w) - w[i]) / sine

@@ -163,11 +163,18 @@ def lay_out(face: Frame, other: Frame, h: vec3, k: vec3, R: mat33, n: vec3) -> S
     return sheet
 
 
-@wp.func(inline=False)
+@wp.func
 def find_box_region(
-    items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, m: int
+    items: Items,
+    colliders: Colliders,
+    places: Places,
+    found: Found,
+    wanted: Wanted,
+    regions: Regions,
+    corner: wp.array[vec4],
+    m: int,
 ) -> None:
-    """The contact region of two boxes; a function of its own because its array is cleared at every call."""
+    """The contact region of two boxes; ``corner`` has room for its corners."""
     a = items.a[m]
     b = items.b[m]
     separation = found.separation[m]
@@ -188,7 +195,6 @@ def find_box_region(
     shell_a = colliders.round[a]
     shell_b = colliders.round[b]
     gap = reach + shell_a + shell_b
-    corner = wp.zeros(shape=(16,), dtype=vec4)
     count = corners_of_a(sheet, gap, corner, 0)
     count = clip_edges(sheet, 0, gap, corner, count)
     count = clip_edges(sheet, 1, gap, corner, count)
@@ -217,6 +223,8 @@ def find_box_regions(
     items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, lanes: int
 ) -> None:
     """The contact region of every item of two boxes."""
+    # Here, where it is cleared only once.
+    corner = wp.zeros(shape=(16,), dtype=vec4)
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.kept[m] == 1:
             continue
@@ -225,4 +233,4 @@ def find_box_regions(
         if found.separation[m] > wanted.gap + items.ahead[m]:
             regions.points[m] = 0
         else:
-            find_box_region(items, colliders, places, found, wanted, regions, m)
+            find_box_region(items, colliders, places, found, wanted, regions, corner, m)

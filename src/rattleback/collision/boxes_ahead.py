@@ -1,0 +1,222 @@
+"""Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
+
+    box    lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
+    blow   β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
+    held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
+
+h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance. Where all
+boxes are held the pairs are those of the last time, and at rest nothing is listed. Pairs more or less make no contacts
+more or less, as long as none is left out that touches. Why boxes are recalled is told in ``look_ahead``.
+"""
+
+import math
+
+import numpy as np
+import warp as wp
+
+from rattleback.collision.colliders import Colliders, Hulls, Places, Prospects
+from rattleback.collision.solid import MESH, PLANE
+from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.model.state import Clock, Motion
+
+# Farther than anything, yet sums of it are finite.
+FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
+# Contact distances by which the box of a slow collider is wider; slow are those that go no farther in a step.
+HELD = wp.constant(real(2.0))
+# A box that is so many times wider than it would be made is made anew.
+LOOSE = wp.constant(real(3.0))
+
+
+@wp.struct
+class Outlook:
+    """What the kernels read: the colliders, how their bodies move, for how long, and which contacts are known.
+
+    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m].
+    """
+
+    colliders: Colliders
+    places: Places
+    prospects: Prospects
+    motion: Motion
+    clock: Clock
+    memory: ContactMemory
+    gap: real
+    unit: real
+
+
+@wp.func
+def is_known(outlook: Outlook) -> bool:
+    """Whether the contacts of the state are those it remembers."""
+    return outlook.memory.pending[0] == SETTLED
+
+
+@wp.kernel(enable_backward=False)
+def begin_blows(outlook: Outlook, lanes: int) -> None:
+    """Nobody has been struck."""
+    if wp.tid() == 0:
+        outlook.prospects.changed[0] = 0
+    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
+        outlook.prospects.blow[i] = real(0.0)
+        outlook.prospects.struck[i] = real(0.0)
+
+
+@wp.func
+def owner(memory: ContactMemory, k: int, a: int) -> int:
+    """The collider that a contact of the last time belongs to as A, none before a: the next ones, else by halves."""
+    low = a
+    for _ in range(4):
+        if memory.first[low + 1] > k:
+            return low
+        low += 1
+    high = memory.first.shape[0] - 1
+    while high - low > 1:
+        half = (low + high) // 2
+        if memory.first[half] <= k:
+            low = half
+        else:
+            high = half
+    return low
+
+
+@wp.kernel(enable_backward=False)
+def find_blows(outlook: Outlook, lanes: int) -> None:
+    """How far colliders may be thrown by what they touch: as far as it goes against them."""
+    a = int(0)
+    row = int(-1)
+    b = int(-1)
+    for k in range(wp.tid(), outlook.memory.count[0], lanes):
+        a = owner(outlook.memory, k, a)
+        # The other points of two colliders say nothing new.
+        if a == row and outlook.memory.collider[k] == b:
+            continue
+        row = a
+        b = outlook.memory.collider[k]
+        body = outlook.colliders.body[a]
+        other = outlook.colliders.body[b]
+        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
+        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
+        wp.atomic_max(outlook.prospects.blow, a, far)
+        wp.atomic_max(outlook.prospects.blow, b, far)
+
+
+@wp.kernel(enable_backward=False)
+def pass_blows_on(outlook: Outlook, lanes: int) -> None:
+    """What is struck strikes what it touches."""
+    a = int(0)
+    row = int(-1)
+    b = int(-1)
+    for k in range(wp.tid(), outlook.memory.count[0], lanes):
+        a = owner(outlook.memory, k, a)
+        if a == row and outlook.memory.collider[k] == b:
+            continue
+        row = a
+        b = outlook.memory.collider[k]
+        wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
+        wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
+
+
+@wp.func
+def make_endless(outlook: Outlook, i: int) -> None:
+    """Let the box around a half-space hold everything."""
+    outlook.places.lower[i] = vec3(-FAR, -FAR, -FAR)
+    outlook.places.upper[i] = vec3(FAR, FAR, FAR)
+
+
+@wp.func
+def widen_box(outlook: Outlook, i: int) -> None:
+    """Stretch the box around a collider along its way."""
+    outlook.prospects.lower[i] = outlook.places.lower[i]
+    outlook.prospects.upper[i] = outlook.places.upper[i]
+    if is_known(outlook):
+        outlook.prospects.way[i] = vec3()
+        outlook.prospects.turn[i] = real(0.0)
+        outlook.places.stride[i] = FAR
+        if outlook.colliders.kind[i] == PLANE:
+            make_endless(outlook, i)
+        return
+    body = outlook.colliders.body[i]
+    blow = wp.max(outlook.prospects.blow[i], outlook.prospects.struck[i])
+    if outlook.colliders.movable[i] == 0:
+        blow = real(0.0)
+    outlook.prospects.blow[i] = blow
+    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
+    way = h * outlook.motion.velocity[body]
+    angle = h * wp.length(outlook.motion.angular_velocity[body])
+    outlook.prospects.way[i] = way
+    turn = real(0.0)
+    if outlook.colliders.kind[i] == PLANE:
+        outlook.prospects.turn[i] = -angle
+        outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
+        if angle > real(0.0):
+            make_endless(outlook, i)
+            return
+    else:
+        turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i])) + blow
+        outlook.prospects.turn[i] = turn
+        outlook.places.stride[i] = wp.length(way) + turn
+    wide = vec3(turn, turn, turn)
+    lower = outlook.places.lower[i]
+    upper = outlook.places.upper[i]
+    outlook.places.lower[i] = wp.min(lower, lower + way) - wide
+    outlook.places.upper[i] = wp.max(upper, upper + way) + wide
+
+
+@wp.func
+def hold_box(outlook: Outlook, i: int) -> None:
+    """Let a box be the one of the last time if that holds it, so that at rest no pairs have to be listed again."""
+    lower = outlook.places.lower[i]
+    upper = outlook.places.upper[i]
+    wide = wp.where(outlook.places.stride[i] > HELD * outlook.gap, real(0.0), HELD * outlook.gap)
+    below = lower - outlook.prospects.held_lower[i]
+    above = outlook.prospects.held_upper[i] - upper
+    closest = wp.min(wp.min(below), wp.min(above))
+    if closest < real(0.0) or wp.max(wp.max(below), wp.max(above)) > LOOSE * wide:
+        outlook.prospects.changed[0] = 1
+        outlook.prospects.held_lower[i] = lower - vec3(wide, wide, wide)
+        outlook.prospects.held_upper[i] = upper + vec3(wide, wide, wide)
+    outlook.places.lower[i] = outlook.prospects.held_lower[i]
+    outlook.places.upper[i] = outlook.prospects.held_upper[i]
+
+
+@wp.kernel(enable_backward=False)
+def widen_boxes(outlook: Outlook, lanes: int) -> None:
+    """Stretch the boxes around all colliders along their ways."""
+    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
+        widen_box(outlook, i)
+        hold_box(outlook, i)
+
+
+@wp.func
+def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
+    """Make the box around a collider hold another one."""
+    outlook.places.lower[i] = wp.min(outlook.places.lower[i], lower)
+    outlook.places.upper[i] = wp.max(outlook.places.upper[i], upper)
+
+
+@wp.kernel(enable_backward=False)
+def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
+    """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
+    if not is_known(outlook):
+        return
+    # The boxes of the next time are none of these.
+    outlook.prospects.changed[0] = 1
+    for i in range(outlook.colliders.kind.shape[0]):
+        outlook.prospects.held_upper[i] = vec3(-FAR, -FAR, -FAR)
+    memory = outlook.memory
+    kind = outlook.colliders.kind
+    for a in range(kind.shape[0]):
+        for k in range(memory.first[a], memory.first[a + 1]):
+            b = memory.collider[k]
+            part = memory.part[k]
+            if kind[a] != PLANE and kind[b] != PLANE:
+                if part < 0:
+                    stretch_to(outlook, a, outlook.prospects.lower[b], outlook.prospects.upper[b])
+                else:
+                    mesh = wp.where(kind[a] == MESH, a, b)
+                    first = outlook.colliders.first[mesh] + 3 * part
+                    for c in range(first, first + 3):
+                        x = outlook.places.position[mesh] + outlook.places.rotation[mesh] * hulls.vertex[c]
+                        stretch_to(outlook, wp.where(mesh == a, b, a), x, x)
