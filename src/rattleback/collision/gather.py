@@ -177,4 +177,4 @@ class Gathering:
     def record_memory(self, program: Any, stop: Any) -> None:
         """Record what makes these contacts the last ones."""
         rows = max(len(self.contacts.part), len(self.contacts.first))
-        program.launch(remember, rows, self.contacts, self.memory, stop)
+        program.share(remember, rows, self.contacts, self.memory, stop)

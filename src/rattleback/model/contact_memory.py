@@ -35,16 +35,15 @@ class ContactMemory:
 
 
 @wp.kernel(enable_backward=False)
-def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]) -> None:
+def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32], lanes: int) -> None:
     """What is there now becomes what was there the last time."""
-    i = wp.tid()
     if stop[0] != 0:
         return
-    if i == 0:
+    if wp.tid() == 0:
         memory.count[0] = contacts.needed[0]
-    if i < memory.first.shape[0]:
+    for i in range(wp.tid(), memory.first.shape[0], lanes):
         memory.first[i] = contacts.first[i]
-    if i < contacts.needed[0]:
+    for i in range(wp.tid(), contacts.needed[0], lanes):
         memory.collider[i] = contacts.collider_b[i]
         memory.part[i] = contacts.part[i]
         memory.feature[i] = contacts.feature[i]

@@ -265,7 +265,7 @@ class ContactImpulses:
                 with bench.program.when(self.footing.jointed):
                     self._exchange(self._stop, correct)
             rows = max(len(self.contacts.part), len(memory.first))
-            bench.program.launch(remember, rows, self.contacts, memory, bench.stop)
+            bench.program.share(remember, rows, self.contacts, memory, bench.stop)
             self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.taken, bench.stop)
             bench.program.launch(resting.note_settled, 1, memory, bench.stop)
 

@@ -16,7 +16,10 @@ p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a 
 the velocities, so that the same arithmetic serves velocities, positions and rebounds.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
-Cost: on one thread about 0.06 µs for a flat patch that holds, 0.2 µs for one of four points that slides or lifts.
+How a patch answers is found out when it first needs a wrench: at rest, and where bodies separate, most never do.
+
+Cost: on one thread about 0.03 µs for a patch that needs nothing, 0.06 µs for a flat one that holds, 0.2 µs for one of
+four points that slides or lifts.
 
 Reference: Bender, dissertation, §5.2.1 (eq. 5.5–5.7), §5.2.5.
 """
@@ -26,7 +29,7 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, twist_of, world
+from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, learn_answer, twist_of, world
 
 # Smaller than any square of an impulse that means something.
 TINY = wp.constant(real(1e-30))
@@ -64,12 +67,8 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
     """The wrench that stops a flat patch, if all its points then push and grip."""
     first = patches.first[k]
     count = patches.count[k]
-    push = vec3()
-    rub = vec3()
-    moves = wp.dot(twist.up, twist.up) + wp.dot(twist.side, twist.side) > AT_REST
-    if moves:
-        push = patches.hold[k] * (wp.transpose(patches.lead[k]) * twist.side - twist.up)
-        rub = -(patches.calm[k] * twist.side + patches.lead[k] * push)
+    push = patches.hold[k] * (wp.transpose(patches.lead[k]) * twist.side - twist.up)
+    rub = -(patches.calm[k] * twist.side + patches.lead[k] * push)
     spread = patches.spread[k]
     part = real(1.0) / real(count)
     by_x = spread[1] * push[1] - spread[0] * push[2]
@@ -85,8 +84,6 @@ def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
         grip = mu * p[0]
         if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > grip * grip:
             return twist, False
-    if not moves:
-        return twist, True
     for c in range(first, first + count):
         place = points.place[c]
         p = points.impulse[c] + middle
@@ -257,22 +254,8 @@ def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> 
 
 
 @wp.func
-def separates(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
-    """Whether all points of a patch separate and none pushes, so that it needs nothing."""
-    first = patches.first[k]
-    for c in range(first, first + patches.count[k]):
-        place = points.place[c]
-        apart = twist.up[0] + place[1] * twist.up[1] - place[0] * twist.up[2] + place[2]
-        if apart < real(0.0) or wp.length_sq(points.impulse[c]) > real(0.0):
-            return False
-    return True
-
-
-@wp.func
 def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """The wrench that a patch needs."""
-    if separates(patches, points, k, twist) and not resists(patches, k):
-        return twist
     holds = bool(False)
     if patches.whole[k] == 1:
         if not resists(patches, k):
@@ -314,10 +297,48 @@ def apply_twist(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, twis
 
 
 @wp.func
+def separates(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
+    """Whether all points of a patch separate and none pushes."""
+    first = patches.first[k]
+    for c in range(first, first + patches.count[k]):
+        place = points.place[c]
+        apart = twist.up[0] + place[1] * twist.up[1] - place[0] * twist.up[2] + place[2]
+        if apart < real(0.0) or wp.length_sq(points.impulse[c]) > real(0.0):
+            return False
+    return True
+
+
+@wp.func
+def rests(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
+    """Whether a patch that may be taken whole does not move, and no point pulls or rubs more than it can."""
+    moves = wp.dot(twist.up, twist.up) + wp.dot(twist.side, twist.side) > AT_REST
+    if moves or patches.whole[k] == 0:
+        return False
+    mu = patches.grip[k]
+    first = patches.first[k]
+    for c in range(first, first + patches.count[k]):
+        p = points.impulse[c]
+        if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > mu * p[0] * (mu * p[0]):
+            return False
+    return True
+
+
+@wp.func
+def needs_nothing(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
+    """Whether a patch is as it should be, which is known before it is known how it answers."""
+    if resists(patches, k):
+        return False
+    return separates(patches, points, k, twist) or rests(patches, points, k, twist)
+
+
+@wp.func
 def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
     """Correct the velocities of a patch; returns the largest changes along its normal and across."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
+    if needs_nothing(pressing.patches, pressing.points, k, twist):
+        return real(0.0), real(0.0)
+    learn_answer(bodies, pressing, k)
     twist = solve_twist(pressing.patches, pressing.points, k, twist)
     apply_twist(bodies, pressing, motion, k, twist)
     return twist.along, wp.sqrt(twist.across)
