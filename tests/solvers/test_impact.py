@@ -10,6 +10,7 @@ import rattleback as rb
 from rattleback.core.errors import InputError
 from rattleback.scenes.impacts import bounces, cradle
 from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts.impact import Impacts
 
 LAWS = ("newton", "poisson", "stronge")
 STILL = {"time_step": 1e-6, "contact_distance": 1e-4, "contact_velocity_tolerance": 1e-11}
@@ -205,6 +206,37 @@ def test_simultaneous_impact_shares_the_shock_among_all_that_touch(law: str) -> 
     sim = after_impact(balls([1.0] * 3, [1.0, 0.0, 0.0], 1.0), law, "simultaneous")
     # By Newton v₂ − v₁ = 1 and v₃ = v₂. Else impulses 2/3 and 1/3 bring all to 1/3, and come back: the same.
     np.testing.assert_allclose(speeds_along_x(sim), [-1 / 3, 2 / 3, 2 / 3], atol=1e-8)
+
+
+def heap() -> rb.Scene:
+    """Cubes that fall on each other, askew."""
+    scene, rng = rb.Scene(), np.random.default_rng(0)
+    scene.add_static(rb.Plane(), material=surface(0.3, 0.8))
+    for k in range(16):
+        scene.add_body(
+            rb.Box(1, 1, 1),
+            mass=rng.uniform(0.5, 2.0),
+            position=(1.1 * (k % 2), 1.1 * (k // 2 % 2), 0.9 + 1.2 * (k // 4)),
+            orientation=Rotation.from_rotvec(rng.uniform(-0.1, 0.1, 3)).as_quat(),
+            material=surface(0.3, 0.8),
+        )
+    return scene
+
+
+@pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
+@pytest.mark.parametrize("law", LAWS)
+def test_collisions_resolved_in_one_launch_have_the_bits_of_those_resolved_sweep_by_sweep(
+    law: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashes = []
+    for in_order in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setattr(Impacts, "in_order", in_order)
+            sim = rb.Simulation(heap(), time_step=0.005, contacts=Impulse(10, restitution=law))
+            sim.step(60 if law == "stronge" else 150)
+            assert sim._step.impulses.impacts.collisions.lists.numpy()[0] > 3
+            hashes.append(sim.hash())
+    assert hashes[0] == hashes[1]
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")

@@ -32,6 +32,7 @@ class ContactErrors:
     body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
     body_b: wp.int32 = field("1", "row of body B")
     failed: wp.int32 = field("1", "1 when a step ended with a contact outside its tolerances")
+    any_deeper: wp.int32 = field("1", "1 where an overlap is deeper than all of the call before", axis="flags")
 
 
 @wp.kernel(enable_backward=False)
@@ -40,14 +41,20 @@ def begin_errors(errors: ContactErrors) -> None:
     w = wp.tid()
     errors.depth[w] = real(0.0)
     errors.row[w] = NOWHERE
+    errors.any_deeper[0] = 0
 
 
 @wp.kernel(enable_backward=False)
 def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int) -> None:
-    """Deepest overlap of each world."""
+    """Deepest overlap of each world, and whether one is to be looked for."""
     for c in range(wp.tid(), contacts.needed[0], lanes):
-        if stop[0] == 0 and contacts.separation[c] < real(0.0):
-            wp.atomic_max(errors.depth, bodies.world[contacts.body_a[c]], -contacts.separation[c])
+        depth = -contacts.separation[c]
+        if depth > real(0.0) and stop[0] == 0:
+            w = bodies.world[contacts.body_a[c]]
+            if depth > errors.depth[w]:
+                wp.atomic_max(errors.depth, w, depth)
+                if depth > errors.penetration[w]:
+                    errors.any_deeper[0] = 1
 
 
 @wp.kernel(enable_backward=False)
@@ -104,5 +111,6 @@ def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple
     bodies, contacts, errors, stop = given
     program.launch(begin_errors, worlds, errors)
     program.share(find_depth, len(contacts.part), bodies, contacts, errors, stop)
-    program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
+    with program.when(errors.any_deeper):
+        program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
     program.launch(account, worlds, contacts, errors, *ends, limits, stop)

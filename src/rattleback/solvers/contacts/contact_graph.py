@@ -29,6 +29,8 @@ class Graph:
 
     contact: wp.int32 = field("1", "row of the first contact of a patch")
     size: wp.int32 = field("1", "number of its contacts")
+    rank: wp.int32 = field("1", "level of a patch, that of the lower of its bodies")
+    solved: wp.int32 = field("1", "row of a patch in the order they are solved")
     follower: wp.int32 = field("1", "next end in the list of a body; patch k has end 2k at A, 2k + 1 at B", axis="ends")
     head: wp.int32 = field("1", "first end in the list of a body", axis="bodies")
     level: wp.int32 = field("1", "levels above the ground of a body; 0 for a static one", axis="bodies")
@@ -36,6 +38,7 @@ class Graph:
     place: wp.int32 = field("1", "first patch of a level in the order they are solved", axis="levels")
     slot: wp.int32 = field("1", "first point of a level", axis="levels")
     total: wp.int32 = field("1", "number of patches", axis="one")
+    gathered: wp.int32 = field("1", "how often patches were gathered", axis="one")
     highest: wp.int32 = field("1", "one more than the highest level of a patch", axis="one")
 
 
@@ -52,30 +55,26 @@ def gather_patches(contacts: Contacts, graph: Graph, stop: wp.array[wp.int32]) -
     """Find out where the patches begin, on one thread; none where the contacts did not fit."""
     count = int(0)
     if stop[0] == 0:
+        size = int(0)
+        part = int(-1)
+        collider_a = int(-1)
+        collider_b = int(-1)
         for c in range(contacts.needed[0]):
-            if begins(contacts, c):
-                graph.contact[count] = c
-                graph.size[count] = 0
-                count += 1
-            graph.size[count - 1] = graph.size[count - 1] + 1
+            off = (
+                (contacts.part[c] ^ part)
+                | (contacts.collider_a[c] ^ collider_a)
+                | (contacts.collider_b[c] ^ collider_b)
+            )
+            part = contacts.part[c]
+            collider_a = contacts.collider_a[c]
+            collider_b = contacts.collider_b[c]
+            # Written again for every contact of the patch, which costs less than to foresee where the next begins.
+            count += wp.where(off == 0, 0, 1)
+            size = wp.where(off == 0, size + 1, 1)
+            graph.contact[count - 1] = c - size + 1
+            graph.size[count - 1] = size
     graph.total[0] = count
-
-
-@wp.func
-def link(bodies: Bodies, contacts: Contacts, graph: Graph, count: int) -> None:
-    """List the ends of patches at every body; no body has a level yet but static ones."""
-    for k in range(count):
-        graph.head[contacts.body_a[graph.contact[k]]] = -1
-        graph.head[contacts.body_b[graph.contact[k]]] = -1
-    for k in range(count):
-        a = contacts.body_a[graph.contact[k]]
-        b = contacts.body_b[graph.contact[k]]
-        graph.follower[2 * k] = graph.head[a]
-        graph.head[a] = 2 * k
-        graph.follower[2 * k + 1] = graph.head[b]
-        graph.head[b] = 2 * k + 1
-        graph.level[a] = wp.where(bodies.inverse_mass[a] == real(0.0), 0, LOOSE)
-        graph.level[b] = wp.where(bodies.inverse_mass[b] == real(0.0), 0, LOOSE)
+    graph.gathered[0] = graph.gathered[0] + 1
 
 
 @wp.func
@@ -96,12 +95,17 @@ def reach(contacts: Contacts, graph: Graph, body: int, queued: int) -> int:
 @wp.kernel(enable_backward=False)
 def find_levels(bodies: Bodies, contacts: Contacts, graph: Graph) -> None:
     """Levels of the bodies above the ground, on one thread: those that touch something static first."""
-    count = graph.total[0]
-    link(bodies, contacts, graph, count)
+    for i in range(bodies.world.shape[0]):
+        graph.head[i] = -1
+        graph.level[i] = wp.where(bodies.inverse_mass[i] == real(0.0), 0, LOOSE)
     queued = int(0)
-    for k in range(count):
+    for k in range(graph.total[0]):
         a = contacts.body_a[graph.contact[k]]
         b = contacts.body_b[graph.contact[k]]
+        graph.follower[2 * k] = graph.head[a]
+        graph.head[a] = 2 * k
+        graph.follower[2 * k + 1] = graph.head[b]
+        graph.head[b] = 2 * k + 1
         upper = wp.where(graph.level[a] == 0, b, a)
         if (graph.level[a] == 0 or graph.level[b] == 0) and graph.level[upper] == LOOSE:
             graph.level[upper] = 1
@@ -114,44 +118,49 @@ def find_levels(bodies: Bodies, contacts: Contacts, graph: Graph) -> None:
 
 
 @wp.func
-def level_of(contacts: Contacts, graph: Graph, k: int) -> int:
-    """Level of a patch: that of the lower of its bodies."""
-    c = graph.contact[k]
-    low = wp.min(graph.level[contacts.body_a[c]], graph.level[contacts.body_b[c]])
-    return wp.min(low, graph.place.shape[0] - 2)
+def find_places(contacts: Contacts, graph: Graph) -> None:
+    """Level of every patch, that of the lower of its bodies, and where the patches and points of each level begin."""
+    top = graph.place.shape[0] - 2
+    highest = int(0)
+    graph.place[0] = 0
+    graph.slot[0] = 0
+    for k in range(graph.total[0]):
+        c = graph.contact[k]
+        low = wp.min(graph.level[contacts.body_a[c]], graph.level[contacts.body_b[c]])
+        level = wp.min(low, top)
+        graph.rank[k] = level
+        while highest <= level:
+            highest += 1
+            graph.place[highest] = 0
+            graph.slot[highest] = 0
+        graph.place[level + 1] = graph.place[level + 1] + 1
+        graph.slot[level + 1] = graph.slot[level + 1] + graph.size[k]
+    graph.highest[0] = highest
+    for level in range(highest):
+        graph.place[level + 1] = graph.place[level + 1] + graph.place[level]
+        graph.slot[level + 1] = graph.slot[level + 1] + graph.slot[level]
 
 
 @wp.kernel(enable_backward=False)
 def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Patches) -> None:
     """Lay the patches out by level, those of one level in the order of the contacts, on one thread."""
-    count = graph.total[0]
-    highest = int(0)
-    for k in range(count):
-        highest = wp.max(highest, level_of(contacts, graph, k) + 1)
-    graph.highest[0] = highest
-    for level in range(highest + 1):
-        graph.place[level] = 0
-        graph.slot[level] = 0
-    for k in range(count):
-        above = level_of(contacts, graph, k) + 1
-        graph.place[above] = graph.place[above] + 1
-        graph.slot[above] = graph.slot[above] + graph.size[k]
-    for level in range(highest):
-        graph.place[level + 1] = graph.place[level + 1] + graph.place[level]
-        graph.slot[level + 1] = graph.slot[level + 1] + graph.slot[level]
-    for k in range(count):
-        level = level_of(contacts, graph, k)
+    find_places(contacts, graph)
+    for k in range(graph.total[0]):
+        level = graph.rank[k]
         place = graph.place[level]
         c = graph.contact[k]
+        size = graph.size[k]
+        graph.solved[k] = place
         patches.contact[place] = c
         patches.first[place] = graph.slot[level]
-        patches.count[place] = graph.size[k]
+        patches.count[place] = size
         patches.body_a[place] = contacts.body_a[c]
         patches.body_b[place] = contacts.body_b[c]
         patches.world[place] = bodies.world[contacts.body_a[c]]
         graph.place[level] = place + 1
-        graph.slot[level] = graph.slot[level] + graph.size[k]
+        graph.slot[level] = graph.slot[level] + size
     # Each level now points to the end of itself: to the beginning of the next.
+    highest = graph.highest[0]
     for level in range(highest):
         graph.place[highest - level] = graph.place[highest - level - 1]
         graph.slot[highest - level] = graph.slot[highest - level - 1]

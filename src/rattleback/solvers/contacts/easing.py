@@ -3,7 +3,8 @@
     s = min(1, −2 p·u / p·A p)   where   p·u + ½ p·A p > 0      over the points of an island
 
 p impulses after the last sweep, A p what they change at the points, u velocities that the points would have without p,
-in the mean over what p acts on. p·u + ½ p·A p is what the contacts add to the energy; sweeps lower it from where they
+in the mean over what p acts on. p·A p is the sum of  P·P/m + L·I⁻¹ L  over the bodies, P and L the momenta p gives to
+one of mass m and inertia I. p·u + ½ p·A p is what the contacts add to the energy; sweeps lower it from where they
 begin. It is zero for p = 0, and above zero where last loads are much too large, as after a blow, and few sweeps leave
 some of that. With s p it is zero again, and s p stays in the cone of friction.
 Islands are bodies that move and touch each other, over any number of others. Those in which a joint holds a body are
@@ -11,8 +12,9 @@ let be: a foot carries what hangs on it, and its loads look like blows without w
 
 Done after sweeps that end outside their tolerance, and when loads are pushed that change a velocity by much more than
 gravity does in a step; else it is one look at every body. Forces such as springs count as they are at the start of the
-step, so that what they press keeps its loads. Cost: about a sweep, on one thread. Where sweeps go colour by colour, on
-CUDA, loads are left as they are: sums over islands in a fixed order would take longer than the sweeps that they spare.
+step, so that what they press keeps its loads. Cost: a third of a sweep, on one thread; islands are looked for once for
+the patches of a step. Where sweeps go colour by colour, on CUDA, loads are left as they are: sums over islands in a
+fixed order would take longer than the sweeps that they spare.
 
 Reference: Tarjan (1975), disjoint sets.
 """
@@ -22,15 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
 from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of
+from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds, reopen
-from rattleback.solvers.contacts.sweep import push_patch
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -44,15 +46,19 @@ MUCH = wp.constant(real(4.0))
 class Easing:
     """Islands of bodies, and what the impulses do in each."""
 
-    root: wp.int32 = field("1", "a body of the same island; the first of it at itself")
+    root: wp.int32 = field("1", "first body of its island")
+    momentum: vec3 = field("N s", "what the impulses give to a body")
+    spin: vec3 = field("N m s", "the same of its angular momentum")
     work: real = field("J", "p·(u + A p) of the island, at its first body")
     answer: real = field("J", "p·A p of the island")
     held: wp.int32 = field("1", "1 where a joint holds a body of the island")
+    part: real = field("1", "multiple of the impulses of the island that adds no energy")
+    gathered: wp.int32 = field("1", "number of the patches that the islands are of", axis="flags")
 
 
 @wp.func
 def root_of(easing: Easing, i: int) -> int:
-    """First body of an island; bodies on the way to it come closer."""
+    """First body of an island while it is looked for; bodies on the way to it come closer."""
     while easing.root[i] != i:
         easing.root[i] = easing.root[easing.root[i]]
         i = easing.root[i]
@@ -66,13 +72,10 @@ def mover(bodies: Bodies, patches: Patches, k: int) -> int:
 
 
 @wp.func
-def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easing, alone: wp.array[wp.int32]) -> None:
+def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easing) -> None:
     """Join the bodies that touch."""
     for i in range(bodies.world.shape[0]):
         easing.root[i] = i
-        easing.held[i] = 0
-        easing.work[i] = ZERO
-        easing.answer[i] = ZERO
     for k in range(graph.total[0]):
         a = pressing.patches.body_a[k]
         b = pressing.patches.body_b[k]
@@ -80,19 +83,16 @@ def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easin
             first = root_of(easing, a)
             second = root_of(easing, b)
             easing.root[wp.max(first, second)] = wp.min(first, second)
+    # The root of a body is never behind it, so that those before it know the first body of their island already.
     for i in range(bodies.world.shape[0]):
-        if alone[i] == 0 and bodies.inverse_mass[i] > ZERO:
-            easing.held[root_of(easing, i)] = 1
+        easing.root[i] = easing.root[easing.root[i]]
 
 
 @wp.func
-def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, pushed: Motion, easing: Easing, k: int) -> None:
-    """Add what the impulses of a patch do to that of its island."""
+def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, easing: Easing, k: int) -> None:
+    """Add what the impulses of a patch give to its bodies, and their work to that of its island."""
     patches = pressing.patches
     u, w = twist_of(patches, motion, k)
-    du, dw = twist_of(patches, pushed, k)
-    u += patches.drive[k]
-    w += patches.spin[k]
     force = vec3()
     moment = patches.couple[k]
     work = ZERO
@@ -102,9 +102,32 @@ def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, pushed: Motion,
         force += p
         moment += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
         work += p[0] * place[2]
-    i = root_of(easing, mover(bodies, patches, k))
-    easing.work[i] = easing.work[i] + work + wp.dot(force, u) + wp.dot(moment, w)
-    easing.answer[i] = easing.answer[i] + wp.dot(force, du) + wp.dot(moment, dw)
+    i = easing.root[mover(bodies, patches, k)]
+    work += wp.dot(force, u + patches.drive[k]) + wp.dot(moment, w + patches.spin[k])
+    easing.work[i] = easing.work[i] + work
+    n = patches.normal[k]
+    t = patches.tangent[k]
+    force = world(n, t, force)
+    moment = world(n, t, moment)
+    a = patches.body_a[k]
+    b = patches.body_b[k]
+    easing.momentum[a] = easing.momentum[a] + force
+    easing.spin[a] = easing.spin[a] + moment + wp.cross(patches.arm_a[k], force)
+    easing.momentum[b] = easing.momentum[b] - force
+    easing.spin[b] = easing.spin[b] - moment - wp.cross(patches.arm_b[k], force)
+
+
+@wp.func
+def add_answer(bodies: Bodies, weights: Weights, easing: Easing, alone: wp.array[wp.int32], i: int) -> None:
+    """Add what the impulses on a body do to its velocities to what they do in its island."""
+    if bodies.inverse_mass[i] > ZERO:
+        p = easing.momentum[i]
+        turn = easing.spin[i]
+        answer = bodies.inverse_mass[i] * wp.dot(p, p) + wp.dot(turn, weights.inverse_inertia[i] * turn)
+        first = easing.root[i]
+        easing.answer[first] = easing.answer[first] + answer
+        if alone[i] == 0:
+            easing.held[first] = 1
 
 
 @wp.func
@@ -115,6 +138,15 @@ def part_of(easing: Easing, i: int) -> real:
     if without + real(0.5) * answer <= ZERO or answer <= ZERO or easing.held[i] == 1:
         return real(1.0)
     return wp.clamp(-real(2.0) * without / answer, ZERO, real(1.0))
+
+
+@wp.func
+def scale_patch(pressing: Pressing, k: int, s: real) -> None:
+    """Multiply the impulses of a patch, and the loads that they are of."""
+    pressing.patches.couple[k] = s * pressing.patches.couple[k]
+    for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
+        pressing.points.impulse[c] = s * pressing.points.impulse[c]
+        pressing.points.force[c] = s * pressing.points.force[c]
 
 
 @wp.kernel(enable_backward=False)
@@ -168,33 +200,41 @@ def ease(
     pressing: Pressing,
     motion: Motion,
     rounds: Rounds,
-    pushed: Motion,
     easing: Easing,
     alone: wp.array[wp.int32],
 ) -> None:
     """Scale the impulses of islands of busy worlds where they create energy, on one thread."""
+    if easing.gathered[0] != graph.gathered[0]:
+        find_islands(bodies, graph, pressing, easing)
+        easing.gathered[0] = graph.gathered[0]
     for i in range(bodies.world.shape[0]):
-        pushed.velocity[i] = vec3()
-        pushed.angular_velocity[i] = vec3()
+        easing.momentum[i] = vec3()
+        easing.spin[i] = vec3()
+        easing.work[i] = ZERO
+        easing.answer[i] = ZERO
+        easing.held[i] = 0
     for k in range(graph.total[0]):
         if rounds.busy[pressing.patches.world[k]] == 1:
-            push_patch(bodies, pressing, pushed, k)
-    find_islands(bodies, graph, pressing, easing, alone)
-    for k in range(graph.total[0]):
-        if rounds.busy[pressing.patches.world[k]] == 1:
-            add_work(bodies, pressing, motion, pushed, easing, k)
-    for k in range(graph.total[0]):
-        s = part_of(easing, root_of(easing, mover(bodies, pressing.patches, k)))
-        if s < real(1.0):
-            pressing.patches.couple[k] = s * pressing.patches.couple[k]
-            for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
-                pressing.points.impulse[c] = s * pressing.points.impulse[c]
-                pressing.points.force[c] = s * pressing.points.force[c]
+            add_work(bodies, pressing, motion, easing, k)
     for i in range(bodies.world.shape[0]):
-        s = part_of(easing, root_of(easing, i))
+        add_answer(bodies, pressing.weights, easing, alone, i)
+    eased = bool(False)
+    for i in range(bodies.world.shape[0]):
+        easing.part[i] = part_of(easing, i)
+        if easing.part[i] < real(1.0):
+            eased = True
+    if not eased:
+        return
+    for k in range(graph.total[0]):
+        s = easing.part[easing.root[mover(bodies, pressing.patches, k)]]
         if s < real(1.0):
-            motion.velocity[i] = motion.velocity[i] - (real(1.0) - s) * pushed.velocity[i]
-            motion.angular_velocity[i] = motion.angular_velocity[i] - (real(1.0) - s) * pushed.angular_velocity[i]
+            scale_patch(pressing, k, s)
+    for i in range(bodies.world.shape[0]):
+        less = real(1.0) - easing.part[easing.root[i]]
+        if less > ZERO:
+            turn = pressing.weights.inverse_inertia[i] * easing.spin[i]
+            motion.velocity[i] = motion.velocity[i] - less * (bodies.inverse_mass[i] * easing.momentum[i])
+            motion.angular_velocity[i] = motion.angular_velocity[i] - less * turn
 
 
 class Easer:
@@ -210,7 +250,8 @@ class Easer:
 
     def __init__(self, bench: "Bench", pressing: Pressing, graph: Graph, rounds: Rounds, alone: Any) -> None:
         self.bench, self.pressing, self.graph, self.rounds, self.alone = bench, pressing, graph, rounds, alone
-        self.easing, self.pushed, self.loads = (bench.scratch(kind) for kind in (Easing, Motion, Loads))
+        self.easing = arrays.allocate(Easing, {"bodies": bench.model.count, "flags": 1}, bench.model.device)
+        self.fall, self.loads = bench.scratch(Motion), bench.scratch(Loads)
         self.gravity = float(np.linalg.norm(bench.model.scene.gravity))
 
     def ease_left(self, motion: Motion, wanted: Any, tolerance: float) -> None:
@@ -233,8 +274,8 @@ class Easer:
         self._find_blows(now.motion, motion)
         with bench.program.when(self.rounds.any_busy):
             bench.evaluate(now, self.loads)
-            bench.for_bodies(find_fall, self.loads, self.pressing.weights, now.clock, self.pushed)
-            bench.program.share(begin_fall, room, self.graph, self.pressing, self.pushed)
+            bench.for_bodies(find_fall, self.loads, self.pressing.weights, now.clock, self.fall)
+            bench.program.share(begin_fall, room, self.graph, self.pressing, self.fall)
             self._ease(motion)
 
     def ease_end(self, before: Motion, motion: Motion) -> None:
@@ -251,4 +292,4 @@ class Easer:
     def _ease(self, motion: Motion) -> None:
         bench = self.bench
         given = (bench.model.bodies, self.graph, self.pressing, motion, self.rounds)
-        bench.program.launch(ease, 1, *given, self.pushed, self.easing, self.alone)
+        bench.program.launch(ease, 1, *given, self.easing, self.alone)

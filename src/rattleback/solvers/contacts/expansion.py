@@ -23,7 +23,7 @@ from rattleback.core.precision import real, vec3, vec4
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.collisions import COLLIDES, ZERO, Collisions, velocity_of
-from rattleback.solvers.contacts.patch import Pressing, learn_answer, twist_of
+from rattleback.solvers.contacts.patch import Pressing, twist_of
 from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
@@ -57,7 +57,6 @@ def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> re
     """Correct the velocities of a patch across its normal; returns the largest change."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w)
-    learn_answer(bodies, pressing, k)
     twist = grip_points(pressing.patches, pressing.points, k, twist)
     apply_twist(bodies, pressing, motion, k, twist)
     return wp.sqrt(twist.across)

@@ -25,10 +25,11 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts import collisions, expansion
-from rattleback.solvers.contacts.collisions import Collisions
+from rattleback.solvers.contacts import collision_round, collisions, expansion
+from rattleback.solvers.contacts.collisions import Collisions, Courses
 from rattleback.solvers.contacts.conjugate import begin_directions, go_on
 from rattleback.solvers.contacts.expansion import Works
+from rattleback.solvers.contacts.resting import begin_end
 from rattleback.solvers.contacts.rounds import begin_rounds, judge, next_sweep
 
 if TYPE_CHECKING:
@@ -68,47 +69,70 @@ class Impacts:
         counts = {"contacts": self.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         self.collisions = arrays.allocate(Collisions, counts, model.device)
         self.works = arrays.allocate(Works, counts, model.device)
-        self.kept, self.unloaded = bench.scratch(Motion), bench.scratch(Motion)
+        self.kept, self.unloaded, self.loaded = (bench.scratch(Motion) for _ in range(3))
         # What is listed is swept without notice of when.
         self.never = wp.full(1, -1, dtype=wp.int32, device=model.device)
         self.answers = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether patches are solved in the order of the contact graph, on one thread."""
+        return self.sweeper.palette is None
 
     def count_answers(self, answers: Any) -> None:
         """Let corrections of joints count from now on, those of the last sweep of every world."""
         self.answers = answers
 
-    def record(self, begin: Callable[[], None], correct: Callable[[], None] | None) -> None:
+    def record(self, taken: Any, correct: Callable[[], None] | None) -> None:
         """Record what resolves the collisions of the state, and gives resting contacts their loads.
 
         Args:
-            begin: Records what resting contacts begin with.
+            taken: Length of the step that was taken, for every world [s].
             correct: Records what makes velocities fit the joints; None without joints.
         """
-        bench, program, found, graph = self.bench, self.bench.program, self.collisions, self.sweeper.graph
-        pressing, motion = self.sweeper.pressing, bench.state.motion
-        begin()
+        bench, program, found = self.bench, self.bench.program, self.collisions
+        motion, courses = bench.state.motion, self._courses()
         bench.share_bodies(expansion.keep_velocities, motion, self.unloaded)
-        self.sweeper.push(motion)
+        self._load(taken)
         bench.for_worlds(collisions.begin_collisions, found)
-        self._for_patches(collisions.note_loads, graph, pressing, self.unloaded, motion, found)
-        self._find(self.unloaded, everywhere=True)
+        self._find(self._courses(before=True), everywhere=True)
         with program.when(found.any_colliding):
-            bench.share_bodies(expansion.keep_velocities, self.unloaded, motion)
+            bench.share_bodies(collision_round.take_loads_off, courses)
             with program.loop(found.any_colliding):
                 self._resolve_round(correct)
                 most = 1 if self.together else MOST_ROUNDS
-                bench.for_worlds(collisions.next_round, found, self.sweeper.rounds, most, BUDGET)
+                bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, most, BUDGET)
                 # Joints move bodies that are not listed.
-                self._find(motion, everywhere=correct is not None)
-            begin()
-            self.sweeper.push(motion)
+                self._find(courses, everywhere=correct is not None)
+            if self.in_order and correct is None:
+                given = (bench.model.bodies, self.ground, self.sweeper.graph, self.sweeper.pressing)
+                program.launch(collision_round.put_loads_on, 1, *given, courses, bench.state.clock, taken, found)
+            else:
+                self._load(taken)
 
-    def _find(self, motion: Motion, everywhere: bool) -> None:
+    def _courses(self, before: bool = False) -> Courses:
+        """The velocities that matter at the moment; before it those of the state are the ones with loads."""
+        courses, motion = Courses(), self.bench.state.motion
+        courses.unloaded = self.unloaded
+        courses.now, courses.loaded = (self.unloaded, motion) if before else (motion, self.loaded)
+        return courses
+
+    def _load(self, taken: Any) -> None:
+        """Give all resting contacts their loads."""
+        sweeper, motion = self.sweeper, self.bench.state.motion
+        self._for_patches(
+            begin_end, self.ground, sweeper.graph, sweeper.pressing, motion, self.bench.state.clock, taken
+        )
+        sweeper.push(motion)
+
+    def _find(self, courses: Courses, everywhere: bool) -> None:
         sweeper = self.sweeper
-        given = (self.ground, sweeper.graph, sweeper.pressing, motion, self.bench.state.clock)
+        given = (self.ground, sweeper.graph, sweeper.pressing, courses, self.bench.state.clock, self.collisions)
+        if self.in_order and not everywhere and not self.together:
+            self.bench.program.launch(collisions.find_near_collisions, 1, *given)
+            return
         scope = int(collisions.EVERYWHERE if everywhere else collisions.NEARBY)
-        scope = int(collisions.TOGETHER) if self.together else scope
-        self._for_patches(collisions.find_collisions, *given, self.collisions, scope)
+        self._for_patches(collisions.find_collisions, *given, int(collisions.TOGETHER) if self.together else scope)
 
     def _resolve_round(self, correct: Callable[[], None] | None) -> None:
         """The collisions of a round."""
@@ -117,12 +141,17 @@ class Impacts:
         program.launch(
             collisions.list_patches, 1, self.sweeper.bodies, self.sweeper.graph, pressing, found, self.together
         )
-        self._for_patches(collisions.aim, self.ground, pressing, motion, found, newton, self.together)
+        self._for_patches(collision_round.aim, self.ground, pressing, motion, found, newton, self.together)
         parts = (self.bench.model.bodies, pressing, motion, found)
         if self.restitution == "stronge":
             self._slice(parts, correct)
             return
-        self._sweep(collisions.sweep_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+        if self.in_order and correct is None and not self.together:
+            ends = (self.ground.limits.speed, MOST_SWEEPS, BUDGET)
+            program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding)
+            program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
+        else:
+            self._sweep(collision_round.sweep_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
         if self.restitution == "poisson":
             program.launch(expansion.expand, 1, *parts)
             self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
@@ -160,7 +189,7 @@ class Impacts:
             if correct is not None:
                 correct()
             ends = (self.ground.limits.speed, MOST_SWEEPS)
-            program.launch(collisions.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
+            program.launch(collision_round.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
             program.launch(judge, sweeper.worlds, rounds, *ends, 1)
             if conjugate:
                 with program.when(rounds.any_busy):

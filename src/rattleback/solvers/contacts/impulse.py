@@ -47,8 +47,10 @@ if TYPE_CHECKING:
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 SHARE, RECOVERY = 0.4, 1.0
-# Sweeps that move bodies apart in a step; where joints answer, a body alone moves too little.
-PROJECTIONS, JOINTED_PROJECTIONS = 1, 10
+# Most sweeps that move bodies apart in a step, and the part of the tolerance to which they do; where joints answer, a
+# body alone moves too little.
+PROJECTIONS, JOINTED_PROJECTIONS = 3, 10
+NEAR, JOINTED_NEAR = 1.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -224,19 +226,20 @@ class ContactImpulses:
         """Record what moves overlapping bodies apart at the end of the step."""
         bench, program = self.bench, self.bench.program
         flags = (self.overlapping, self.any_overlapping)
-        far = 0.1 * self.limits.depth
         bench.share_bodies(projection.begin_projection, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
-                self.sweeper.sweep(self.shift, far, PROJECTIONS, self.overlapping)
+                near = NEAR * self.limits.depth
+                self.sweeper.sweep(self.shift, near, PROJECTIONS, self.overlapping, finish=False)
                 bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
             if joints is not None:
                 with program.when(self.footing.jointed):
                     joints.begin_ways()
-                    self._sweep(self.shift, far, JOINTED_PROJECTIONS, self.overlapping, counts=False)
+                    near = JOINTED_NEAR * self.limits.depth
+                    self._sweep(self.shift, near, JOINTED_PROJECTIONS, self.overlapping, counts=False)
                     bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
                     joints.settle(bench.predicted, self.overlapping)
 
@@ -252,10 +255,9 @@ class ContactImpulses:
             correct: Records what makes them fit the joints; None without joints.
         """
         bench, motion, memory = self.bench, self.bench.state.motion, self.ground.memory
-        given = (self.ground, self.graph, self.pressing, motion, bench.state.clock, self.taken)
         bench.program.launch(find_due, 1, memory, bench.stop, self.due)
         with bench.program.when(self.due):
-            self.impacts.record(lambda: self._for_patches(resting.begin_end, *given), correct)
+            self.impacts.record(self.taken, correct)
             if self.sweeper.easer is not None:
                 self.sweeper.easer.ease_end(self.impacts.unloaded, motion)
             self.footing.stop(motion)

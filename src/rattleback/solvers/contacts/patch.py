@@ -42,7 +42,6 @@ class Patches:
     jointed: wp.int32 = field("1", "1 where a joint holds one of its bodies")
     flat: wp.int32 = field("1", "1 where its points span a plane")
     whole: wp.int32 = field("1", "1 where it may be taken whole: it is flat and all its points want the same")
-    known: wp.int32 = field("1", "1 where it is known how it answers: the blocks of K and their inverses")
     normal: vec3 = field("1", "unit normal n from B to A")
     tangent: vec3 = field("1", "unit vector t across it")
     arm_a: vec3 = field("m", "from the centre of mass of A to its middle, world frame")
@@ -215,14 +214,6 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
             lean += turned
             turn += inverse
     keep_blocks(pressing.patches, give, lean, turn, k, to)
-
-
-@wp.func
-def learn_answer(bodies: Bodies, pressing: Pressing, k: int) -> None:
-    """How a patch answers, if that is not known yet."""
-    if pressing.patches.known[k] == 0:
-        answer(bodies, pressing, k, k, real(1.0), real(1.0))
-        pressing.patches.known[k] = 1
 
 
 @wp.func

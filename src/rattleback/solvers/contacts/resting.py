@@ -21,7 +21,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.surfaces import PairRules, Surfaces, combine
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing, local, place_points, twist_of, world
+from rattleback.solvers.contacts.patch import Pressing, answer, local, place_points, twist_of, world
 
 HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
@@ -65,14 +65,14 @@ def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
 def prepare_patches(
     bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, lanes: int
 ) -> None:
-    """Where a patch is, what its surfaces are, and what its points remember."""
+    """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
     for k in range(wp.tid(), graph.total[0], lanes):
         middle = place_points(ground.contacts, pressing.patches, pressing.points, k)
         a = pressing.patches.body_a[k]
         b = pressing.patches.body_b[k]
         pressing.patches.arm_a[k] = middle - motion.position[a]
         pressing.patches.arm_b[k] = middle - motion.position[b]
-        pressing.patches.known[k] = 0
+        answer(bodies, pressing, k, k, real(1.0), real(1.0))
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         found = combine(ground.surfaces, ground.rules, a, b)
@@ -141,6 +141,19 @@ def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motio
         begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
 
 
+@wp.func
+def end_patch(
+    ground: Footing, pressing: Pressing, motion: Motion, clock: Clock, taken: wp.array[wp.float64], k: int
+) -> None:
+    """The points of a patch push with half of their load over the step; after velocities were written, with nothing."""
+    world = pressing.patches.world[k]
+    lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
+    slide = begin_patch(ground, pressing, motion, k, lasted)
+    allow(ground, pressing, k, real(clock.time_step[world]))
+    pressing.patches.drive[k] = slide
+    pressing.patches.spin[k] = vec3()
+
+
 @wp.kernel(enable_backward=False)
 def begin_end(
     ground: Footing,
@@ -151,14 +164,9 @@ def begin_end(
     taken: wp.array[wp.float64],
     lanes: int,
 ) -> None:
-    """The step is taken: points push with half of their load over it; after velocities were written, with nothing."""
+    """The step is taken: what the points push with at its end."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        world = pressing.patches.world[k]
-        lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
-        slide = begin_patch(ground, pressing, motion, k, lasted)
-        allow(ground, pressing, k, real(clock.time_step[world]))
-        pressing.patches.drive[k] = slide
-        pressing.patches.spin[k] = vec3()
+        end_patch(ground, pressing, motion, clock, taken, k)
 
 
 @wp.func

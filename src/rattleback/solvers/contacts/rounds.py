@@ -64,8 +64,10 @@ def next_sweep(rounds: Rounds) -> None:
 
 
 @wp.func
-def go_on_or_end(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -> None:
-    """Count a sweep of a busy world, which stays busy if it has to and may be."""
+def judge_world(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -> None:
+    """A sweep of a world is done: go on if the residual is too large and as many sweeps are left as going on takes."""
+    if rounds.busy[w] == 0:
+        return
     worst = wp.max(rounds.along[w], rounds.across[w])
     if rounds.sweeps[w] == 0:
         rounds.beginning[w] = worst
@@ -77,18 +79,15 @@ def go_on_or_end(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) 
 
 @wp.kernel(enable_backward=False)
 def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
-    """A sweep is done: go on where the residual is too large and as many sweeps are left as going on takes."""
-    w = wp.tid()
-    if rounds.busy[w] == 1:
-        go_on_or_end(rounds, w, tolerance, most, cost)
+    """A sweep is done: which worlds go on."""
+    judge_world(rounds, wp.tid(), tolerance, most, cost)
 
 
 @wp.kernel(enable_backward=False)
 def judge_plain(rounds: Rounds, tolerance: real, most: int, most_jointed: int) -> None:
-    """A plain sweep is done: go on, fewer times where it is joints that keep contacts off."""
+    """A plain sweep is done: which worlds go on, fewer times where it is joints that keep contacts off."""
     w = wp.tid()
-    if rounds.busy[w] == 1:
-        go_on_or_end(rounds, w, tolerance, wp.where(rounds.jointed[w] > tolerance, most_jointed, most), 1)
+    judge_world(rounds, w, tolerance, wp.where(rounds.jointed[w] > tolerance, most_jointed, most), 1)
 
 
 @wp.kernel(enable_backward=False)

@@ -91,7 +91,7 @@ class Sweeper:
             joints()
             program.launch(judge_exchange, self.worlds, rounds, tolerance, most)
 
-    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None) -> None:
+    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None, finish: bool = True) -> None:
         """Record sweeps over a motion until the residual is within a tolerance.
 
         Args:
@@ -99,8 +99,10 @@ class Sweeper:
             tolerance: Largest residual [m/s].
             most: Most sweeps.
             wanted: 1 for every world that is to be swept; None for all.
+            finish: Whether what is left is eased, or propagated as a shock.
         """
         program, rounds = self.program, self.rounds
+        finish = finish and most > 1
         wanted = self.everywhere if wanted is None else wanted
         plain = most if self.palette is not None else min(most, PLAIN)
         program.launch(begin_rounds, self.worlds, rounds, wanted)
@@ -111,9 +113,9 @@ class Sweeper:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
-        if self.easer is not None and most > 1:
+        if self.easer is not None and finish:
             self.easer.ease_left(motion, wanted, tolerance)
-        if self.shocks and most > 1:
+        if self.shocks and finish:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
 
     def _sweep_once(self, motion: Motion, tolerance: float) -> None:
