@@ -267,23 +267,6 @@ def test_shock_propagation_stops_a_tall_column_with_few_sweeps():
     assert abs(sag(rb.contacts.ShockPropagation(after=4))) < 0.1 * abs(sag(rb.contacts.Impulse(max_sweeps=4)))
 
 
-def test_only_bodies_that_overlap_beyond_the_tolerance_are_moved_apart():
-    scene = rb.Scene()
-    scene.add_static(rb.Plane(), name="ground")
-    tolerance = 1e-3
-    for k, depth in enumerate((0.9, 1.1)):
-        scene.add_body(rb.Box(1, 1, 1), position=(3 * k, 0, 0.5 - depth * tolerance), name=f"cube_{k}")
-        scene.add_body(rb.Box(1, 1, 1), position=(3 * k, 0, 1.5 - depth * tolerance), name=f"rider_{k}")
-    sim = rb.Simulation(scene, time_step=0.005, penetration_tolerance=tolerance)
-    heights = sim.state.position[1:, 2].copy()
-    sim.step(20)
-    risen = sim.state.position[1:, 2] - heights
-    np.testing.assert_allclose(risen[:2], 0.0, atol=1e-12)
-    # What was deeper than the tolerance is within it, and does not go farther than halfway out.
-    assert 0.1 * tolerance <= risen[2] <= 0.6 * tolerance + 1e-12
-    assert risen[3] >= risen[2] - tolerance
-
-
 @given(
     size=st.floats(-2, 2), mass=st.floats(-3, 4), seed=st.integers(0, 2**20), friction=st.sampled_from([0.0, 0.4, 2.0])
 )

@@ -24,9 +24,8 @@ from rattleback.model.state import Motion
 
 # Patches whose points are nearly on a line, by the ratio of their second moments, are not taken whole.
 NARROW = wp.constant(real(1e-4))
-# Later than any sweep, and what stands for none: such patches wait until one of their bodies is pushed.
+# Later than any sweep.
 SET_ASIDE = wp.constant(1 << 30)
-WAITING = wp.constant(-1)
 
 
 @group(axis="contacts")
@@ -40,7 +39,7 @@ class Patches:
     body_b: wp.int32 = field("1", "row of body B")
     world: wp.int32 = field("1", "its world")
     jointed: wp.int32 = field("1", "1 where a joint holds one of its bodies")
-    flat: wp.int32 = field("1", "1 where its points span a plane")
+    flat: wp.int32 = field("1", "1 where its points span a plane and all of them touch")
     whole: wp.int32 = field("1", "1 where it may be taken whole: it is flat and all its points want the same")
     normal: vec3 = field("1", "unit normal n from B to A")
     tangent: vec3 = field("1", "unit vector t across it")
@@ -65,9 +64,7 @@ class Patches:
     restitution: real = field("1", "coefficient of restitution")
     rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
-    swept: wp.int32 = field(
-        "1", "last sweep that looked at it; −1 while it waits for a push, later than any while it is set aside"
-    )
+    swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
 
 
 @group(axis="contacts")
@@ -131,14 +128,16 @@ def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
 
 
 @wp.func
-def place_points(contacts: Contacts, patches: Patches, points: PatchPoints, k: int) -> vec3:
-    """The points of a patch about their middle, which is returned, and how they are spread."""
+def place_points(contacts: Contacts, patches: Patches, points: PatchPoints, k: int, touching: real) -> vec3:
+    """The points of a patch about their middle, which is returned, and how they are spread; which of them touch."""
     first = patches.first[k]
     count = patches.count[k]
     row = patches.contact[k]
     middle = vec3()
+    farthest = contacts.separation[row]
     for i in range(count):
         middle += contacts.point[row + i]
+        farthest = wp.max(farthest, contacts.separation[row + i])
     middle = middle / real(count)
     n = contacts.normal[row]
     t = across(n)
@@ -157,7 +156,8 @@ def place_points(contacts: Contacts, patches: Patches, points: PatchPoints, k: i
     patches.normal[k] = n
     patches.tangent[k] = t
     det = xx * yy - xy * xy
-    patches.flat[k] = wp.where(count >= 3 and det > NARROW * (xx + yy) * (xx + yy), 1, 0)
+    wide = count >= 3 and det > NARROW * (xx + yy) * (xx + yy)
+    patches.flat[k] = wp.where(wide and farthest <= touching, 1, 0)
     if patches.flat[k] == 1:
         patches.spread[k] = vec3(yy / det, -xy / det, xx / det)
     return middle

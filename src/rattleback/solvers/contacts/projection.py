@@ -19,7 +19,7 @@ from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import WAITING, Pressing, local
+from rattleback.solvers.contacts.patch import Pressing, local
 from rattleback.solvers.contacts.resting import Flights, Footing, way_of
 
 # Friction of a patch that sticks while it is moved back.
@@ -51,10 +51,7 @@ def measure_overlap(
     flag: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it.
-
-    Patches within the tolerance wait until a neighbour is moved.
-    """
+    """How far the points of a patch overlap and have crept at the end of the step, and what is to be done about it."""
     for k in range(wp.tid(), graph.total[0], lanes):
         limits = ground.limits
         zero = real(0.0)
@@ -87,7 +84,6 @@ def measure_overlap(
         pressing.patches.drive[k] = limits.share * crept
         pressing.patches.spin[k] = vec3()
         pressing.patches.couple[k] = vec3()
-        pressing.patches.swept[k] = wp.where(off, 0, WAITING)
         pressing.patches.whole[k] = 0
         pressing.patches.grip[k] = wp.where(sticks, STUCK, zero)
         if off:

@@ -67,7 +67,7 @@ def prepare_patches(
 ) -> None:
     """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        middle = place_points(ground.contacts, pressing.patches, pressing.points, k)
+        middle = place_points(ground.contacts, pressing.patches, pressing.points, k, ground.limits.depth)
         a = pressing.patches.body_a[k]
         b = pressing.patches.body_b[k]
         pressing.patches.arm_a[k] = middle - motion.position[a]
@@ -80,7 +80,6 @@ def prepare_patches(
         pressing.patches.dynamic_friction[k] = found.dynamic_friction
         pressing.patches.restitution[k] = found.restitution
         pressing.patches.rolling[k] = found.rolling
-        pressing.patches.swept[k] = 0
         pressing.patches.spinning[k] = found.spinning
         for i in range(pressing.patches.count[k]):
             former = ground.contacts.previous[pressing.patches.contact[k] + i]
@@ -96,17 +95,15 @@ def prepare_patches(
 @wp.func
 def allow(ground: Footing, pressing: Pressing, k: int, h: real) -> None:
     """Points that do not touch yet may come closer by their distance."""
-    whole = pressing.patches.flat[k]
+    pressing.patches.whole[k] = pressing.patches.flat[k]
     first = pressing.patches.first[k]
     for i in range(pressing.patches.count[k]):
         gap = ground.contacts.separation[pressing.patches.contact[k] + i]
         wanted = ZERO
         if gap > ground.limits.depth:
             wanted = (gap - HALF * ground.limits.depth) / h
-            whole = 0
         place = pressing.points.place[first + i]
         pressing.points.place[first + i] = vec3(place[0], place[1], wanted)
-    pressing.patches.whole[k] = whole
 
 
 @wp.func

@@ -15,11 +15,11 @@ from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import WAITING, Pressing
+from rattleback.solvers.contacts.patch import Pressing
 from rattleback.solvers.contacts.sweep import push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
-LITTLE = wp.constant(real(0.3))
+LITTLE = wp.constant(real(0.01))
 
 
 @group(axis="worlds")
@@ -127,16 +127,10 @@ def judge_exchange(rounds: Rounds, tolerance: real, most: int) -> None:
 
 @wp.func
 def is_quiet(pressing: Pressing, k: int) -> bool:
-    """Whether neither body of a patch has been pushed since it was looked at, or since the sweeps began if it waits."""
-    seen = wp.max(pressing.patches.swept[k], 1)
+    """Whether neither body of a patch has been pushed since it was looked at."""
+    seen = pressing.patches.swept[k]
     pushed = pressing.weights.pushed
     return pushed[pressing.patches.body_a[k]] < seen and pushed[pressing.patches.body_b[k]] < seen
-
-
-@wp.func
-def is_due(pressing: Pressing, k: int, turn: int) -> bool:
-    """Whether a sweep looks at a patch: the first at all that do not wait, others at those that are not quiet."""
-    return (turn == 1 and pressing.patches.swept[k] != WAITING) or not is_quiet(pressing, k)
 
 
 @wp.func
@@ -174,11 +168,11 @@ def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
 def sweep_in_order(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
 ) -> None:
-    """One sweep over the patches of busy worlds that are due, on one thread."""
+    """One sweep over the patches of busy worlds, on one thread; after the first, over those that are not quiet."""
     turn = next_turn(bodies, pressing, rounds)
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 1 and is_due(pressing, k, turn):
+        if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
             along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
             rounds.along[w] = wp.max(rounds.along[w], along)
             rounds.across[w] = wp.max(rounds.across[w], across)
