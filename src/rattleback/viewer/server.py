@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import logging
 import threading
+import warnings
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,8 @@ def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserSe
     viser = load_viser()
     with _making, _gated(gate), _quiet():
         server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
+    # A thread may still have something to say when the last reader has gone.
+    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     # viser ends what is left of its servers at exit, after this.
     atexit.register(_hush)
     _close_tunnels(server)
