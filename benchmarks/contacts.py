@@ -28,10 +28,12 @@ from peers import OWN_MODULE, Engines, Kind, engine_options, start
 WHERE = Path("out")
 CRADLES = tuple(f"cradle{lifted}" for lifted in (1, 2, 3, 4))
 SCENES = ("wall", "pile", "funnel", "incline", *CRADLES)
-# Name, module, nothing, settings; a setting of rattleback is a preset, and "sleep" is balanced with bodies that sleep.
+# Name, module, nothing, settings; a setting of rattleback is a preset; "sleep" is balanced with bodies that sleep, and
+# "4 sweeps" balanced with no more of them.
 ENGINES: list[Kind] = [
     ("rattleback, accurate", OWN_MODULE, "", {"RATTLEBACK_PRESET": "accurate"}),
     ("rattleback, balanced", OWN_MODULE, "", {"RATTLEBACK_PRESET": "balanced"}),
+    ("rattleback, 4 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "4"}),
     ("rattleback, fast", OWN_MODULE, "", {"RATTLEBACK_PRESET": "fast"}),
     ("rattleback, sleep", OWN_MODULE, "", {"RATTLEBACK_SLEEP": "1"}),
     ("Rapier", "rapier_peer", "", {}),
@@ -48,6 +50,7 @@ PACKAGES = {"rapier_peer": "rapier3d", "mujoco_peer": "mujoco", "bullet_peer": "
 ONLY = {
     "Rapier, sleep": ("wall", "pile"),
     "rattleback, sleep": ("wall", "pile", "funnel"),
+    "rattleback, 4 sweeps": ("wall", "pile", "funnel"),
     "MuJoCo": ("wall", "pile", "incline", *CRADLES),
     "MuJoCo, CG": ("wall", "pile"),
     "MuJoCo, CG, no rebound": ("funnel",),

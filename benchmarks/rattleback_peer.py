@@ -1,8 +1,8 @@
 """Rattleback as one of the peers: the same scenes from our own menu, with the materials of the peers' scene.
 
 ``peer_engine.py`` imports it beside the peers' ``common``, in a process of its own like the others. Joints are within
-1e-6 m in every step of the scenes without contacts. With contacts, ``RATTLEBACK_PRESET`` names a preset, and
-``RATTLEBACK_SLEEP=1`` lets bodies sleep.
+1e-6 m in every step of the scenes without contacts. With contacts, ``RATTLEBACK_PRESET`` names a preset,
+``RATTLEBACK_SWEEPS`` the most sweeps at either end of a step, and ``RATTLEBACK_SLEEP=1`` lets bodies sleep.
 """
 
 import math
@@ -35,6 +35,8 @@ def touching(scene: Any) -> Any:
     name = scene.name
     own = cradle(int(name.removeprefix("cradle"))) if name.startswith("cradle") else WITH_CONTACTS[name]()
     sim = rb.Simulation(own, time_step=scene.h, preset=os.environ.get("RATTLEBACK_PRESET", "balanced"))
+    if sweeps := os.environ.get("RATTLEBACK_SWEEPS"):
+        sim.use(contacts=rb.contacts.Impulse(max_sweeps=int(sweeps)))
     if os.environ.get("RATTLEBACK_SLEEP") == "1":
         sim.use(sleep=True)
     # Frictions of two bodies add up and restitutions are multiplied.

@@ -39,6 +39,7 @@ from rattleback.collision.regions import Regions
 from rattleback.collision.solid import MESH
 from rattleback.collision.split import record_split
 from rattleback.collision.still import Sieve
+from rattleback.collision.strikes_ahead import record_strikes, widen_struck
 from rattleback.core import arrays
 from rattleback.core.stages import Program
 from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
@@ -138,6 +139,11 @@ class Finder:
                 self._record_items(program)
         else:
             self._record_items(program)
+        if look is not None:
+            record_strikes(program, look.outlook, self.pairs)
+            with program.when(look.prospects.unforeseen):
+                program.share(widen_struck, geometry.count, look.outlook)
+                self._record_items(program)
         for name, (needed, room) in self.buffers().items():
             if name != "contacts":
                 program.launch(raise_when_full, 1, needed, room, stop)

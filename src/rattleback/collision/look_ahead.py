@@ -10,9 +10,9 @@ solids, r their nearest points from the centres of mass. α is how much nearer t
 ball does not count in its first term. The points of a region have their true separations, by which those who resolve
 contacts let them come closer. What is stopped at one end comes faster at the other, a rod half as much again. β is for
 what is struck before the step begins: how fast what it touched goes against it, and that against what it touched,
-bounds how fast it leaves, with equal masses. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k. Where
-the reach is d + ¼ d or less nothing is looked for: what touches then was found before it came that near, and a heap at
-rest has the contacts it would have without.
+bounds how fast it leaves, with equal masses; ``strikes_ahead`` adds what strikes something fixed. Regions go farther by
+one of a few classes, d (2ᵏ − 1) for class k. Where the reach is d + ¼ d or less nothing is looked for: what touches
+then was found before it came that near, and a heap at rest has the contacts it would have without.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -120,6 +120,8 @@ def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
         size = other
     nearer = h * (real(2.0) * size * wp.length(wp.cross(n, spin_a - spin_b)) - wp.dot(n, u))
     nearer += outlook.prospects.blow[a] + outlook.prospects.blow[b]
+    if outlook.colliders.movable[a] + outlook.colliders.movable[b] == 2:
+        nearer += outlook.prospects.strike[a] + outlook.prospects.strike[b]
     if s > outlook.gap and s >= outlook.gap + nearer:
         return real(0.0)
     far = wp.max(outlook.gap, AT_REST * outlook.gap + IN_MOTION * nearer)

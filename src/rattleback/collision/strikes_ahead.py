@@ -1,0 +1,113 @@
+"""Strikes that lie ahead: what comes upon something that cannot be moved may leave it twice as fast as it came.
+
+    β_a = 2 (|w_a − w_b| + θ_a ρ_a)     where b cannot be moved, was not in contact with a, and their boxes meet
+
+w ways of the bodies over the step, θ_a turn of a, ρ_a how far it reaches. A contact that lies ahead is resolved when
+it is found, so what is struck then goes another way than its box was stretched along. What flies behind it was far
+enough away as long as both went on alike, and would be run into. Contacts of the last time say nothing of such strikes
+(see ``boxes_ahead``); the pairs do. Where there are any, the boxes of what may be struck are made wider, and pairs are
+listed once more; what can be moved is then looked at as if it were nearer by what β is more than the blows.
+
+Cost: a look at every pair, and in steps with such strikes a second list of pairs.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.boxes_ahead import HELD, Outlook, is_known
+from rattleback.collision.pairs import Pairs
+from rattleback.collision.solid import PLANE
+from rattleback.core.precision import real, vec3
+
+
+@wp.kernel(enable_backward=False)
+def begin_strikes(outlook: Outlook, lanes: int) -> None:
+    """Nothing that lies ahead is known."""
+    if wp.tid() == 0:
+        outlook.prospects.unforeseen[0] = 0
+    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
+        outlook.prospects.strike[i] = real(0.0)
+
+
+@wp.func
+def touched(outlook: Outlook, a: int, b: int) -> bool:
+    """Whether two colliders were in contact the last time."""
+    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
+        if outlook.memory.collider[k] == b:
+            return True
+    return False
+
+
+@wp.func
+def lowest(outlook: Outlook, i: int) -> vec3:
+    """Lower corner of the box that a collider stays in over the step."""
+    wide = wp.max(outlook.prospects.turn[i], real(0.0))
+    lower = outlook.prospects.lower[i]
+    return wp.min(lower, lower + outlook.prospects.way[i]) - vec3(wide, wide, wide)
+
+
+@wp.func
+def highest(outlook: Outlook, i: int) -> vec3:
+    """Upper corner of that box."""
+    wide = wp.max(outlook.prospects.turn[i], real(0.0))
+    upper = outlook.prospects.upper[i]
+    return wp.max(upper, upper + outlook.prospects.way[i]) + vec3(wide, wide, wide)
+
+
+@wp.func
+def meets(outlook: Outlook, i: int, fixed: int) -> bool:
+    """Whether a collider may come upon a fixed one: their boxes overlap, and it gets as far as a half-space."""
+    below = highest(outlook, i) - lowest(outlook, fixed)
+    above = highest(outlook, fixed) - lowest(outlook, i)
+    if wp.min(wp.min(below), wp.min(above)) < real(0.0):
+        return False
+    if outlook.colliders.kind[fixed] != PLANE:
+        return True
+    R = outlook.places.rotation[fixed]
+    n = vec3(R[0, 2], R[1, 2], R[2, 2])
+    size = real(0.5) * wp.length(outlook.prospects.upper[i] - outlook.prospects.lower[i])
+    height = wp.dot(n, outlook.places.position[i] - outlook.places.position[fixed])
+    return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[fixed]
+
+
+@wp.kernel(enable_backward=False)
+def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
+    """How far colliders may be thrown by fixed ones they have not touched."""
+    if is_known(outlook):
+        return
+    for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
+        a = pairs.a[k]
+        b = pairs.b[k]
+        if outlook.colliders.movable[a] == outlook.colliders.movable[b]:
+            continue
+        i = wp.where(outlook.colliders.movable[a] == 1, a, b)
+        fixed = a + b - i
+        h = real(outlook.clock.time_step[outlook.colliders.world[i]])
+        angle = h * wp.length(outlook.motion.angular_velocity[outlook.colliders.body[i]])
+        far = wp.length(outlook.prospects.way[i] - outlook.prospects.way[fixed]) + angle * outlook.colliders.reach[i]
+        far = real(2.0) * far
+        farther = far - outlook.prospects.blow[i] > HELD * outlook.gap
+        if farther and meets(outlook, i, fixed) and not touched(outlook, a, b):
+            wp.atomic_max(outlook.prospects.strike, i, far)
+            outlook.prospects.unforeseen[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def widen_struck(outlook: Outlook, lanes: int) -> None:
+    """Make the boxes wider of colliders that may be struck, by what their blows do not cover."""
+    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
+        more = wp.max(outlook.prospects.strike[i] - outlook.prospects.blow[i], real(0.0))
+        if outlook.prospects.strike[i] > real(0.0):
+            outlook.prospects.strike[i] = more
+            outlook.prospects.turn[i] = outlook.prospects.turn[i] + more
+            outlook.places.stride[i] = outlook.places.stride[i] + more
+            wide = vec3(more, more, more)
+            outlook.places.lower[i] = outlook.places.lower[i] - wide
+            outlook.places.upper[i] = outlook.places.upper[i] + wide
+
+
+def record_strikes(program: Any, outlook: Outlook, pairs: Pairs) -> None:
+    """Record what finds the strikes that lie ahead, from the pairs; then ``unforeseen`` says if there are any."""
+    program.share(begin_strikes, len(outlook.prospects.strike), outlook)
+    program.share(find_strikes, len(pairs.a), outlook, pairs)
