@@ -27,7 +27,7 @@ test: .venv/dev.stamp ## the quick tests
 	@$(pytest) -q -n $(JOBS) --dist worksteal -m "not slow and not cuda" $(ARGS)
 
 test-all: .venv/dev.stamp ## every test this machine can run, slow ones and CUDA too
-	@$(pytest) -q -n $(JOBS) --dist worksteal $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-all} $(pytest) -q -n $(JOBS) --dist worksteal $(ARGS)
 
 lint: .venv/dev.stamp .venv/docs.stamp ## style, format, types and the order of the rooms
 	@$(bin)/ruff check --quiet

@@ -25,6 +25,9 @@ def history(name, tree=ARM, goal=GOAL, start=START, **options):
     return ik.solve(tree, ik.Position(goal), name, start=start, **{"iterations": SHOWN, **options}).history
 
 
+ERRORS = {name: history(name) for name in PLAIN}
+
+
 def by_steps(step, tree=ARM, goal=GOAL, start=START, count=12):
     """The loop of the methods that solve for a step, written out: q ← q + Δq(J, e)."""
     found = [np.array(start)]
@@ -70,9 +73,9 @@ def bars(axes, tree, rows, goal=None, across=0, up=1):
 
 def errors(axes, name):
     """Error after each step, beside those of all other methods."""
-    for other in PLAIN:
-        axes.semilogy(history(other), color=FAINT, linewidth=1.0)
-    own = [np.linalg.norm(GOAL - ARM.forward(q)[:3, 3]) for q in way("lm")] if name == "lm" else history(name)
+    for other in ERRORS.values():
+        axes.semilogy(other, color=FAINT, linewidth=1.0)
+    own = [np.linalg.norm(GOAL - ARM.forward(q)[:3, 3]) for q in way("lm")] if name == "lm" else ERRORS[name]
     axes.semilogy(own, color=ACCENT, linewidth=2.0)
     axes.set_ylim(1e-8, 10.0)
     axes.set_xlim(0, SHOWN)

@@ -14,10 +14,12 @@ from rattleback.core.errors import DeviceError
 from rattleback.recording.context import close_context, open_context
 from rattleback.solvers import contacts
 
-# "ci" gives the same examples on every run; "search" looks for new ones: HYPOTHESIS_PROFILE=search make test
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+# "quick" gives the same examples on every run, "all" more of them, which `make test-all` takes; "search" looks for new
+# ones: HYPOTHESIS_PROFILE=search make test
+hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
+hypothesis.settings.register_profile("all", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("search", deadline=None, max_examples=2000)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Where Python is told to leave no bytecode beside the sources, the processes of the tests share it in a folder of
 # their own: each would else compile the whole package, which takes longer than what it is started for.

@@ -4,6 +4,7 @@ import inspect
 import json
 import platform
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,7 +156,10 @@ def test_a_schema_that_cannot_be_written_is_refused(call, tmp_path):
     assert err == f"rattleback: '{tmp_path}' cannot be written: it is a folder.\n"
 
 
-def test_info_tells_versions_precision_devices_and_kernel_cache(call):
+def test_info_tells_versions_precision_devices_and_kernel_cache(call, monkeypatch):
+    # The cache of a machine may hold many thousand files, which take seconds to count.
+    sizes = {Path(device.kernel_cache()): 3 * 2**20}
+    monkeypatch.setattr(info, "size_of", sizes.get)
     code, out, err = call("info", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
@@ -167,9 +171,10 @@ def test_info_tells_versions_precision_devices_and_kernel_cache(call):
     }
     assert found["precision"] in ("double", "single")
     assert found["devices"] == device.names()
-    assert found["kernel_cache"]["folder"] == device.kernel_cache()
+    assert found["kernel_cache"] == {"folder": device.kernel_cache(), "bytes": 3 * 2**20}
     _, text, _ = call("info")
-    for value in (*found["versions"].values(), found["precision"], *found["devices"], found["kernel_cache"]["folder"]):
+    cache = f"{device.kernel_cache()} (3.0 MiB)"
+    for value in (*found["versions"].values(), found["precision"], *found["devices"], cache):
         assert value in text
 
 

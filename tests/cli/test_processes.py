@@ -10,6 +10,8 @@ import sys
 import numpy as np
 import pytest
 
+from rattleback.cli.main import main
+
 # A shell may start what it runs with Ctrl-C switched off; these programs switch it on first.
 COMMAND = """
 import runpy, signal, sys
@@ -87,7 +89,7 @@ def test_a_terminal_that_knows_only_ascii_gets_escapes():
     assert r"kg m\xb2" in done.stdout
 
 
-def test_ctrl_c_writes_what_was_asked_for_up_to_there_and_says_how_far_it_got(tmp_path):
+def test_ctrl_c_writes_what_was_asked_for_up_to_there_and_says_how_far_it_got(tmp_path, capsys):
     argv = [
         "run",
         "torque_free",
@@ -110,7 +112,8 @@ def test_ctrl_c_writes_what_was_asked_for_up_to_there_and_says_how_far_it_got(tm
     )
     with np.load(tmp_path / "a.npz") as arrays:
         assert len(arrays["time"]) == found["steps"] + 1
-    going_on = json.loads(run("run", tmp_path / "a.rb", "--duration", "0.01", "--json").stdout)
+    assert main(["run", str(tmp_path / "a.rb"), "--duration", "0.01", "--json"]) == 0
+    going_on = json.loads(capsys.readouterr().out)
     assert going_on["time"] == pytest.approx(found["time"] + 0.01, rel=1e-12)
 
 

@@ -1,9 +1,9 @@
-import itertools
 import json
 import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -61,17 +61,28 @@ def test_the_demo_prints_picture_and_address_and_ends_cleanly_with_ctrl_c(tmp_pa
     assert (err, code) == ([], 0)
 
 
-def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_path):
+@pytest.mark.contacts
+def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_path, monkeypatch, capsys):
     script = tmp_path / "push.py"
     script.write_text("@sim.at(0.02)\ndef push(sim):\n    sim['nobody'].velocity = (1, 0, 0)\n")
-    process, line = started("view", "pendulum", "--no-browser", "--script", script)
-    assert "http://" in line
-    lines = iter(process.stderr.readline, "")
-    said = "".join(itertools.islice((line for line in lines if not line.startswith("Compiling")), 2))
-    assert "The script failed and is stopped; the simulator goes on." in said
-    assert f"{script}, line 3: sim['nobody'].velocity = (1, 0, 0)" in said
-    assert process.poll() is None
-    assert ended(process)[2] == 1
+    said = []
+
+    def wait(shown):
+        """Until the fault is told and the simulator has gone on; then Ctrl-C."""
+        end, told = time.monotonic() + 30.0, None
+        while told is None or shown.session.frame.steps < told + 5:
+            assert time.monotonic() < end, "it never went on"
+            time.sleep(0.01)
+            said.append(capsys.readouterr().err)
+            if told is None and "push.py, line 3" in "".join(said):
+                told = shown.session.frame.steps
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rattleback.viewer.opened.Opened.wait", wait)
+    assert main(["view", "pendulum", "--no-browser", "--script", str(script)]) == 1
+    told = "".join(said)
+    assert "The script failed and is stopped; the simulator goes on." in told
+    assert f"{script}, line 3: sim['nobody'].velocity = (1, 0, 0)" in told
 
 
 def test_a_page_for_others_without_a_token_is_refused(capsys):
@@ -113,8 +124,15 @@ def test_too_many_and_equal_lanes_are_refused(capsys):
     assert "'rk4' is to be compared with itself" in capsys.readouterr().err
 
 
-def test_compare_opens_a_page_with_all_of_them():
-    process, line = started("compare", "chain", "--joints", "direct", "iterative", "--no-browser")
-    assert "http://" in line
-    _, err, code = ended(process)
-    assert (err, code) == ([], 0)
+@pytest.mark.contacts
+def test_compare_opens_a_page_with_all_of_them(monkeypatch, capsys):
+    labels = []
+
+    def wait(shown):
+        labels.extend(shown.session.labels)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rattleback.viewer.opened.Opened.wait", wait)
+    assert main(["compare", "chain", "--joints", "direct", "iterative", "--no-browser"]) == 0
+    assert "http://" in capsys.readouterr().out
+    assert labels == ["direct", "iterative"]

@@ -18,7 +18,8 @@ SHAPES = {
 
 
 def moved(shape, start, turn, way, fraction):
-    return rb.collision.Poses(shape, start + np.asarray(fraction)[:, None] * way, turn)
+    """A shape at fractions of its ways, row by row."""
+    return rb.collision.Poses(shape, start + fraction[:, None] * way, turn)
 
 
 def test_a_ball_falls_onto_a_box_as_far_as_the_sizes_say():
@@ -49,15 +50,14 @@ def test_the_way_is_free_up_to_the_contact_and_no_further(first, second):
     turns, ways = rb.rotation.random(6, seed=6), rng.uniform(-0.3, 0.3, (6, 3)) - 1.8 * starts
     one, two = SHAPES[first], rb.Placed(SHAPES[second], orientation=rb.rotation.random(1, seed=7)[0])
     touch = rb.collision.shape_cast(rb.collision.Poses(one, starts, turns), ways, two)
-    for k in range(6):
-        fractions = np.linspace(0.0, 0.9999 * touch.fraction[k], 60)
-        before = rb.collision.distance(moved(one, starts[k], turns[k], ways[k], fractions), two).distance
-        assert (before > 0.0).all()
-        if touch.hit[k]:
-            at = rb.collision.distance(moved(one, starts[k], turns[k], ways[k], touch.fraction[[k]]), two).distance
-            assert abs(at[0]) < 1e-9
-            assert touch.normal[k] @ ways[k] < 0.0
-    assert touch.hit.any()
+    motions = [np.repeat(part, 60, axis=0) for part in (starts, turns, ways)]
+    fractions = np.linspace(0.0, 0.9999 * touch.fraction, 60, axis=1).ravel()
+    assert (rb.collision.distance(moved(one, *motions, fractions), two).distance > 0.0).all()
+    hit = touch.hit
+    assert hit.any()
+    at = rb.collision.distance(moved(one, starts[hit], turns[hit], ways[hit], touch.fraction[hit]), two).distance
+    assert np.abs(at).max() < 1e-9
+    assert (np.einsum("ij,ij->i", touch.normal[hit], ways[hit]) < 0.0).all()
 
 
 def test_a_fast_ball_does_not_pass_a_thin_plate():

@@ -73,10 +73,11 @@ def meet(ground, poses, method, ground_first=False):
         simulation.state.position[:, body] = place + turn.apply(center)
         simulation.state.orientation[:, body] = turn.as_quat()
     found, answers = simulation.contacts, {}
+    world, separation, normal, bodies = found.world, found.separation, found.normal, np.array(found.bodies)
     for kind in poses:
-        rows = np.array([kind in pair for pair in found.bodies], dtype=bool)
-        sign = np.array([1.0 if pair[0] == kind else -1.0 for pair in found.bodies])[:, None]
-        answers[kind] = (found.world[rows], found.separation[rows], (sign * found.normal)[rows])
+        rows = (bodies == kind).any(axis=1)
+        sign = np.where(bodies[rows, 0] == kind, 1.0, -1.0)[:, None]
+        answers[kind] = (world[rows], separation[rows], sign * normal[rows])
     return answers
 
 
@@ -155,12 +156,13 @@ def test_what_slides_over_a_divided_face_meets_the_normal_of_the_face_only(metho
 @pytest.mark.parametrize("method", narrowphase.MENU)
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_the_order_of_mesh_and_solid_changes_nothing_however_deep(ground, method):
-    poses = {kind: pushed_in(kind, ground, 0.6, 6) for kind in SOLIDS}
+    # Overlaps so deep meet very many triangles; half of the places are enough.
+    poses = {kind: tuple(part[: WORLDS // 2] for part in pushed_in(kind, ground, 0.6, 6)) for kind in SOLIDS}
     one, other = (meet(GROUNDS[ground][0], poses, method, first) for first in (False, True))
     for kind in SOLIDS:
-        (s, _), (t, _) = deepest(one[kind]), deepest(other[kind])
+        (s, _), (t, _) = (deepest(answers[kind], WORLDS // 2) for answers in (one, other))
         np.testing.assert_allclose(s, t, atol=2e-6, err_msg=kind)
-        assert (s < 0.0).sum() > 0.5 * WORLDS
+        assert (s < 0.0).mean() > 0.5
 
 
 @pytest.mark.parametrize("method", narrowphase.MENU)

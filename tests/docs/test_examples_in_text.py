@@ -1,59 +1,77 @@
 """Every Python example in the README, the docs and the folder of examples runs as it stands.
 
-The examples of a page are run in one process, which spares each of them the loading of the package. Everyone has a
-folder and a namespace of its own.
+Each has a folder and a namespace of its own. Those of the README and the example of a machine run in processes of their
+own, as a reader would run them; the others run in the process of the tests, which spares them loading the package.
 """
 
 import re
+import runpy
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-RUNNER = textwrap.dedent("""
-    import os, pathlib, runpy, sys, traceback
-
-    failed = 0
-    for script in map(pathlib.Path, sys.argv[1:]):
-        os.chdir(script.parent)
-        try:
-            runpy.run_path(script.name, run_name="__main__")
-        except BaseException:
-            failed = 1
-            print(f"Example {script.stem}:", traceback.format_exc(), sep=chr(10), file=sys.stderr)
-    sys.exit(failed)
-""")
+README, PAGES = ROOT / "README.md", sorted((ROOT / "docs").glob("*.md"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+ALONE = "crank.py"
+pytestmark = pytest.mark.contacts
 
 
 def blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
 
 
+@pytest.fixture
+def drawn_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures go to files, as where there is no screen, and none is left open for the next example."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
+
+
+def run_alone(script: Path, folder: Path) -> str:
+    """What a script prints in a process of its own."""
+    done = subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_examples_of_the_readme_run_as_they_stand(tmp_path: Path) -> None:
+    for number, code in enumerate(blocks(README), 1):
+        script = tmp_path / str(number) / f"{number}.py"
+        script.parent.mkdir()
+        script.write_text(code, encoding="utf-8")
+        run_alone(script, script.parent)
+
+
+@pytest.mark.usefixtures("drawn_nowhere")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_the_examples_of_a_page_run_as_they_stand(page: Path, tmp_path: Path) -> None:
-    """From files in empty folders, as a reader would run them."""
-    scripts = []
+def test_the_examples_of_a_page_run_as_they_stand(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From files in empty folders."""
     for number, code in enumerate(blocks(page), 1):
-        scripts.append(tmp_path / str(number) / f"{number}.py")
-        scripts[-1].parent.mkdir()
-        scripts[-1].write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-c", RUNNER, *scripts], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+        script = tmp_path / str(number) / f"{number}.py"
+        script.parent.mkdir()
+        script.write_text(code, encoding="utf-8")
+        monkeypatch.chdir(script.parent)
+        runpy.run_path(script.name, run_name="__main__")
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
-def test_an_example_file_runs_and_says_something(script: Path, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+@pytest.mark.usefixtures("drawn_nowhere")
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_file_runs_and_says_something(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if script.name == ALONE:
+        assert run_alone(script, tmp_path).strip()
+        return
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out.strip()
 
 
 def test_the_example_of_the_readme_has_fifteen_lines() -> None:
-    code = blocks(ROOT / "README.md")[0]
+    code = blocks(README)[0]
     assert len([line for line in code.splitlines() if line.strip()]) <= 15

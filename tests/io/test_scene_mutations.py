@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import rattleback as rb
 from rattleback.io.scene_data import to_data
 
-MOST = max(300, settings().max_examples)
+# Files are mutated six times as often as anything else is tried.
+MOST = min(6 * settings().max_examples, 2000)
 COUPLED = {
     rb.Screw: {"pitch": 0.2},
     rb.Gear: {"axis_b": None, "ratio": 2.5},

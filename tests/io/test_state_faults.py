@@ -15,7 +15,8 @@ from rattleback.core.precision import PRECISION, numpy_real
 from rattleback.io import state_archive, state_file
 
 OTHER = "single" if PRECISION == "double" else "double"
-MOST = max(150, settings().max_examples)
+# Files are mutated three times as often as anything else is tried.
+MOST = min(3 * settings().max_examples, 2000)
 
 
 def small_scene():

@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.contacts, pytest.mark.filterwarnings("ignore::rattleba
 
 G = 9.81
 TEN_SWEEPS = rb.contacts.Impulse(max_sweeps=10)
-FEW, ALL, SHARE = 6, 30, 8
+FEW, ALL, SHARE = 3, 30, 9
 
 
 def pile(seed):

@@ -50,6 +50,7 @@ def tip(page):
     return page.stage.tree.forward(page.q)
 
 
+@pytest.mark.slow
 def test_the_mouse_drags_the_target_and_the_arm_follows(page, visit, keep, until):
     browser = visit(page.address, WIDE, HIGH)
     wanted = np.array(page.host.server.initial_camera.position)

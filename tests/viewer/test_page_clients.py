@@ -158,6 +158,7 @@ def test_a_window_that_is_closed_leaves_the_session_running(until):
     session.stop()
 
 
+@pytest.mark.slow
 def test_a_browser_shows_the_scene_and_shows_it_again_when_the_connection_was_lost(window, visit, keep, until):
     page = visit(window.address)
     window.session.play()
