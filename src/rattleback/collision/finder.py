@@ -132,18 +132,10 @@ class Finder:
         """Record the launches that look at all pairs of solids that may touch, and where their answers are."""
         geometry, items, look = self.geometry, self.items, self.look
         self._record_places(program)
-        if look is not None:
-            look.record_boxes(program)
-        if look is not None and self.sieve is None and int(MESH) not in geometry.kinds:
-            with program.when(look.prospects.changed):
-                self._record_items(program)
-        else:
+        if look is None:
             self._record_items(program)
-        if look is not None:
-            record_strikes(program, look.outlook, self.pairs)
-            with program.when(look.prospects.unforeseen):
-                program.share(widen_struck, geometry.count, look.outlook)
-                self._record_items(program)
+        else:
+            self._record_items_ahead(program, look)
         for name, (needed, room) in self.buffers().items():
             if name != "contacts":
                 program.launch(raise_when_full, 1, needed, room, stop)
@@ -200,6 +192,19 @@ class Finder:
         flag = getattr(self.broad, "wants_renewal", None)
         if flag is not None and flag.numpy()[0]:
             self.broad.renew()
+
+    def _record_items_ahead(self, program: Program, look: LookAhead) -> None:
+        """Record what lists pairs by boxes that look ahead: where these are new, and again where strikes lie ahead."""
+        look.record_boxes(program)
+        if self.sieve is None and int(MESH) not in self.geometry.kinds:
+            with program.when(look.prospects.changed):
+                self._record_items(program)
+        else:
+            self._record_items(program)
+        record_strikes(program, look.outlook, self.pairs)
+        with program.when(look.prospects.unforeseen):
+            program.share(widen_struck, self.geometry.count, look.outlook)
+            self._record_items(program)
 
     def _record_items(self, program: Program) -> None:
         """Record what lists the pairs and what of them is to be looked at: by their boxes; of meshes, by places too."""
