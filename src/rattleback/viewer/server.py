@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import logging
 import threading
-import warnings
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +53,6 @@ def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserSe
     viser = load_viser()
     with _making, _gated(gate), _quiet():
         server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
-    # A thread may still have something to say when the last reader has gone.
-    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     # viser ends what is left of its servers at exit, after this.
     atexit.register(_hush)
     _close_tunnels(server)
@@ -79,7 +76,8 @@ def send_poses(handle: Any, positions: Any, turns: Any) -> None:
 
 
 def stop_server(server: viser.ViserServer) -> None:
-    """End a server, without a word."""
+    """End a server, without a word, also where a thread still has something to say when the last reader has gone."""
+    server._websock_server._broadcast_buffer._warned_push_after_done = True
     with _quiet():
         server.stop()
 
