@@ -79,18 +79,20 @@ def owner(memory: ContactMemory, k: int, a: int) -> int:
     return low
 
 
+@wp.func
+def repeats(memory: ContactMemory, a: int, k: int) -> bool:
+    """Whether a contact of A is another point of the same pair as the one before it, which says nothing new."""
+    return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
+
+
 @wp.kernel(enable_backward=False)
 def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
     a = int(0)
-    row = int(-1)
-    b = int(-1)
     for k in range(wp.tid(), outlook.memory.count[0], lanes):
         a = owner(outlook.memory, k, a)
-        # The other points of two colliders say nothing new.
-        if a == row and outlook.memory.collider[k] == b:
+        if repeats(outlook.memory, a, k):
             continue
-        row = a
         b = outlook.memory.collider[k]
         body = outlook.colliders.body[a]
         other = outlook.colliders.body[b]
@@ -106,13 +108,10 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
 def pass_blows_on(outlook: Outlook, lanes: int) -> None:
     """What is struck strikes what it touches."""
     a = int(0)
-    row = int(-1)
-    b = int(-1)
     for k in range(wp.tid(), outlook.memory.count[0], lanes):
         a = owner(outlook.memory, k, a)
-        if a == row and outlook.memory.collider[k] == b:
+        if repeats(outlook.memory, a, k):
             continue
-        row = a
         b = outlook.memory.collider[k]
         wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
         wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
