@@ -77,11 +77,12 @@ class Mouse:
         if (bodies := bodies_of(self._window)) is None:
             return
         for handle in bodies.handles:
-            handle.on_click(self._clicked)
             if self._can_move(bodies, handle):
                 handle.on_drag("left")(self._pushed)
                 handle.on_drag("left", modifier="cmd/ctrl")(self._thrust)
                 handle.on_drag("left", modifier="shift")(self._pulled)
+            # Last, so that a page on which a click is heard hears a drag as well.
+            handle.on_click(self._clicked)
 
     def _can_move(self, bodies: Bodies, handle: Any) -> bool:
         """Whether a body of a batch can be moved; a drag on any other turns the camera."""
