@@ -37,7 +37,7 @@ SHAPES = {
 }
 ONLY_STATIC = ("plane", "mesh", "height_field")
 MEETINGS = [(a, b) for a in SHAPES for b in SHAPES if a not in ONLY_STATIC or b not in ONLY_STATIC]
-WORLDS, REACH = 24, 0.5
+WORLDS, REACH = 32, 0.5
 TURN = Rotation.random(random_state=10).as_matrix()
 
 
@@ -71,8 +71,11 @@ def spread_out(simulation, turn=None):
 
 
 def deepest(simulation):
-    """For every pair and world, the least separation, its normal from body 1 to body 0, and the number of points."""
-    found, answers = simulation.contacts, {}
+    """For every pair and world, the least separation, its normal from body 1 to body 0, and whether there is no other.
+
+    Two solids in one place, most of them symmetric about it, can leave each other by several ways that are as short.
+    """
+    found, answers, place = simulation.contacts, {}, simulation.state.position
     assert np.isfinite(found.point).all()
     assert np.isfinite(found.separation).all()
     np.testing.assert_allclose(np.linalg.norm(found.normal, axis=1), 1.0, atol=1e-9)
@@ -80,7 +83,9 @@ def deepest(simulation):
         assert one.split()[0] == other.split()[0]
         key = (int(one.split()[0]), int(found.world[row]))
         if key not in answers or found.separation[row] < answers[key][0]:
-            answers[key] = (found.separation[row], found.normal[row] * (1 if one.endswith("0") else -1))
+            here, there = (place[key[1], simulation.model.index(name)] for name in (one, other))
+            normal = found.normal[row] * (1 if one.endswith("0") else -1)
+            answers[key] = (found.separation[row], normal, bool((here != there).any()))
     return answers
 
 
@@ -94,7 +99,7 @@ def answers_of(method, how="plain"):
 
 def compare(one, other, pairs, turn=None):
     """Two sets of answers say the same, but for pairs right at the contact distance and normals that are not unique."""
-    turn, together, same = np.eye(3) if turn is None else turn, 0, 0
+    turn, together = np.eye(3) if turn is None else turn, 0
     for key in sorted(one.keys() | other.keys()):
         if MEETINGS[key[0]] not in pairs:
             continue
@@ -102,9 +107,8 @@ def compare(one, other, pairs, turn=None):
         assert s == pytest.approx(t, abs=2e-6), (MEETINGS[key[0]], key)
         if key in one and key in other:
             together += 1
-            same += bool(turn @ one[key][1] @ other[key][1] > 1.0 - 1e-4)
+            assert not one[key][2] or turn @ one[key][1] @ other[key][1] > 1.0 - 1e-4, (MEETINGS[key[0]], key)
     assert together > 0.6 * WORLDS * len(pairs)
-    assert same > 0.97 * together
 
 
 MESHED = [pair for pair in MEETINGS if "mesh" in pair]
@@ -163,9 +167,9 @@ def test_another_library_finds_the_same_distances_from_surfaces(method):
     simulation = all_meetings(method)
     spread_out(simulation)
     state, answers, seen = simulation.state, deepest(simulation), 0
-    for (k, world), (separation, _) in answers.items():
+    for (k, world), (separation, *_) in answers.items():
         pair = MEETINGS[k]
-        if separation < 1e-3 or pair[0] not in ("mesh", "height_field") or pair[1] in ("compound", "convex_hull"):
+        if pair[0] not in ("mesh", "height_field") or pair[1] in ("compound", "convex_hull"):
             continue
         places = []
         for side in range(2):
@@ -175,6 +179,8 @@ def test_another_library_finds_the_same_distances_from_surfaces(method):
             places.append(coal.Transform3s(turn, state.position[world, body] - turn @ center))
         shapes = [oracle_shape(coal, name) for name in pair]
         said = coal.distance(shapes[0], places[0], shapes[1], places[1], coal.DistanceRequest(), coal.DistanceResult())
-        assert separation == pytest.approx(said, abs=1e-5), (pair, world)
-        seen += 1
+        # Of what overlaps, the other library knows the depths of single triangles only.
+        if said > 1e-3:
+            assert separation == pytest.approx(said, abs=1e-5), (pair, world)
+            seen += 1
     assert seen > 20

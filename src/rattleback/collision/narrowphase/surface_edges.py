@@ -9,7 +9,8 @@ also point out of it:
 
     n · Σ α_t n_t ≥ 0
 
-n_t normals of the triangles around q, α_t their angles there (π for both sides of an edge).
+n_t normals of the triangles around q, α_t their angles there (π for both sides of an edge). Of the triangle nearest to
+a solid that touches none, this sum tells whether the solid lies outside or inside. A sheet is seen from either side.
 
 Reference: Bærentzen and Aanæs (2005), Signed distance computation using the angle weighted pseudonormal.
 """
@@ -33,7 +34,7 @@ FAN = wp.constant(64)
 
 # What an answer is: none; valid on the face; valid on an edge or a corner; valid, but another triangle has it and
 # is seen less flat; replaced after EPA left by the border, by the back, by the back with most of the solid behind;
-# replaced where the solid is behind the triangle without touching it.
+# replaced where the solid is behind the triangle without touching it; none, because it comes from inside the surface.
 NONE = wp.constant(0)
 FACE = wp.constant(1)
 EDGE = wp.constant(2)
@@ -42,6 +43,7 @@ SIDE = wp.constant(4)
 BACK = wp.constant(5)
 DEEP = wp.constant(6)
 UNDER = wp.constant(7)
+INSIDE = wp.constant(8)
 
 
 @wp.struct
@@ -126,21 +128,25 @@ def opening(t: Triangle, hulls: Hulls, surfaces: Surfaces, h: int) -> real:
 
 
 @wp.func
+def facing_of(t: Triangle, n: vec3, normal: vec3) -> real:
+    """Cosine between an answer's normal and that of a triangle; of a sheet, with the nearer of its two sides."""
+    facing = wp.dot(n, normal)
+    return wp.where(t.is_solid == 1, facing, wp.abs(facing))
+
+
+@wp.func
 def judge_edge(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, h: int) -> int:
     """What an answer with normal n is whose point is on an edge of the triangle."""
-    facing = wp.dot(n, t.normal)
+    facing = facing_of(t, n, t.normal)
     g = twin_of(t, surfaces, h)
     if g < 0:
-        return wp.where(t.is_solid == 1 and facing < real(0.0), NONE, EDGE)
+        return wp.where(facing < real(0.0), INSIDE, EDGE)
     other = normal_at(t, surfaces, g)
     if rises(n, wp.cross(other, corner_at(t, hulls, surfaces, next_of(g)) - corner_at(t, hulls, surfaces, g))):
         return NONE
     if t.is_solid == 1 and wp.dot(n, normal_at(t, surfaces, h) + other) < real(0.0):
-        return NONE
-    beyond = wp.dot(n, other)
-    if t.is_solid == 0:
-        beyond = wp.abs(beyond)
-    return wp.where(facing < ALIKE and beyond > facing + NEAR, DOUBLE, EDGE)
+        return INSIDE
+    return wp.where(facing < ALIKE and facing_of(t, n, other) > facing + NEAR, DOUBLE, EDGE)
 
 
 @wp.func
@@ -160,7 +166,7 @@ def judge_corner(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, start: 
             return NONE
         normal = normal_at(t, surfaces, h)
         outward += opening(t, hulls, surfaces, h) * normal
-        best = wp.max(best, wp.where(t.is_solid == 1, wp.dot(n, normal), wp.abs(wp.dot(n, normal))))
+        best = wp.max(best, facing_of(t, n, normal))
         # Around the corner one way; where the surface ends, from the start the other way.
         if not back:
             h = twin_of(t, surfaces, before(h))
@@ -174,8 +180,8 @@ def judge_corner(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, start: 
             if h >= 0:
                 h = next_of(h)
     if t.is_solid == 1 and wp.dot(n, outward) < real(0.0):
-        return NONE
-    facing = wp.dot(n, t.normal)
+        return INSIDE
+    facing = facing_of(t, n, t.normal)
     return wp.where(facing < ALIKE and best > facing + NEAR, DOUBLE, EDGE)
 
 
@@ -183,7 +189,7 @@ def judge_corner(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, start: 
 def judge(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, q: vec3) -> int:
     """What an answer is that is not on the face, with normal n at a point q of the triangle."""
     near = NEAR * t.size
-    kind = int(NONE)
+    kind = wp.where(facing_of(t, n, t.normal) < real(0.0), INSIDE, NONE)
     for k in range(3):
         h = 3 * t.part + k
         if inward(t, hulls, surfaces, h, q) <= near:
@@ -193,3 +199,10 @@ def judge(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, q: vec3) -> in
             if inward(t, hulls, surfaces, next_of(h), q) <= near:
                 return judge_corner(t, hulls, surfaces, n, next_of(h))
     return kind
+
+
+@wp.func
+def has_normal(t: Triangle, hulls: Hulls, surfaces: Surfaces, n: vec3, q: vec3) -> bool:
+    """Whether the surface has a normal n at a point q of the triangle's border."""
+    kind = judge(t, hulls, surfaces, n, q)
+    return kind != NONE and kind != INSIDE

@@ -11,8 +11,9 @@ border or its back, the normal becomes n_t and the separation is measured along 
 not over the triangle does not touch it. So a tessellated plane has one normal.
 
 Behind the triangles of a closed mesh or a height field there is solid: a solid that has sunk in is moved out along n_t,
-as long as its far side is still in front. A sheet, that is, an open mesh, has two sides, each with its own n_t; the one
-that the middle of the other solid is on counts. Beyond the rim of a height field there is nothing.
+as long as its far side is still in front. One that lies wholly inside has no contacts; see ``surface_inside``. A sheet,
+that is, an open mesh, has two sides, each with its own n_t; the one that the middle of the other solid is on counts.
+Beyond the rim of a height field there is nothing.
 
 Where the triangles of a pair bulge, ``surface_ridges`` knows the shortest way out. An answer that touches is kept if
 it has that normal, or one beside it and is no deeper. Elsewhere the other triangles of the same pair tell which of the
@@ -38,7 +39,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.closest import Closest, Found, swapped, with_shells, write_found
-from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.colliders import Colliders, Hulls, PlacedColliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.narrowphase.surface_arcs import over_edges
@@ -49,6 +50,7 @@ from rattleback.collision.narrowphase.surface_edges import (
     DOUBLE,
     EDGE,
     FACE,
+    INSIDE,
     NEAR,
     NONE,
     ON_FACE,
@@ -59,12 +61,13 @@ from rattleback.collision.narrowphase.surface_edges import (
     judge,
     triangle_at,
 )
+from rattleback.collision.narrowphase.surface_inside import Verdicts, look_inside
 from rattleback.collision.narrowphase.surface_ridges import Ridges, record_ridges
 from rattleback.collision.outlines import across, outline
 from rattleback.collision.regions import Faces, draw_lines, find_corners
 from rattleback.collision.solid import ELLIPSOID, MESH, SPHERE, Solid, load, middle, support
 from rattleback.collision.surface import Surfaces
-from rattleback.core.arrays import allocate, field, group
+from rattleback.core.arrays import allocate
 from rattleback.core.precision import real, vec3, vec4
 
 # Depths that differ by no more than this factor are about the same; most of a solid is this part of its width.
@@ -72,14 +75,6 @@ AS_DEEP = wp.constant(real(2.0))
 MOST = wp.constant(real(0.75))
 # Angle by which a normal may differ from that of the way out of a ridge and stand beside it [rad].
 BESIDE = wp.constant(real(0.45))
-
-
-@group(axis="items")
-class Verdicts:
-    """What is thought of the answers."""
-
-    kind: wp.int32 = field("1", "what the answer is")
-    kept: wp.int32 = field("1", "1 where it stays")
 
 
 @wp.func
@@ -180,6 +175,9 @@ def mend(
     reach = gap + items.ahead[i]
     if part < 0 or found.separation[i] > reach:
         return
+    if verdicts.inside[items.first[items.pair[i]]] == 1:
+        found.separation[i] = LARGE
+        return
     a = items.a[i]
     turned = colliders.kind[a] == MESH
     mesh = wp.where(turned, a, items.b[i])
@@ -199,6 +197,8 @@ def mend(
         kind = NONE
     elif wp.length(n - t.normal) > ON_FACE * NEAR:
         kind = judge(t, hulls, surfaces, n, q)
+        if kind == INSIDE:
+            kind = NONE
     low = support(other, hulls, -t.normal)
     if kind == FACE and (
         found.separation[i] + other.round + body.round <= real(0.0) or is_over(t, hulls, surfaces, low)
@@ -353,7 +353,10 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
     count = int(items.a.shape[0])
     verdicts = allocate(Verdicts, {"items": count}, geometry.device)
     tables = (geometry.colliders, places, geometry.hulls, geometry.surfaces)
+    placed = PlacedColliders()
+    placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     ridges = record_ridges(program, geometry, items, places, found)
+    program.share(look_inside, count, items, placed, geometry.surfaces, gap, found, verdicts)
     program.launch(mend, count, items, *tables, gap, found, verdicts)
     program.launch(settle, count, items, geometry.colliders, gap, found, ridges, verdicts)
     program.launch(finish, count, items, geometry.colliders, ridges, verdicts, found)

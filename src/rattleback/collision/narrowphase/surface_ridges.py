@@ -27,7 +27,7 @@ from rattleback.collision.narrowphase.point_polyhedron import point_triangle
 from rattleback.collision.narrowphase.refine import refined
 from rattleback.collision.narrowphase.separation import largest
 from rattleback.collision.narrowphase.simplex import LARGE
-from rattleback.collision.narrowphase.surface_edges import NEAR, NONE, ON_FACE, Triangle, judge, triangle_at
+from rattleback.collision.narrowphase.surface_edges import NEAR, ON_FACE, Triangle, has_normal, triangle_at
 from rattleback.collision.solid import MESH, SPHERE, Solid, load, support, support_local
 from rattleback.collision.surface import Surfaces
 from rattleback.core.arrays import allocate, each, field, group
@@ -172,7 +172,7 @@ def best_start(
                 evaluated = evaluated + 1
             if answer.separation > best.separation:
                 q = wp.where(patch.turned, found.point_a[i], found.point_b[i]) - patch.hull.round * n
-                if k % 2 == 0 or judge(t, corners, surfaces, n, q) != NONE:
+                if k % 2 == 0 or has_normal(t, corners, surfaces, n, q):
                     best = answer
     return best
 
@@ -197,7 +197,7 @@ def carrier_of(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, a
         return -1
     t = triangle_of(items, patch, corners, surfaces, i)
     turned = wp.length(answer.normal - t.normal) > ON_FACE * NEAR
-    if turned and judge(t, corners, surfaces, answer.normal, answer.point_b) == NONE:
+    if turned and not has_normal(t, corners, surfaces, answer.normal, answer.point_b):
         return -1
     return i
 
