@@ -75,8 +75,9 @@ COLUMNS: dict[str, list[Column]] = {
     ],
     "pile": [
         ("ms a step while cubes fall", "falling", 1, ".3g"),
-        ("at rest", "at rest", 1, ".3g"),
-        ("mean speed at rest, mm/s", "speed", 1e3, ".2g"),
+        ("after 4 to 6 s", "rocking", 1, ".3g"),
+        ("after 10 to 12 s", "at rest", 1, ".3g"),
+        ("mean speed in the end, mm/s", "speed", 1e3, ".2g"),
         *OVERLAPS,
     ],
     "funnel": [
@@ -96,7 +97,7 @@ COLUMNS: dict[str, list[Column]] = {
 }
 WORDS = {
     "wall": "A wall of 252 bricks for 5 s, hit at 1.57 s; h = 0.005 s:",
-    "pile": "A heap of 1,000 cubes for 6 s, h = 0.005 s:",
+    "pile": "A heap of 1,000 cubes for 12 s, h = 0.005 s:",
     "funnel": "A funnel of 1,000 cubes for 3 s, while they gather in it, h = 0.001 s:",
     "incline": "Ten cubes on an inclined plane for 11 s, braking from 5 s on, h = 0.001 s:",
 }

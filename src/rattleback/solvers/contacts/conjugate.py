@@ -28,8 +28,8 @@ from rattleback.solvers.contacts.patch import SET_ASIDE, Patches, Pressing, loca
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import TINY, apply
 
-# Sweeps before they are worth what they cost.
-PLAIN = 10
+# Sweeps before they are worth what they cost, and where joints keep contacts off or all is slow.
+PLAIN, EARLY = 10, 3
 # Two directions are one where their determinant is less than this, beside the product of their squares.
 PARALLEL = wp.constant(real(1e-12))
 # How many sweeps a step is worth at most.

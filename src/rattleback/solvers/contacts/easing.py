@@ -32,7 +32,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of, world
-from rattleback.solvers.contacts.rounds import Rounds, reopen
+from rattleback.solvers.contacts.rounds import Rounds
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -150,6 +150,16 @@ def scale_patch(pressing: Pressing, k: int, s: real) -> None:
 
 
 @wp.kernel(enable_backward=False)
+def find_left(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real) -> None:
+    """Worlds whose sweeps have ended outside their tolerance are busy."""
+    w = wp.tid()
+    off = wp.max(rounds.along[w], rounds.across[w]) > tolerance
+    rounds.busy[w] = wp.where(wanted[w] == 1 and off, 1, 0)
+    if rounds.busy[w] == 1:
+        rounds.any_busy[0] = 1
+
+
+@wp.kernel(enable_backward=False)
 def begin_blows(rounds: Rounds) -> None:
     """Nobody has been looked at."""
     rounds.busy[wp.tid()] = 0
@@ -263,7 +273,7 @@ class Easer:
             tolerance: Largest residual [m/s].
         """
         bench = self.bench
-        bench.for_worlds(reopen, self.rounds, wanted, tolerance)
+        bench.for_worlds(find_left, self.rounds, wanted, tolerance)
         with bench.program.when(self.rounds.any_busy):
             self._ease(motion)
 

@@ -21,12 +21,11 @@ import warp as wp
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.conjugate import PLAIN, Directions, begin_directions, keep_better, try_better
+from rattleback.solvers.contacts.conjugate import Directions, begin_directions, keep_better, try_better
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import SET_ASIDE, Pressing
 from rattleback.solvers.contacts.rounds import (
     Rounds,
-    begin_rounds,
     judge,
     judge_plain,
     next_sweep,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from rattleback.problem.joint_answer import JointAnswer
     from rattleback.solvers.contacts.sweeper import Sweeper
 
-# Sweeps before conjugate directions are worth what they cost where joints keep contacts off.
-JOINTED_PLAIN = 3
 # Sweeps that move bodies apart that have no joints.
 FREELY = wp.constant(2)
 
@@ -104,14 +101,14 @@ class Exchange:
         """
         sweeper, rounds = self.sweeper, self.sweeper.rounds
         program, worlds = sweeper.program, sweeper.worlds
-        plain = [most if sweeper.palette is not None else min(most, sweeps) for sweeps in (PLAIN, JOINTED_PLAIN)]
+        plain = sweeper.plain(most)
         self.answer.note(motion)
-        program.launch(begin_rounds, worlds, rounds, wanted)
+        sweeper.begin(tolerance, wanted, counts)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion, tolerance, counts)
             program.launch(judge_plain, worlds, rounds, tolerance, *plain)
         if plain[1] < most - 1:
-            program.launch(reopen, worlds, rounds, wanted, tolerance)
+            program.launch(reopen, worlds, rounds, wanted, tolerance, most)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most, counts)
         if sweeper.shocks and most > 1:

@@ -25,6 +25,8 @@ from rattleback.solvers.contacts.patch import Pressing, answer, local, place_poi
 
 HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
+# Part of the tolerance up to which it is not known what a velocity is.
+SLIGHT = wp.constant(real(0.1))
 
 
 @wp.struct
@@ -259,20 +261,22 @@ def keep_points(
 ) -> None:
     """What the points remember, by the rows of the contacts found last.
 
-    A load that the end of the step did not need as its start did was a blow, and does not go on.
+    A load that the end of the step did not need as its start did was a blow, and does not go on; by how little it is
+    off is not known to better than the tolerance, and who took only what is less would lose load in each step.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         if stop[0] != 0:
             continue
         stepped = ground.memory.pending[0] == ADVANCED
         half = HALF * real(taken[pressing.patches.world[k]])
+        slight = SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0]
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             force = pressing.points.force[c]
             pushed = half * force[0]
-            if stepped and pressing.points.impulse[c][0] < pushed:
+            if stepped and pressing.points.impulse[c][0] < pushed - slight:
                 force = (pressing.points.impulse[c][0] / pushed) * force
             ground.memory.force[pressing.patches.contact[k] + i] = world(n, t, force)
             ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]

@@ -6,6 +6,11 @@
 
 On one thread patches are swept in their order, and back where that does not suffice: a sweep forth and back is
 symmetric, which conjugate directions want.
+
+What lies still needs a finer residual than what moves. A velocity that is within the tolerance at the foot of a column
+is ten times that at its top, and the loads that stop it there are not those that it rests on: a heap that is stopped
+only to within its tolerance creeps and rocks for ever, at ten times the tolerance, and that takes more sweeps in each
+step than rest does. So where hardly anything moves sweeps go on to a part of the fastest velocity.
 """
 
 import warp as wp
@@ -20,6 +25,13 @@ from rattleback.solvers.contacts.sweep import push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
 LITTLE = wp.constant(real(0.01))
+# Part of the fastest velocity of a world that sweeps go on to, and the part of the tolerance below which they do not.
+CALM = wp.constant(real(0.01))
+FINEST = wp.constant(real(0.03))
+# Multiple of the tolerance up to which that part is slow.
+SLOW = wp.constant(real(10.0))
+# No residual is as large.
+ANY = wp.constant(real(1e30))
 
 
 @group(axis="worlds")
@@ -30,6 +42,7 @@ class Rounds:
     sweeps: wp.int32 = field("1", "sweeps done")
     along: real = field("m/s", "largest residual along a normal in the last sweep")
     across: real = field("m/s", "the same across")
+    aim: real = field("m/s", "residual that the world is swept to where that is finer than its tolerance")
     jointed: real = field("m/s", "largest residual where joints hold a body, in the last sweep")
     beginning: real = field("m/s", "largest residual of the first sweep")
     turn: wp.int32 = field("1", "sweeps that any world has done", axis="flags")
@@ -48,8 +61,30 @@ def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
     rounds.along[w] = real(0.0)
     rounds.across[w] = real(0.0)
     rounds.beginning[w] = real(0.0)
+    rounds.aim[w] = ANY
     rounds.any_busy[0] = 1
     rounds.turn[0] = 0
+
+
+@wp.kernel(enable_backward=False)
+def find_aims(bodies: Bodies, motion: Motion, rounds: Rounds, tolerance: real) -> None:
+    """The residual that what hardly moves is swept to, on one thread."""
+    for w in range(rounds.aim.shape[0]):
+        rounds.aim[w] = FINEST * tolerance
+    for i in range(bodies.world.shape[0]):
+        if bodies.inverse_mass[i] > real(0.0):
+            moments = bodies.moments[i]
+            spin = bodies.inverse_mass[i] * (moments[0] + moments[1] + moments[2])
+            v = motion.velocity[i]
+            turn = motion.angular_velocity[i]
+            speed = wp.sqrt(wp.dot(v, v) + spin * wp.dot(turn, turn))
+            rounds.aim[bodies.world[i]] = wp.max(rounds.aim[bodies.world[i]], CALM * speed)
+
+
+@wp.func
+def goal(rounds: Rounds, w: int, tolerance: real) -> real:
+    """The residual that a world is swept to."""
+    return wp.min(tolerance, rounds.aim[w])
 
 
 @wp.kernel(enable_backward=False)
@@ -80,22 +115,25 @@ def judge_world(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -
 @wp.kernel(enable_backward=False)
 def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
     """A sweep is done: which worlds go on."""
-    judge_world(rounds, wp.tid(), tolerance, most, cost)
-
-
-@wp.kernel(enable_backward=False)
-def judge_plain(rounds: Rounds, tolerance: real, most: int, most_jointed: int) -> None:
-    """A plain sweep is done: which worlds go on, fewer times where it is joints that keep contacts off."""
     w = wp.tid()
-    judge_world(rounds, w, tolerance, wp.where(rounds.jointed[w] > tolerance, most_jointed, most), 1)
+    judge_world(rounds, w, goal(rounds, w, tolerance), most, cost)
 
 
 @wp.kernel(enable_backward=False)
-def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real) -> None:
-    """Worlds whose residual is still too large are swept on, in another way."""
+def judge_plain(rounds: Rounds, tolerance: real, most: int, early: int) -> None:
+    """A plain sweep is done: which worlds go on, fewer times where joints keep contacts off or all is slow."""
+    w = wp.tid()
+    few = rounds.jointed[w] > tolerance or rounds.aim[w] < SLOW * tolerance
+    judge_world(rounds, w, goal(rounds, w, tolerance), wp.where(few, early, most), 1)
+
+
+@wp.kernel(enable_backward=False)
+def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: int) -> None:
+    """Worlds whose residual is still too large are swept on, in another way, if sweeps forth and back are left."""
     w = wp.tid()
     worst = wp.max(rounds.along[w], rounds.across[w])
-    rounds.busy[w] = wp.where(wanted[w] == 1 and worst > tolerance, 1, 0)
+    off = worst > goal(rounds, w, tolerance) and rounds.sweeps[w] + 2 <= most
+    rounds.busy[w] = wp.where(wanted[w] == 1 and off, 1, 0)
     if rounds.busy[w] == 1:
         rounds.any_busy[0] = 1
 
@@ -173,7 +211,7 @@ def sweep_in_order(
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance))
             rounds.along[w] = wp.max(rounds.along[w], along)
             rounds.across[w] = wp.max(rounds.across[w], across)
             if pressing.patches.jointed[k] == 1:
@@ -191,8 +229,9 @@ def sweep_back(
     count = graph.total[0]
     for i in range(count):
         k = count - 1 - i
-        if rounds.busy[pressing.patches.world[k]] == 1 and not is_quiet(pressing, k):
-            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance)
+        w = pressing.patches.world[k]
+        if rounds.busy[w] == 1 and not is_quiet(pressing, k):
+            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance))
 
 
 @wp.kernel(enable_backward=False)

@@ -9,7 +9,7 @@ from rattleback.core import arrays
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.colours import Palette
-from rattleback.solvers.contacts.conjugate import PLAIN, Directions, begin_directions, go_on
+from rattleback.solvers.contacts.conjugate import EARLY, PLAIN, Directions, begin_directions, go_on
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.patch import Pressing
@@ -17,8 +17,10 @@ from rattleback.solvers.contacts.rounds import (
     Rounds,
     begin_exchange,
     begin_rounds,
+    find_aims,
     judge,
     judge_exchange,
+    judge_plain,
     next_exchange,
     next_sweep,
     push_in_order,
@@ -39,6 +41,10 @@ class Sweeper:
         graph: Their number.
         rounds: Who is busy.
         palette: What sweeps colour by colour; None to go in order, on one thread.
+
+    Attributes:
+        easer: What eases impulses that create energy; None to leave them.
+        state: The motion that says how fast a world moves; None to sweep none to a finer residual than its tolerance.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class Sweeper:
         }
         self.directions = arrays.allocate(Directions, counts, device)
         self.easer: Easer | None = None
+        self.state: Motion | None = None
 
     def push(self, motion: Motion) -> None:
         """Record what applies the impulses all points have to the velocities of a motion."""
@@ -104,19 +111,35 @@ class Sweeper:
         program, rounds = self.program, self.rounds
         finish = finish and most > 1
         wanted = self.everywhere if wanted is None else wanted
-        plain = most if self.palette is not None else min(most, PLAIN)
-        program.launch(begin_rounds, self.worlds, rounds, wanted)
+        plain = self.plain(most)
+        self.begin(tolerance, wanted, finish)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion, tolerance)
-            program.launch(judge, self.worlds, rounds, tolerance, plain, 1)
-        if plain < most - 1:
-            program.launch(reopen, self.worlds, rounds, wanted, tolerance)
+            program.launch(judge_plain, self.worlds, rounds, tolerance, *plain)
+        if plain[1] < most - 1:
+            program.launch(reopen, self.worlds, rounds, wanted, tolerance, most)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
         if self.easer is not None and finish:
             self.easer.ease_left(motion, wanted, tolerance)
         if self.shocks and finish:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
+
+    def plain(self, most: int) -> tuple[int, int]:
+        """Sweeps of ``most`` that come before conjugate directions, and those where these come early."""
+        return (most, most) if self.palette is not None else (min(most, PLAIN), min(most, EARLY))
+
+    def begin(self, tolerance: float, wanted: Any, calms: bool) -> None:
+        """Record that sweeps begin.
+
+        Args:
+            tolerance: Largest residual [m/s].
+            wanted: 1 for every world that is to be swept.
+            calms: Whether worlds in which hardly anything moves are swept to a finer one.
+        """
+        self.program.launch(begin_rounds, self.worlds, self.rounds, wanted)
+        if calms and self.state is not None:
+            self.program.launch(find_aims, 1, self.bodies, self.state, self.rounds, tolerance)
 
     def _sweep_once(self, motion: Motion, tolerance: float) -> None:
         self.program.launch(next_sweep, self.worlds, self.rounds)
