@@ -29,10 +29,11 @@ WHERE = Path("out")
 CRADLES = tuple(f"cradle{lifted}" for lifted in (1, 2, 3, 4))
 SCENES = ("wall", "pile", "funnel", "incline", *CRADLES)
 # Name, module, nothing, settings; a setting of rattleback is a preset; "sleep" is balanced with bodies that sleep, and
-# "4 sweeps" balanced with no more of them.
+# "20 sweeps" and "4 sweeps" are balanced with no more of them.
 ENGINES: list[Kind] = [
     ("rattleback, accurate", OWN_MODULE, "", {"RATTLEBACK_PRESET": "accurate"}),
     ("rattleback, balanced", OWN_MODULE, "", {"RATTLEBACK_PRESET": "balanced"}),
+    ("rattleback, 20 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "20"}),
     ("rattleback, 4 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "4"}),
     ("rattleback, fast", OWN_MODULE, "", {"RATTLEBACK_PRESET": "fast"}),
     ("rattleback, sleep", OWN_MODULE, "", {"RATTLEBACK_SLEEP": "1"}),
@@ -50,6 +51,7 @@ PACKAGES = {"rapier_peer": "rapier3d", "mujoco_peer": "mujoco", "bullet_peer": "
 ONLY = {
     "Rapier, sleep": ("wall", "pile"),
     "rattleback, sleep": ("wall", "pile", "funnel"),
+    "rattleback, 20 sweeps": ("pile",),
     "rattleback, 4 sweeps": ("wall", "pile", "funnel"),
     "MuJoCo": ("wall", "pile", "incline", *CRADLES),
     "MuJoCo, CG": ("wall", "pile"),

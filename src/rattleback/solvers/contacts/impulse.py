@@ -271,7 +271,8 @@ class ContactImpulses:
                     self._exchange(self._stop, correct)
             rows = max(len(self.contacts.part), len(memory.first))
             bench.program.share(remember, rows, self.contacts, memory, bench.stop)
-            self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.taken, bench.stop)
+            kept = (self.ground, self.graph, self.pressing, self.rounds, self.taken, bench.stop)
+            self._for_patches(resting.keep_points, *kept)
             bench.program.launch(resting.note_settled, 1, memory, bench.stop)
 
     def _stop(self, which: Any) -> None:

@@ -22,10 +22,11 @@ from rattleback.model.state import Clock, Motion
 from rattleback.model.surfaces import PairRules, Surfaces, combine
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, answer, local, place_points, twist_of, world
+from rattleback.solvers.contacts.rounds import Rounds
 
 HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
-# Part of the tolerance up to which it is not known what a velocity is.
+# Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
 
 
@@ -257,19 +258,27 @@ def keep_forces(
 
 @wp.kernel(enable_backward=False)
 def keep_points(
-    ground: Footing, graph: Graph, pressing: Pressing, taken: wp.array[wp.float64], stop: wp.array[wp.int32], lanes: int
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    rounds: Rounds,
+    taken: wp.array[wp.float64],
+    stop: wp.array[wp.int32],
+    lanes: int,
 ) -> None:
     """What the points remember, by the rows of the contacts found last.
 
-    A load that the end of the step did not need as its start did was a blow, and does not go on; by how little it is
-    off is not known to better than the tolerance, and who took only what is less would lose load in each step.
+    A load that the end of the step did not need as its start did was a blow, and does not go on. Where sweeps have met
+    the tolerance, what is off by a little is none: to take only what is less would lose some load in each step.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         if stop[0] != 0:
             continue
         stepped = ground.memory.pending[0] == ADVANCED
-        half = HALF * real(taken[pressing.patches.world[k]])
-        slight = SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0]
+        w = pressing.patches.world[k]
+        half = HALF * real(taken[w])
+        met = wp.max(rounds.along[w], rounds.across[w]) <= ground.limits.speed
+        slight = wp.where(met, SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0], ZERO)
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
