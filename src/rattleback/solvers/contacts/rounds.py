@@ -28,6 +28,8 @@ LITTLE = wp.constant(real(0.01))
 # Part of the fastest velocity of a world that sweeps go on to, and the part of the tolerance below which they do not.
 CALM = wp.constant(real(0.01))
 FINEST = wp.constant(real(0.03))
+# Sweeps after which the tolerance does: what has not come to rest by then takes its time.
+ENOUGH = wp.constant(12)
 # Multiple of the tolerance up to which that part is slow.
 SLOW = wp.constant(real(10.0))
 # No residual is as large.
@@ -83,8 +85,8 @@ def find_aims(bodies: Bodies, motion: Motion, rounds: Rounds, tolerance: real) -
 
 @wp.func
 def goal(rounds: Rounds, w: int, tolerance: real) -> real:
-    """The residual that a world is swept to."""
-    return wp.min(tolerance, rounds.aim[w])
+    """The residual that a world is swept to; after enough sweeps its tolerance."""
+    return wp.where(rounds.sweeps[w] < ENOUGH, wp.min(tolerance, rounds.aim[w]), tolerance)
 
 
 @wp.kernel(enable_backward=False)
