@@ -10,10 +10,11 @@ from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
 
-def test_what_is_said_after_the_page_is_closed_is_lost_without_a_word():
+@pytest.mark.parametrize("end", [stop_server, lambda server: server.stop()], ids=["by us", "by viser, as at exit"])
+def test_what_is_said_after_the_page_is_closed_is_lost_without_a_word(end):
     server = make_server(Gate(), "127.0.0.1", port=0, title="closed")
     text = server.gui.add_text("time", "0 s")
-    stop_server(server)
+    end(server)
     with warnings.catch_warnings(record=True) as heard:
         text.value = "1 s"
     assert heard == []

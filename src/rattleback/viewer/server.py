@@ -53,8 +53,9 @@ def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserSe
     viser = load_viser()
     with _making, _gated(gate), _quiet():
         server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
-    # viser ends what is left of its servers at exit, after this.
+    # viser ends what is left of its servers at exit, after this; a thread may still have something to say then.
     atexit.register(_hush)
+    server._websock_server._broadcast_buffer._warned_push_after_done = True
     _close_tunnels(server)
     return server
 
@@ -76,8 +77,7 @@ def send_poses(handle: Any, positions: Any, turns: Any) -> None:
 
 
 def stop_server(server: viser.ViserServer) -> None:
-    """End a server, without a word, also where a thread still has something to say when the last reader has gone."""
-    server._websock_server._broadcast_buffer._warned_push_after_done = True
+    """End a server, without a word."""
     with _quiet():
         server.stop()
 
