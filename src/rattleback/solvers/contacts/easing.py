@@ -32,7 +32,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of, world
-from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.rounds import Rounds, open_world
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -153,10 +153,7 @@ def scale_patch(pressing: Pressing, k: int, s: real) -> None:
 def find_left(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real) -> None:
     """Worlds whose sweeps have ended outside their tolerance are busy."""
     w = wp.tid()
-    off = wp.max(rounds.along[w], rounds.across[w]) > tolerance
-    rounds.busy[w] = wp.where(wanted[w] == 1 and off, 1, 0)
-    if rounds.busy[w] == 1:
-        rounds.any_busy[0] = 1
+    open_world(rounds, w, wanted[w] == 1 and wp.max(rounds.along[w], rounds.across[w]) > tolerance)
 
 
 @wp.kernel(enable_backward=False)

@@ -101,6 +101,14 @@ def next_sweep(rounds: Rounds) -> None:
 
 
 @wp.func
+def open_world(rounds: Rounds, w: int, off: bool) -> None:
+    """A world is busy where it is off."""
+    rounds.busy[w] = wp.where(off, 1, 0)
+    if off:
+        rounds.any_busy[0] = 1
+
+
+@wp.func
 def judge_world(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -> None:
     """A sweep of a world is done: go on if the residual is too large and as many sweeps are left as going on takes."""
     if rounds.busy[w] == 0:
@@ -109,9 +117,7 @@ def judge_world(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -
     if rounds.sweeps[w] == 0:
         rounds.beginning[w] = worst
     rounds.sweeps[w] = rounds.sweeps[w] + 1
-    rounds.busy[w] = wp.where(worst > tolerance and rounds.sweeps[w] + cost <= most, 1, 0)
-    if rounds.busy[w] == 1:
-        rounds.any_busy[0] = 1
+    open_world(rounds, w, worst > tolerance and rounds.sweeps[w] + cost <= most)
 
 
 @wp.kernel(enable_backward=False)
@@ -135,9 +141,7 @@ def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: in
     w = wp.tid()
     worst = wp.max(rounds.along[w], rounds.across[w])
     off = worst > goal(rounds, w, tolerance) and rounds.sweeps[w] + 2 <= most
-    rounds.busy[w] = wp.where(wanted[w] == 1 and off, 1, 0)
-    if rounds.busy[w] == 1:
-        rounds.any_busy[0] = 1
+    open_world(rounds, w, wanted[w] == 1 and off)
 
 
 @wp.kernel(enable_backward=False)
