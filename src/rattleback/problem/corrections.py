@@ -150,6 +150,13 @@ def loosen(effort: Effort) -> None:
 
 
 @wp.kernel(enable_backward=False)
+def end_stiffness(effort: Effort) -> None:
+    """The joints have settled their own matters; no world is stiff for the rest of the step."""
+    effort.stiff[wp.tid()] = 0
+    effort.any_stiff[0] = 0
+
+
+@wp.kernel(enable_backward=False)
 def begin(effort: Effort) -> None:
     """A loop begins: no world is known to be busy."""
     w = wp.tid()

@@ -129,10 +129,8 @@ class Preview:
         bench, effort, memory = self.bench, self.effort, self.bench.state.contacts
         bench.program.launch(joint_errors.note_written, 1, memory, effort)
         with bench.program.when(effort.afresh):
-            bench.for_bodies(stiffness.ease_off, self.inertias, self.everywhere)
-            bench.for_bodies(stiffness.weigh, bench.state.motion, self.inertias, self.everywhere)
             bench.for_worlds(corrections.start, bench.state.clock, effort)
-            self._evaluate(bench.state.motion, self.everywhere)
+            self._evaluate_anew(self.everywhere)
         with bench.program.when(effort.written):
             self.yielding.leave_out()
             self.correct_velocities()
@@ -233,8 +231,15 @@ class Preview:
             self._begin_end()
         self._go_on()
         with program.when(effort.arrived):
+            self._end_stiffness()
             exchange(self.correct_velocities)
             self._end_velocities()
+
+    def _end_stiffness(self) -> None:
+        """Bodies answer to joints from now on as they do to contacts; else the two would drive each other on."""
+        with self.bench.program.when(self.effort.any_stiff):
+            self._evaluate_anew(self.effort.stiff)
+            self.bench.for_worlds(corrections.end_stiffness, self.effort)
 
     def _begin_end(self) -> None:
         """Rows at the end of the step, and by how much its velocities are off."""
@@ -259,11 +264,8 @@ class Preview:
 
     def _make_anew(self, which: Any, any_of_them: Any) -> None:
         """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
-        bench, motion = self.bench, self.bench.state.motion
-        with bench.program.when(any_of_them):
-            bench.for_bodies(stiffness.ease_off, self.inertias, which)
-            bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
-            self._evaluate(motion, which)
+        with self.bench.program.when(any_of_them):
+            self._evaluate_anew(which)
             self.stops.made_anew()
             self.breaks.record_made_anew()
 
@@ -286,6 +288,13 @@ class Preview:
                 bench.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
             bench.for_worlds(corrections.lower, self.effort)
             self._measure_velocities()
+
+    def _evaluate_anew(self, which: Any) -> None:
+        """The rows at the state, and the solver's preparation, without any stiffness."""
+        bench, motion = self.bench, self.bench.state.motion
+        bench.for_bodies(stiffness.ease_off, self.inertias, which)
+        bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
+        self._evaluate(motion, which)
 
     def _evaluate(self, motion: Motion, which: Any) -> None:
         """The rows at a motion and the solver's preparation for them."""

@@ -16,6 +16,8 @@ keeps them from ringing. Bodies below the limit have w = 0 and nothing changes f
 (p is about half of h T: the other half is the correction of the velocities, hence the 2.)
 
 In between the impulses of that correction lean back as the others lean forward, so that little energy is lost.
+What joints and contacts then exchange at the end of the step finds I again: contacts know no M̃, and two who take the
+same body for a different one drive each other on.
 
 The price: stiff bodies lose energy, at a rate of order h, and angular momentum is not kept to rounding. Where rows are
 redundant the share of each joint in the load is not known, so that such worlds are looked at only if they go slowly.
