@@ -10,8 +10,8 @@ height of a tower, or as the ratio of the masses where heavy bodies rest on ligh
 P takes back pulls and friction beyond its limit. The step is kept only if it lowers ½ p·A p + b·p, p impulses, as much
 as the sweep; otherwise the sweep is.
 
-Cost: about half of a sweep forth and back. Patches that no sweep has looked at since the directions began are passed
-over: their z and d are zero.
+Cost: about half of a sweep forth and back over the patches that a sweep has looked at since the directions began; of
+the others, and of bodies that nobody has pushed since, z and d are zero.
 
 Reference: Knyazev (2001), conjugate gradients as the best step in the plane of two directions; Silcowitz-Hansen, Niebe,
 Erleben (2010), conjugate gradients for contacts.
@@ -58,7 +58,13 @@ class Directions:
     part_d: real = field("1", "b", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
     keeps: wp.int32 = field("1", "1 where the step is tried, and then where it is kept", axis="worlds")
+    listed: wp.int32 = field("1", "patches that take part, in order")
+    member: wp.int32 = field("1", "bodies that take part, in order", axis="bodies")
+    counted: wp.int32 = field("1", "last list of patches that a body was on", axis="bodies")
     begun: wp.int32 = field("1", "last sweep before the directions began", axis="flags")
+    lists: wp.int32 = field("1", "lists made so far", axis="flags")
+    count: wp.int32 = field("1", "number of patches that take part", axis="flags")
+    members: wp.int32 = field("1", "number of bodies that do", axis="flags")
 
 
 @wp.struct
@@ -93,6 +99,27 @@ def takes_part(pressing: Pressing, rounds: Rounds, directions: Directions, k: in
     seen = pressing.patches.swept[k]
     swept = directions.begun[0] < 0 or (seen > directions.begun[0] and seen < SET_ASIDE)
     return rounds.busy[pressing.patches.world[k]] == 1 and swept
+
+
+@wp.func
+def list_parts(bodies: Bodies, graph: Graph, pressing: Pressing, rounds: Rounds, directions: Directions) -> None:
+    """List the patches that take part, and the bodies that they or joints have pushed."""
+    now = directions.lists[0] + 1
+    directions.lists[0] = now
+    count = int(0)
+    for k in range(graph.total[0]):
+        if takes_part(pressing, rounds, directions, k):
+            directions.listed[count] = k
+            directions.counted[pressing.patches.body_a[k]] = now
+            directions.counted[pressing.patches.body_b[k]] = now
+            count += 1
+    directions.count[0] = count
+    members = int(0)
+    for i in range(bodies.world.shape[0]):
+        if directions.counted[i] == now or pressing.weights.pushed[i] > directions.begun[0]:
+            directions.member[members] = i
+            members += 1
+    directions.members[0] = members
 
 
 @wp.func
@@ -181,16 +208,15 @@ def choose_parts(directions: Directions, w: int) -> None:
 
 
 @wp.func
-def find_parts(graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
+def find_parts(pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """How far every world goes along both directions."""
     for w in range(directions.part_z.shape[0]):
         directions.free_z[w] = vec3()
         directions.free_d[w] = vec3()
         directions.all_z[w] = vec3()
         directions.keeps[w] = rounds.busy[w]
-    for k in range(graph.total[0]):
-        if takes_part(pressing, rounds, directions, k):
-            add_products(pressing, motion, directions, k)
+    for n in range(directions.count[0]):
+        add_products(pressing, motion, directions, directions.listed[n])
     for w in range(directions.part_z.shape[0]):
         choose_parts(directions, w)
 
@@ -209,7 +235,8 @@ def allowed(p: vec3, mu: real) -> vec3:
 @wp.func
 def try_bodies(bodies: Bodies, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """Velocities of the step, of worlds that try one; what the sweep left is put aside."""
-    for i in range(bodies.world.shape[0]):
+    for n in range(directions.members[0]):
+        i = directions.member[n]
         w = bodies.world[i]
         if rounds.busy[w] == 1:
             directions.swept_velocity[i] = motion.velocity[i]
@@ -267,20 +294,19 @@ def add_gain(pressing: Pressing, motion: Motion, directions: Directions, k: int)
 
 
 @wp.func
-def settle(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
-) -> None:
+def settle(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """Keep the steps that are better than the sweep, and go back to the sweep where they are not."""
-    for k in range(graph.total[0]):
+    for n in range(directions.count[0]):
+        k = directions.listed[n]
         w = pressing.patches.world[k]
-        if takes_part(pressing, rounds, directions, k):
-            first = pressing.patches.first[k]
-            for c in range(first, first + pressing.patches.count[k]):
-                p = wp.where(directions.keeps[w] == 1, pressing.points.impulse[c], directions.swept[c])
-                directions.along[c] = p - directions.impulse[c]
-                directions.impulse[c] = p
-                pressing.points.impulse[c] = p
-    for i in range(bodies.world.shape[0]):
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            p = wp.where(directions.keeps[w] == 1, pressing.points.impulse[c], directions.swept[c])
+            directions.along[c] = p - directions.impulse[c]
+            directions.impulse[c] = p
+            pressing.points.impulse[c] = p
+    for n in range(directions.members[0]):
+        i = directions.member[n]
         w = bodies.world[i]
         if rounds.busy[w] == 1:
             v = wp.where(directions.keeps[w] == 1, motion.velocity[i], directions.swept_velocity[i])
@@ -300,25 +326,24 @@ def try_better(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
     """Try a better step than the last sweep of worlds that are still busy."""
-    find_parts(graph, pressing, motion, rounds, directions)
+    list_parts(bodies, graph, pressing, rounds, directions)
+    find_parts(pressing, motion, rounds, directions)
     try_bodies(bodies, motion, rounds, directions)
-    for k in range(graph.total[0]):
-        if takes_part(pressing, rounds, directions, k):
-            try_patch(bodies, pressing, motion, directions, k)
+    for n in range(directions.count[0]):
+        try_patch(bodies, pressing, motion, directions, directions.listed[n])
 
 
 @wp.func
-def keep_better(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
-) -> None:
+def keep_better(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """Keep what was tried where it is better than the sweep."""
-    for k in range(graph.total[0]):
-        if directions.keeps[pressing.patches.world[k]] == 1 and takes_part(pressing, rounds, directions, k):
+    for n in range(directions.count[0]):
+        k = directions.listed[n]
+        if directions.keeps[pressing.patches.world[k]] == 1:
             add_gain(pressing, motion, directions, k)
     for w in range(directions.keeps.shape[0]):
         if not directions.gain[w] >= real(0.0):
             directions.keeps[w] = 0
-    settle(bodies, graph, pressing, motion, rounds, directions)
+    settle(bodies, pressing, motion, rounds, directions)
 
 
 @wp.kernel(enable_backward=False)
@@ -327,4 +352,4 @@ def go_on(
 ) -> None:
     """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
     try_better(bodies, graph, pressing, motion, rounds, directions)
-    keep_better(bodies, graph, pressing, motion, rounds, directions)
+    keep_better(bodies, pressing, motion, rounds, directions)

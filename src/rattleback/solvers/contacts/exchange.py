@@ -69,11 +69,9 @@ def try_step(
 
 
 @wp.kernel(enable_backward=False)
-def settle_step(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
-) -> None:
+def settle_step(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """Joints have answered to it: keep it where it is better than the sweeps, on one thread."""
-    keep_better(bodies, graph, pressing, motion, rounds, directions)
+    keep_better(bodies, pressing, motion, rounds, directions)
 
 
 class Exchange:
@@ -161,9 +159,9 @@ class Exchange:
     def _go_on(self, motion: Motion, counts: bool) -> None:
         """A step along conjugate directions, with the answer to what it had to take back."""
         sweeper, rounds, directions = self.sweeper, self.sweeper.rounds, self.sweeper.directions
-        given = (*self.swept, motion, rounds, directions)
-        sweeper.program.launch(try_step, 1, *given)
+        tried = (sweeper.pressing, motion, rounds, directions)
+        sweeper.program.launch(try_step, 1, sweeper.bodies, sweeper.graph, *tried)
         self.answer.try_step((directions.keeps, directions.part_z, directions.part_d))
         self._answer(motion, counts, final=False)
-        sweeper.program.launch(settle_step, 1, *given)
+        sweeper.program.launch(settle_step, 1, sweeper.bodies, *tried)
         self.answer.settle_step((rounds.busy, directions.keeps))

@@ -118,13 +118,13 @@ def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
 
 
 @wp.func
-def hand_all_down(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int) -> None:
+def hand_all_down(pressing: Pressing, standing: Standing, listed: int) -> None:
     """Hand everything down, from the top."""
-    for i in range(bodies.world.shape[0]):
+    for n in range(standing.members[0]):
+        i = standing.member[n]
         standing.aimed[i] = 0
-        if standing.asked[i] > 0:
-            standing.momentum[i] = standing.velocity[i]
-            standing.spin[i] = standing.turning[i]
+        standing.momentum[i] = standing.velocity[i]
+        standing.spin[i] = standing.turning[i]
     for n in range(listed):
         k = standing.listed[n]
         i = pressing.patches.rider[k]
@@ -136,9 +136,10 @@ def hand_all_down(bodies: Bodies, pressing: Pressing, standing: Standing, listed
 @wp.func
 def try_standing(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int, speed: real) -> bool:
     """Hand everything down; those who cannot do not stand any more. Whether all could."""
-    hand_all_down(bodies, pressing, standing, listed)
+    hand_all_down(pressing, standing, listed)
     all_hold = bool(True)
-    for i in range(bodies.world.shape[0]):
+    for n in range(standing.members[0]):
+        i = standing.member[n]
         if standing.aimed[i] == 1:
             left = bodies.inverse_mass[i] * wp.length(standing.momentum[i])
             left += wp.length(pressing.weights.inverse_inertia[i] * standing.spin[i]) * wp.length(standing.middle[i])
@@ -167,7 +168,8 @@ def push_all(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Mot
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             push_point(pressing.points, standing, c)
-    for i in range(bodies.world.shape[0]):
+    for n in range(standing.members[0]):
+        i = standing.member[n]
         if standing.aimed[i] == 1:
             turned = pressing.weights.inverse_inertia[i] * (standing.spin[i] - standing.turning[i])
             gained = bodies.inverse_mass[i] * (standing.momentum[i] - standing.velocity[i])
@@ -237,7 +239,7 @@ class Ground:
 
     def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
         self.bench, self.pressing, self.graph, self.speed = bench, pressing, graph, speed
-        counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse)}
+        counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse), "flags": 1}
         self.standing = arrays.allocate(Standing, counts, bench.model.device)
         self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
         model = bench.model

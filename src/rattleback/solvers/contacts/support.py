@@ -28,7 +28,7 @@ BASE = wp.constant(real(0.1))
 # What the points of a patch that has no load yet take part with, by the mass of the body [m/s].
 UNLOADED = wp.constant(real(1e-9))
 # Part of the tolerance up to which a velocity is rounding, and nobody has to lose it.
-STILL = wp.constant(real(16384.0 * epsilon))
+STILL = wp.constant(real(262144.0 * epsilon))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
 # Nor do points in one place, whose moments are rounding beside what they are about the centre of mass.
@@ -58,6 +58,8 @@ class Standing:
     tilt: vec3 = field("1/m", "b")
     push: vec3 = field("N s", "what a point is to push with", axis="contacts")
     listed: wp.int32 = field("1", "patches over which somebody hands down, from the top down", axis="contacts")
+    member: wp.int32 = field("1", "bodies that stand on such patches")
+    members: wp.int32 = field("1", "their number", axis="flags")
 
 
 @wp.func
@@ -228,17 +230,22 @@ def begin_footing(standing: Standing, i: int) -> None:
 @wp.func
 def find_footing(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int) -> None:
     """From the ground up, what carries those who are listed, and who may stand: nobody on somebody who does not."""
+    members = int(0)
     for up in range(listed):
         k = standing.listed[listed - 1 - up]
         i = pressing.patches.rider[k]
         if standing.asked[i] == 1:
             begin_footing(standing, i)
+            standing.member[members] = i
+            members += 1
         if standing.stands[i] == OPEN:
             if carries(bodies, pressing, standing, lower(pressing, k, i)):
                 add_footing(bodies, pressing, standing, k, i)
             else:
                 standing.stands[i] = 0
-    for i in range(bodies.world.shape[0]):
+    standing.members[0] = members
+    for n in range(members):
+        i = standing.member[n]
         if standing.stands[i] == OPEN:
             settle_footing(bodies, pressing, standing, i)
 
