@@ -74,6 +74,9 @@ def place_at_anchor(
     p = anchoring.memory.anchor[i] + wp.quat_rotate(anchoring.memory.heading[i], colliders.position[i])
     r = wp.quat_to_matrix(anchoring.memory.heading[i] * colliders.orientation[i])
     places.stays[i] = wp.where(p == places.position[i] and r == places.rotation[i], 1, 0)
+    places.rests[i] = wp.where(x == places.seen[i] and q == places.heading[i], places.stays[i], 0)
+    places.seen[i] = x
+    places.heading[i] = q
     places.position[i] = p
     places.rotation[i] = r
     bound(colliders, hulls, places, i, wider)
@@ -105,7 +108,15 @@ def spare(items: Items, places: Places, answered: Answered, lanes: int) -> None:
             answered.a[m] = a
             answered.b[m] = b
             answered.part[m] = part
+        if not known:
+            items.others[0] = 1
         items.kept[m] = kept
+
+
+@wp.kernel(enable_backward=False)
+def compare_counts(items: Items, answered: Answered) -> None:
+    """Whether there are as many items as the last time."""
+    items.others[0] = wp.where(items.needed[0] == answered.count[0], 0, 1)
 
 
 @wp.kernel(enable_backward=False)
@@ -141,5 +152,6 @@ def gone(drift: Drift, p: vec3) -> vec3:
 
 def record_spared(program: Any, items: Items, places: Places, answered: Answered) -> None:
     """Record what finds out which items keep their answers, before any is looked at."""
+    program.launch(compare_counts, 1, items, answered)
     program.share(spare, len(items.a), items, places, answered)
     program.launch(note_answered, 1, items, answered)

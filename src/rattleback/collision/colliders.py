@@ -81,6 +81,9 @@ class Places:
     way: vec3 = field("m", "how far its body has gone from there already")
     turn: vec3 = field("rad", "how far it has turned")
     stays: wp.int32 = field("1", "1 where it is where it was the last time")
+    seen: vec3 = field("m", "where its body was the last time")
+    heading: quat = field("1", "orientation of its body then")
+    rests: wp.int32 = field("1", "1 where it stays and its body is where it was, to the bit")
 
 
 @wp.struct

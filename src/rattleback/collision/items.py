@@ -25,4 +25,5 @@ class Items:
     first: wp.int32 = field("1", "first item of a pair; one more entry than pairs", axis="pairs_and_one")
     later: wp.int32 = field("1", "number of items of a pair that only lie ahead, its last ones", axis="pairs_and_one")
     chosen: wp.int32 = field("1", "1 where the points on the surface of a pair are chosen", axis="pairs_and_one")
+    others: wp.int32 = field("1", "1 where an item is not the one that was in its slot the last time", axis="one")
     needed: wp.int32 = field("1", "number of items there are, whether they fit or not", axis="one")

@@ -47,6 +47,7 @@ class Regions:
     point: vec3 = field("m", "middle between the two surfaces, world frame", axis="slots")
     separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")
     feature: wp.int32 = field("1", "name of the point within its item", axis="slots")
+    same_rows: wp.int32 = field("1", "1 where its points go to the same rows of the list as the last time")
 
 
 @wp.struct

@@ -30,7 +30,7 @@ from rattleback.model.state import Clock, Loads, Motion
 # Newton on three unknowns ends at rounding; more than this left over means it did not converge.
 NOT_CONVERGED = wp.constant(real(1e5 * epsilon))
 # Square of half an angle [rad] that is lost in the rounding of a unit quaternion.
-UNSEEN = wp.constant(real((epsilon / 16.0) ** 2))
+UNSEEN = wp.constant(real((epsilon / 2.0) ** 2))
 
 
 @wp.func

@@ -23,5 +23,8 @@ class Contacts:
     point: vec3 = field("m", "middle between the two surfaces, world frame")
     separation: real = field("m", "signed distance of the surfaces along the normal; negative where they overlap")
     previous: wp.int32 = field("1", "row of the same point the last time contacts were found; -1 for a new one")
+    rests: wp.int32 = field("1", "1 where all but the former self is as it was in the same row the last time")
     first: wp.int32 = field("1", "first contact of a collider as A; one more entry than colliders", axis="rows")
     needed: wp.int32 = field("1", "number of contacts there are, whether they fit or not", axis="one")
+    alike: wp.int32 = field("1", "1 where all rows belong to the same solids as the last time", axis="one")
+    times: wp.int32 = field("1", "how often contacts were found, where that is counted", axis="one")

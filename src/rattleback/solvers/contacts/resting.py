@@ -70,12 +70,13 @@ def prepare_patches(
 ) -> None:
     """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        middle = place_points(ground.contacts, pressing.patches, pressing.points, k, ground.limits.depth)
         a = pressing.patches.body_a[k]
         b = pressing.patches.body_b[k]
-        pressing.patches.arm_a[k] = middle - motion.position[a]
-        pressing.patches.arm_b[k] = middle - motion.position[b]
-        answer(bodies, pressing, k, k, real(1.0), real(1.0))
+        if graph.kept[0] * ground.contacts.rests[pressing.patches.contact[k]] == 0:
+            middle = place_points(ground.contacts, pressing.patches, pressing.points, k, ground.limits.depth)
+            pressing.patches.arm_a[k] = middle - motion.position[a]
+            pressing.patches.arm_b[k] = middle - motion.position[b]
+            answer(bodies, pressing, k, k, real(1.0), real(1.0))
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         found = combine(ground.surfaces, ground.rules, a, b)
