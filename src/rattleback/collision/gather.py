@@ -140,9 +140,17 @@ def rests(items: Items, places: Places, regions: Regions, m: int) -> bool:
 @wp.func
 def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, begin: int, end: int) -> None:
     """The contacts of an item stay as they are; only their former selves may be in other rows."""
+    a = items.a[m]
+    b = items.b[m]
+    part = items.part[m]
+    first = contacts.first[a]
+    known = wp.where(memory.first[a] == first, memory.first[a + 1], 0)
     for c in range(begin, end):
-        place = c - contacts.first[items.a[m]]
-        contacts.previous[c] = former_self(memory, items, m, contacts.feature[c], place)
+        feature = contacts.feature[c]
+        former = c
+        if c >= known or not is_same(memory, c, b, part, feature):
+            former = former_self(memory, items, m, feature, c - first)
+        contacts.previous[c] = former
         contacts.rests[c] = 1
 
 

@@ -35,7 +35,7 @@ from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
-from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing
+from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing, Ways
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.standing import Ground
 from rattleback.solvers.contacts.sweeper import Sweeper
@@ -114,18 +114,18 @@ class ContactImpulses:
         model, room = bench.model, len(contacts.part)
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": model.worlds}
         counts |= {"levels": LEVELS, "one": 1, "flags": 1}
-        kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors)
+        kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors, Ways)
         made = [arrays.allocate(kind, counts, model.device) for kind in kinds]
         # One more patch than there can be, for those who solve one with other masses.
         made[0] = arrays.allocate(Patches, {"contacts": room + 1}, model.device)
-        patches, points, weights, graph, rounds, self.shift, self.errors = made
+        patches, points, weights, graph, rounds, self.shift, self.errors, ways = made
         self.pressing, self.graph, self.rounds = Pressing(), graph, rounds
         self.pressing.patches, self.pressing.points, self.pressing.weights = patches, points, weights
         self.ground = Footing()
         self.ground.contacts, self.ground.memory = contacts, bench.state.contacts
         self.ground.surfaces, self.ground.rules, self.ground.limits = model.surfaces, model.rules, limits
         self.flights = Flights()
-        self.flights.start, self.flights.end = bench.start, bench.predicted
+        self.flights.start, self.flights.end, self.flights.ways = bench.start, bench.predicted, ways
         self.palette = None if model.device.is_cpu else self._make_palette(counts)
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
         self.footing = Ground(bench, self.pressing, graph, limits.speed)
@@ -205,6 +205,7 @@ class ContactImpulses:
     def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any = None) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
+        bench.share_bodies(resting.find_ways, self.flights)
         self._for_patches(resting.begin_way, *given)
         self.footing.stay(self.flights)
         sweep(bench.start, self.limits.speed, most, which)
@@ -230,7 +231,8 @@ class ContactImpulses:
         bench, program = self.bench, self.bench.program
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(projection.begin_projection, self.shift, *flags)
-        given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
+        given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
+        bench.share_bodies(resting.find_ways, self.flights)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             joints = None if self.exchange is None else self.exchange.answer
@@ -248,7 +250,8 @@ class ContactImpulses:
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
-        given = (self.ground, self.graph, self.pressing, self.flights, self.bench.stop)
+        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.bench.stop)
+        self.bench.share_bodies(resting.find_ways, self.flights)
         self._for_patches(resting.keep_forces, *given)
 
     def record_velocities(self, correct: Callable[[], None] | None = None) -> None:

@@ -20,7 +20,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, local
-from rattleback.solvers.contacts.resting import Flights, Footing, way_of
+from rattleback.solvers.contacts.resting import Footing, Ways, way_of
 
 # Friction of a patch that sticks while it is moved back.
 STUCK = wp.constant(real(1e9))
@@ -45,7 +45,7 @@ def measure_overlap(
     ground: Footing,
     graph: Graph,
     pressing: Pressing,
-    flights: Flights,
+    ways: Ways,
     clock: Clock,
     wanted: wp.array[wp.int32],
     flag: wp.array[wp.int32],
@@ -56,7 +56,7 @@ def measure_overlap(
         limits = ground.limits
         zero = real(0.0)
         h = real(clock.time_step[pressing.patches.world[k]])
-        d, turn = way_of(pressing, flights.start, flights.end, k)
+        d, turn = way_of(pressing, ways, k)
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         count = pressing.patches.count[k]

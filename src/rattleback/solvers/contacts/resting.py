@@ -13,6 +13,7 @@ Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of seco
 
 import warp as wp
 
+from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate, small_turn
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
@@ -170,29 +171,41 @@ def begin_end(
         end_patch(ground, pressing, motion, clock, taken, k)
 
 
-@wp.func
-def way(before: Motion, after: Motion, i: int, arm: vec3) -> tuple[vec3, vec3]:
-    """Way of the point at an arm of a body, and its turn. A surface rolls on: the point stays where it touches."""
-    turn = small_turn(before.orientation[i], after.orientation[i])
-    return after.position[i] - before.position[i] + wp.cross(turn, arm), turn
+@group(axis="bodies")
+class Ways:
+    """How far the bodies go over the predicted step."""
 
-
-@wp.func
-def way_of(pressing: Pressing, before: Motion, after: Motion, k: int) -> tuple[vec3, vec3]:
-    """Way and turn of A against B at the middle of a patch, in its axes."""
-    da, ta = way(before, after, pressing.patches.body_a[k], pressing.patches.arm_a[k])
-    db, tb = way(before, after, pressing.patches.body_b[k], pressing.patches.arm_b[k])
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    return local(n, t, da - db), local(n, t, ta - tb)
+    way: vec3 = field("m", "way of its centre of mass")
+    turn: vec3 = field("rad", "its turn")
 
 
 @wp.struct
 class Flights:
-    """The motions of a step: its start, with impulses, and its predicted end."""
+    """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
 
     start: Motion
     end: Motion
+    ways: Ways
+
+
+@wp.kernel(enable_backward=False)
+def find_ways(bodies: Bodies, flights: Flights, lanes: int) -> None:
+    """How far the bodies go over the predicted step."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        flights.ways.way[i] = flights.end.position[i] - flights.start.position[i]
+        flights.ways.turn[i] = small_turn(flights.start.orientation[i], flights.end.orientation[i])
+
+
+@wp.func
+def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
+    """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    da = ways.way[a] + wp.cross(ways.turn[a], pressing.patches.arm_a[k])
+    db = ways.way[b] + wp.cross(ways.turn[b], pressing.patches.arm_b[k])
+    return local(n, t, da - db), local(n, t, ways.turn[a] - ways.turn[b])
 
 
 @wp.kernel(enable_backward=False)
@@ -200,7 +213,7 @@ def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flight
     """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
     for k in range(wp.tid(), graph.total[0], lanes):
         h = real(clock.time_step[pressing.patches.world[k]])
-        d, turn = way_of(pressing, flights.start, flights.end, k)
+        d, turn = way_of(pressing, flights.ways, k)
         u, w = twist_of(pressing.patches, flights.start, k)
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
@@ -234,7 +247,7 @@ def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> Non
 
 @wp.kernel(enable_backward=False)
 def keep_forces(
-    ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, stop: wp.array[wp.int32], lanes: int
+    ground: Footing, graph: Graph, pressing: Pressing, ways: Ways, stop: wp.array[wp.int32], lanes: int
 ) -> None:
     """The step is taken: what the points carry from now on, and how far those that stick have crept."""
     if stop[0] != 0:
@@ -244,7 +257,7 @@ def keep_forces(
     for k in range(wp.tid(), graph.total[0], lanes):
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
-        d, turn = way_of(pressing, flights.start, flights.end, k)
+        d, turn = way_of(pressing, ways, k)
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i

@@ -262,7 +262,7 @@ class Ground:
     def stay(self, flights: Flights) -> None:
         """Record that bodies that stand do not move over the predicted step."""
         if self.bench.model.device.is_cpu:
-            self._stand(lose_way, flights.start, flights, self.bench.state.clock)
+            self._stand(lose_way, flights.start, flights.ways, self.bench.state.clock)
 
     def _stand(self, lose: Any, motion: Motion, *what: Any) -> None:
         program, bodies = self.bench.program, self.bench.model.bodies

@@ -15,13 +15,12 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import epsilon, mat33, real, vec3
-from rattleback.maths.quat import small_turn
 from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.resting import Flights
+from rattleback.solvers.contacts.resting import Ways
 
 # Part of the load of a patch with which all its points take part.
 BASE = wp.constant(real(0.1))
@@ -85,13 +84,11 @@ def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing, speed: rea
 
 
 @wp.kernel(enable_backward=False)
-def lose_way(bodies: Bodies, flights: Flights, clock: Clock, standing: Standing, speed: real, lanes: int) -> None:
+def lose_way(bodies: Bodies, ways: Ways, clock: Clock, standing: Standing, speed: real, lanes: int) -> None:
     """At its start they lose what makes them move over it."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-        v = rate * (flights.end.position[i] - flights.start.position[i])
-        w = rate * small_turn(flights.start.orientation[i], flights.end.orientation[i])
-        lose(bodies, standing, i, v, w, speed)
+        lose(bodies, standing, i, rate * ways.way[i], rate * ways.turn[i], speed)
 
 
 @wp.func
