@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays
+from rattleback.core import arrays, glance
 from rattleback.core.stages import Program
 from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.state import Loads, Motion
@@ -57,6 +57,7 @@ class RecordedStep:
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
         self._version, self._memory = 0, state.contacts
+        self._worst = [array for _, array in arrays.each(self.bench.worst)]
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -90,7 +91,7 @@ class RecordedStep:
             flags.append(self.preview.effort.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
-        return any(flag.numpy().any() for flag in flags)
+        return any(glance.any_set(flag) for flag in flags)
 
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
@@ -119,8 +120,7 @@ class RecordedStep:
         for part in (self.preview, self.impulses):
             if part is not None:
                 part.forget()
-        for _, array in arrays.each(self.bench.worst):
-            array.zero_()
+        glance.clear(*self._worst)
 
     def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
         model, device = self.model, self.model.device

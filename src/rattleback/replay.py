@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.core import arrays
+from rattleback.core import arrays, glance
 from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile
 from rattleback.model.contact_memory import WRITTEN
@@ -92,7 +92,7 @@ class Replay:
             # Only where contacts are found can a replay end early and go on; else the clock need not be read.
             first = 0 if self.step.contacts is None else self.state.steps
             self._replay(bite, first, steps - bite)
-            if fault := int(self.step.program.stop.numpy()[0]):
+            if fault := int(glance.first(self.step.program.stop)):
                 self.step.program.stop.zero_()
                 if fault > 0:
                     self._raise_divergence(self.model.count - fault)
@@ -147,7 +147,7 @@ class Replay:
         for more in range(left, 0, -1):
             now = time.perf_counter()
             program.run_until(now + (deadline - now) / more)
-            if program.stop.numpy()[0]:
+            if glance.first(program.stop):
                 return
 
     @contextmanager
@@ -173,7 +173,7 @@ class Replay:
         while True:
             with self._in_substeps():
                 self.step.program.run(0)
-            if not self.step.program.stop.numpy()[0]:
+            if not glance.first(self.step.program.stop):
                 break
             self.step.program.stop.zero_()
             self.step = self.step.grown()

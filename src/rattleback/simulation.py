@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from rattleback import hooks
-from rattleback.core import arrays, checks, device
+from rattleback.core import arrays, checks, device, glance
 from rattleback.core.choice import name_of
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.report import Profile, Report
@@ -105,7 +105,7 @@ class Simulation:
     @property
     def time_step(self) -> float:
         """Length of a whole step [s]; may be changed between steps."""
-        return float(self._state.clock.time_step.numpy()[0])
+        return float(glance.first(self._state.clock.time_step))
 
     @time_step.setter
     def time_step(self, value: float) -> None:

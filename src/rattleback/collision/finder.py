@@ -40,7 +40,7 @@ from rattleback.collision.solid import MESH
 from rattleback.collision.split import record_split
 from rattleback.collision.still import Sieve
 from rattleback.collision.strikes_ahead import record_strikes, widen_struck
-from rattleback.core import arrays
+from rattleback.core import arrays, glance
 from rattleback.core.stages import Program
 from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
 from rattleback.model.contacts import Contacts
@@ -190,7 +190,7 @@ class Finder:
     def refresh(self) -> None:
         """Between steps: let a broad phase that has become slow put itself in order."""
         flag = getattr(self.broad, "wants_renewal", None)
-        if flag is not None and flag.numpy()[0]:
+        if flag is not None and glance.first(flag):
             self.broad.renew()
 
     def _record_items_ahead(self, program: Program, look: LookAhead) -> None:

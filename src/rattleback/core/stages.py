@@ -17,6 +17,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core import glance
 from rattleback.core.device import load_kernels
 from rattleback.core.node import (
     Branch,
@@ -189,7 +190,7 @@ class Program:
     @property
     def _is_idle(self) -> bool:
         """Whether nothing was awake when somebody looked last."""
-        return self._awake is not None and not self._awake.numpy()[0]
+        return self._awake is not None and not glance.first(self._awake)
 
     def run(self, steps: int, later: int = 0) -> None:
         """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag.
@@ -202,7 +203,7 @@ class Program:
             self.capture()
         self._piece("prologue")()
         while steps > 0 and self._whole is None:
-            if self.stop.numpy()[0]:
+            if glance.first(self.stop):
                 return
             self._piece("first")()
             self._piece("idle" if self._is_idle else "then")()
@@ -210,7 +211,7 @@ class Program:
             if self._is_worth_capturing(steps + later):
                 self.capture()
         if self._whole is not None:
-            self._steps_left.fill_(steps)
+            glance.set_first(self._steps_left, steps)
             wp.capture_launch(self._whole)
 
     def _is_worth_capturing(self, steps: int) -> bool:
@@ -254,7 +255,7 @@ class Program:
                 continue
             end = begun + (deadline - begun - max(0.0, self._fixed - fixed)) / loops
             longest = -math.inf
-            while flag.numpy()[0] and (now := time.perf_counter()) + longest < end:
+            while glance.first(flag) and (now := time.perf_counter()) + longest < end:
                 call()
                 wp.synchronize_device(self.device)
                 longest = max(longest, time.perf_counter() - now)

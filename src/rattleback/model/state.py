@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, checks
+from rattleback.core import arrays, checks, glance
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import quat, real, vec3
@@ -182,12 +182,12 @@ class State(Windows):
     @property
     def time(self) -> float:
         """Time reached [s]."""
-        return float(self.clock.time.numpy()[0])
+        return float(glance.first(self.clock.time))
 
     @property
     def steps(self) -> int:
         """Steps taken."""
-        return int(self.clock.steps.numpy()[0])
+        return int(glance.first(self.clock.steps))
 
     def copy(self) -> "State":
         """A state of its own; a simulation set to it continues bit for bit."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays
+from rattleback.core import arrays, glance
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_errors, joint_settling, stiffness
@@ -81,8 +81,7 @@ class Preview:
         errors: Any = self.errors
         effort: Any = self.effort
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        for array in (*worst, effort.most_positions, effort.failed):
-            array.zero_()
+        glance.clear(*worst, effort.most_positions, effort.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""

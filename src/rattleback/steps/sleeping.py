@@ -189,7 +189,8 @@ class Sleeping:
         bench, state = self.bench, self.bench.state
         self._count()
         given = (bench.model.bodies, state.sleep, self.kept, self.islands)
-        bench.program.launch(putting_aside.look_for_woken, len(self.kept.part), *given)
+        with bench.program.when(self.islands.awake):
+            bench.program.share(putting_aside.look_for_woken, len(self.kept.part), *given)
 
     def record_start(self, find: "Callable[[], None]", sort: "Callable[[], None]", fit: "Callable[[], None]") -> None:
         """Record who wakes and who falls asleep at the start of a step.

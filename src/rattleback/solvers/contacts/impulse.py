@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, checks
+from rattleback.core import arrays, checks, glance
 from rattleback.model.contact_memory import find_due, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
@@ -290,8 +290,7 @@ class ContactImpulses:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for _, array in arrays.each(self.errors):
-            array.zero_()
+        glance.clear(*(array for _, array in arrays.each(self.errors)))
 
     def take_over(self, old: ContactImpulses) -> None:
         """Go on with what another one of the same model has seen."""

@@ -109,11 +109,11 @@ def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
 
 
 @wp.kernel(enable_backward=False)
-def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands) -> None:
+def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, lanes: int) -> None:
     """Whether contacts are kept of bodies that were woken from outside."""
-    k = wp.tid()
-    if k < kept.count[0] and has_woken(bodies, sleep, kept, k):
-        islands.woken[0] = 1
+    for k in range(wp.tid(), kept.count[0], lanes):
+        if has_woken(bodies, sleep, kept, k):
+            islands.woken[0] = 1
 
 
 @wp.kernel(enable_backward=False)
