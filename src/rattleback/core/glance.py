@@ -1,7 +1,7 @@
 """Glances at single numbers of device arrays, as every call of a simulation takes some.
 
-On a CPU they are in memory, where ``ctypes`` reads and writes them in half a microsecond; NumPy's view of an array takes
-seven. On CUDA they are copied.
+On a CPU they are in memory, where ``ctypes`` reads and writes them in half a microsecond; NumPy's view of an array
+takes seven. On CUDA they are copied.
 """
 
 import ctypes
