@@ -138,3 +138,17 @@ def test_a_budget_and_a_profile_find_sleepers_asleep(resting, asleep):
     resting.step(3)
     assert resting.hash() == one
     assert asleep(resting) == ALL
+
+
+def test_who_is_woken_at_once_has_the_contacts_of_a_fresh_start(towers, simulation):
+    sim = simulation(towers)
+    while not sim["a0"].asleep:
+        sim.step()
+    sim["a0"].asleep = False
+    fresh = simulation(towers)
+    fresh.state = sim.state.copy()
+    for _ in range(3):
+        sim.step()
+        fresh.step()
+        assert sim.hash() == fresh.hash()
+        np.testing.assert_array_equal(sim.contacts.point, fresh.contacts.point)

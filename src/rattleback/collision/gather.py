@@ -38,8 +38,9 @@ def count_in_order(items: Items, regions: Regions, start: wp.array[wp.int32], co
     count = wp.min(items.needed[0], items.a.shape[0])
     total = int(0)
     alike = 1 - items.others[0]
+    moved = contacts.alike[0] < 0
     for m in range(count):
-        same = wp.where(start[m] == total, 1, 0)
+        same = wp.where(start[m] == total and not moved, 1, 0)
         regions.same_rows[m] = same
         alike = wp.min(alike, same)
         start[m] = total
@@ -170,7 +171,7 @@ def gather(
         contacts.needed[0] = start[start.shape[0] - 1]
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if rests(items, placed.places, regions, m):
-            recall_item(items, memory, contacts, m, start[m], start[m + 1])
+            recall_item(items, memory, contacts, m, start[m], wp.min(start[m + 1], contacts.part.shape[0]))
         elif start[m] < start[m + 1]:
             gather_item(items, placed, regions, memory, contacts, m, m * most, start[m])
 

@@ -26,5 +26,5 @@ class Contacts:
     rests: wp.int32 = field("1", "1 where all but the former self is as it was in the same row the last time")
     first: wp.int32 = field("1", "first contact of a collider as A; one more entry than colliders", axis="rows")
     needed: wp.int32 = field("1", "number of contacts there are, whether they fit or not", axis="one")
-    alike: wp.int32 = field("1", "1 where all rows belong to the same solids as the last time", axis="one")
+    alike: wp.int32 = field("1", "1 where all rows belong to the same solids as the last time; -1 if moved", axis="one")
     times: wp.int32 = field("1", "how often contacts were found, where that is counted", axis="one")

@@ -104,6 +104,7 @@ def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
     contacts.first[rows] = to
     memory.first[rows] = to
     contacts.needed[0] = to
+    contacts.alike[0] = -1
     memory.count[0] = to
     kept.count[0] = count
 
