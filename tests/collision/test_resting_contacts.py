@@ -11,7 +11,7 @@ COLUMNS = ("body_a", "body_b", "feature", "normal", "point", "separation")
 
 
 def heap(cubes=8):
-    """A pile of cubes at rest, and one that slides beside it and comes to rest; none near a zero, where bits are small."""
+    """A pile of cubes at rest and one that slides beside it to a stop, none near a zero, where bits are small."""
     scene = rb.Scene()
     scene.add_static(rb.Plane(), name="floor")
     for k in range(cubes):
