@@ -27,7 +27,9 @@ from peers import OWN_MODULE, Engines, Kind, engine_options, start
 
 WHERE = Path("out")
 CRADLES = tuple(f"cradle{lifted}" for lifted in (1, 2, 3, 4))
-SCENES = ("wall", "pile", "funnel", "incline", *CRADLES)
+# Heaps from other starts: how one ends hangs on the last bit of its start, and so does what it costs then.
+HEAPS = tuple(f"heap{number}" for number in (1, 2, 3, 4, 5))
+SCENES = ("wall", "pile", *HEAPS, "funnel", "incline", *CRADLES)
 # Name, module, nothing, settings; a setting of rattleback is a preset; "sleep" is balanced with bodies that sleep, and
 # "20 sweeps" and "4 sweeps" are balanced with no more of them.
 ENGINES: list[Kind] = [
@@ -51,12 +53,15 @@ PACKAGES = {"rapier_peer": "rapier3d", "mujoco_peer": "mujoco", "bullet_peer": "
 ONLY = {
     "Rapier, sleep": ("wall", "pile"),
     "rattleback, sleep": ("wall", "pile", "funnel"),
-    "rattleback, 20 sweeps": ("pile",),
+    "rattleback, 20 sweeps": ("pile", *HEAPS),
     "rattleback, 4 sweeps": ("wall", "pile", "funnel"),
+    "Rapier, 120 Hz": SCENES,
     "MuJoCo": ("wall", "pile", "incline", *CRADLES),
     "MuJoCo, CG": ("wall", "pile"),
     "MuJoCo, CG, no rebound": ("funnel",),
 }
+# What all others run.
+USUAL = tuple(scene for scene in SCENES if scene not in HEAPS)
 # What is smaller than this, in the unit it is shown in, is zero.
 NOTHING = 1e-6
 # Columns of a scene: head, key, factor, format.
@@ -103,6 +108,10 @@ WORDS = {
     "funnel": "A funnel of 1,000 cubes for 3 s, while they gather in it, h = 0.001 s:",
     "incline": "Ten cubes on an inclined plane for 11 s, braking from 5 s on, h = 0.001 s:",
 }
+HEAP_WORDS = (
+    "Five more such heaps, whose cubes start up to 1 cm elsewhere: median time of a step from 10 to 12 s, of each and "
+    "of all, and the deepest overlap at the end:"
+)
 CRADLE_WORDS = (
     "Newton's cradle for 2 s, h = 0.001 s, with 1 to 4 of five balls lifted: balls at rest after the impact, which "
     "should be 4, 3, 2 and 1, and what becomes of the energy at it:"
@@ -134,11 +143,13 @@ def turns(engines: Engines, arguments: argparse.Namespace, tell: Callable[[str],
     found: Found = {}
     paces = []
     for scene in arguments.scenes.split(","):
-        task = {"what": "contacts", "scene": scene.rstrip("1234"), "limit": arguments.limit, "steps": arguments.steps}
+        task = {"what": "contacts", "scene": scene.rstrip("12345"), "limit": arguments.limit, "steps": arguments.steps}
         if scene in CRADLES:
             task["count"] = int(scene[-1])
+        if scene in HEAPS:
+            task |= {"scene": "pile", "stir": int(scene[-1])}
         for name in engines.children:
-            if scene in ONLY.get(name, SCENES):
+            if scene in ONLY.get(name, USUAL):
                 paces.append(pace())
                 one = [engines.ask(name, task) for _ in range(engines.repeats)]
                 found.setdefault(scene, {})[name] = one[0] | {"all": one}
@@ -181,6 +192,18 @@ def cradle_table(found: Found) -> str:
     return markdown(["engine", "µs a step", "balls at rest", "energy at the impact"], rows)
 
 
+def heap_table(found: Found) -> str:
+    """The table of all heaps from other starts: a row for each engine."""
+    heaps = [found[scene] for scene in HEAPS if scene in found]
+    rows = []
+    for name in heaps[0]:
+        times = [again["at rest"] for heap in heaps for again in heap[name]["all"] if again.get("at rest") is not None]
+        deepest = max(1e3 * heap[name]["end"] for heap in heaps)
+        middle = f"{statistics.median(times):.3g}" if times else "–"
+        rows.append([name, ", ".join(f"{one:.3g}" for one in times) or "–", middle, f"{deepest:.2g}"])
+    return markdown(["engine", "ms a step", "median", "overlap, mm"], rows)
+
+
 def tables(found: Found) -> list[str]:
     """A table for each scene that was run."""
     parts = []
@@ -188,6 +211,8 @@ def tables(found: Found) -> list[str]:
         if scene in found:
             rows = [row(name, one, columns) for name, one in found[scene].items()]
             parts += [WORDS[scene], markdown(["engine", *(column[0] for column in columns)], rows)]
+        if scene == "pile" and set(HEAPS) & set(found):
+            parts += [HEAP_WORDS, heap_table(found)]
     return [*parts, CRADLE_WORDS, cradle_table(found)] if set(CRADLES) & set(found) else parts
 
 

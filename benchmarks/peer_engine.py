@@ -22,6 +22,8 @@ import numpy as np
 
 # How far the start of an engine may be off its scene, in single precision too.
 START = 1e-4
+# How far bodies of a scene are moved that is to go another way [m].
+STIRRED = 0.01
 SAMPLES = 100
 
 
@@ -29,6 +31,10 @@ def build(common: Any, kind: Any, task: dict[str, Any]) -> tuple[Any, Any]:
     """The peers' scene of a task and an engine's world of it, checked at the start."""
     scene = getattr(common, task["scene"])(*([task["count"]] if "count" in task else []))
     scene.h = task.get("time_step", scene.h)
+    if "stir" in task:
+        rng = np.random.default_rng(task["stir"])
+        for body in scene.bodies:
+            body.p = body.p + rng.uniform(-STIRRED, STIRRED, 3)
     world = kind(scene)
     wanted = [np.array([getattr(body, name) for body in scene.bodies]) for name in "pRvw"]
     off = max(float(np.abs(found - right).max()) for found, right in zip(world.state(), wanted, strict=True))
