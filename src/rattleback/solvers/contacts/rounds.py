@@ -29,7 +29,7 @@ LITTLE = wp.constant(real(0.01))
 CALM = wp.constant(real(0.01))
 FINEST = wp.constant(real(0.03))
 # Sweeps after which the tolerance does: what has not come to rest by then takes its time.
-ENOUGH = wp.constant(12)
+ENOUGH = wp.constant(8)
 # Multiple of the tolerance up to which that part is slow.
 SLOW = wp.constant(real(10.0))
 # No residual is as large.
