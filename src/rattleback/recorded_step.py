@@ -57,7 +57,6 @@ class RecordedStep:
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
         self._version, self._memory = 0, state.contacts
-        self._worst = [array for _, array in arrays.each(self.bench.worst)]
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -120,7 +119,7 @@ class RecordedStep:
         for part in (self.preview, self.impulses):
             if part is not None:
                 part.forget()
-        glance.clear(*self._worst)
+        glance.clear(*(array for _, array in arrays.each(self.bench.worst)))
 
     def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
         model, device = self.model, self.model.device
