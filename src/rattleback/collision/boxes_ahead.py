@@ -1,7 +1,8 @@
 """Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
 
     box    lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
-    blow   β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
+    blow   β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has,
+           θ, ρ and the ways w those of the smaller of the two where it is
     held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
 
 h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance. Where all
@@ -85,6 +86,23 @@ def repeats(memory: ContactMemory, a: int, k: int) -> bool:
     return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
 
 
+@wp.func
+def way_against(outlook: Outlook, a: int, b: int) -> real:
+    """How far the points of the smaller of two colliders go against the other in the step, at most."""
+    reach_a = outlook.colliders.reach[a]
+    reach_b = outlook.colliders.reach[b]
+    small = wp.where(reach_a < real(0.0) or (reach_b >= real(0.0) and reach_b < reach_a), b, a)
+    body = outlook.colliders.body[small]
+    other = outlook.colliders.body[a + b - small]
+    x = outlook.places.position[small]
+    spin = outlook.motion.angular_velocity[body]
+    turn = outlook.motion.angular_velocity[other]
+    u = outlook.motion.velocity[body] + wp.cross(spin, x - outlook.motion.position[body])
+    u -= outlook.motion.velocity[other] + wp.cross(turn, x - outlook.motion.position[other])
+    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    return h * (wp.length(u) + wp.length(spin - turn) * outlook.colliders.reach[small])
+
+
 @wp.kernel(enable_backward=False)
 def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
@@ -94,12 +112,7 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         if repeats(outlook.memory, a, k):
             continue
         b = outlook.memory.collider[k]
-        body = outlook.colliders.body[a]
-        other = outlook.colliders.body[b]
-        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
-        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
-        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
-        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
+        far = way_against(outlook, a, b)
         wp.atomic_max(outlook.prospects.blow, a, far)
         wp.atomic_max(outlook.prospects.blow, b, far)
 

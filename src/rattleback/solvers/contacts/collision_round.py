@@ -18,8 +18,16 @@ from rattleback.solvers.contacts.collisions import COLLIDES, TOUCHES, ZERO, Coll
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, local, twist_of
 from rattleback.solvers.contacts.resting import Footing, belt, end_patch
-from rattleback.solvers.contacts.rounds import Rounds, judge_world
-from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.rounds import (
+    LITTLE,
+    Rounds,
+    is_quiet,
+    judge_world,
+    next_turn,
+    note_residual,
+    sweep_patch,
+)
+from rattleback.solvers.contacts.sweep import FORTH, push_patch
 
 # What is added to the velocity of points that take no part, so that they never push [m/s].
 AWAY = wp.constant(real(1e30))
@@ -79,21 +87,25 @@ def aim(
 
 
 @wp.func
-def sweep_list(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds) -> None:
-    """One sweep over the patches of the round in busy worlds."""
+def sweep_list(
+    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, tolerance: real
+) -> None:
+    """One sweep over the patches of the round in busy worlds; after the first, over those that are not quiet."""
+    turn = next_turn(bodies, pressing, rounds)
     for i in range(collisions.count[0]):
         k = collisions.listed[i]
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
-            along, across = solve_patch(bodies, pressing, motion, k)
-            rounds.along[w] = wp.max(rounds.along[w], along)
-            rounds.across[w] = wp.max(rounds.across[w], across)
+        if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance, FORTH)
+            note_residual(rounds, w, along, across)
 
 
 @wp.kernel(enable_backward=False)
-def sweep_listed(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds) -> None:
+def sweep_listed(
+    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, tolerance: real
+) -> None:
     """One sweep of a round, on one thread."""
-    sweep_list(bodies, pressing, motion, collisions, rounds)
+    sweep_list(bodies, pressing, motion, collisions, rounds, tolerance)
 
 
 @wp.func
@@ -138,7 +150,7 @@ def resolve_listed(
             if rounds.busy[w] == 1:
                 rounds.along[w] = ZERO
                 rounds.across[w] = ZERO
-        sweep_list(bodies, pressing, motion, collisions, rounds)
+        sweep_list(bodies, pressing, motion, collisions, rounds, tolerance)
         for w in range(rounds.busy.shape[0]):
             if rounds.busy[w] == 1:
                 spend_in(rounds, collisions, w, 1, tolerance, most, budget)

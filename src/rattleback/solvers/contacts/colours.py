@@ -24,7 +24,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph, begins
 from rattleback.solvers.contacts.patch import Patches, Pressing
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import FORTH, push_patch, solve_patch
 
 # Colours there are, rounds of bidding for each, and threads that share the patches of one.
 COLOURS = 24
@@ -173,7 +173,7 @@ def sweep_colour(
         k = colours.order[place]
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1:
-            along, across = solve_patch(bodies, pressing, motion, k)
+            along, across = solve_patch(bodies, pressing, motion, k, FORTH)
             if along > rounds.along[w]:
                 wp.atomic_max(rounds.along, w, along)
             if across > rounds.across[w]:

@@ -24,7 +24,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import SET_ASIDE, Patches, Pressing, local, world
+from rattleback.solvers.contacts.patch import SET_ASIDE, Patches, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import TINY, apply
 
@@ -266,9 +266,8 @@ def try_patch(bodies: Bodies, pressing: Pressing, motion: Motion, directions: Di
             p = allowed(wanted, pressing.patches.grip[k])
             pressing.points.impulse[c] = p
             off = p - wanted
-            place = pressing.points.place[c]
             force += off
-            moment += vec3(place[0] * off[2] - place[1] * off[1], place[1] * off[0], -place[0] * off[0])
+            moment += moment_at(pressing.points.place[c], off)
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
     if wp.dot(force, force) + wp.dot(moment, moment) > real(0.0):

@@ -31,7 +31,7 @@ from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of, world
+from rattleback.solvers.contacts.patch import Patches, Pressing, Weights, twist_of, world, wrench_of
 from rattleback.solvers.contacts.rounds import Rounds, open_world
 
 if TYPE_CHECKING:
@@ -92,18 +92,14 @@ def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easin
 def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, easing: Easing, k: int) -> None:
     """Add what the impulses of a patch give to its bodies, and their work to that of its island."""
     patches = pressing.patches
+    force, moment = wrench_of(pressing, k)
+    if wp.dot(force, force) + wp.dot(moment, moment) == ZERO:
+        return
     u, w = twist_of(patches, motion, k)
-    force = vec3()
-    moment = patches.couple[k]
-    work = ZERO
+    work = wp.dot(force, u + patches.drive[k]) + wp.dot(moment, w + patches.spin[k])
     for c in range(patches.first[k], patches.first[k] + patches.count[k]):
-        p = pressing.points.impulse[c]
-        place = pressing.points.place[c]
-        force += p
-        moment += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
-        work += p[0] * place[2]
+        work += pressing.points.impulse[c][0] * pressing.points.place[c][2]
     i = easing.root[mover(bodies, patches, k)]
-    work += wp.dot(force, u + patches.drive[k]) + wp.dot(moment, w + patches.spin[k])
     easing.work[i] = easing.work[i] + work
     n = patches.normal[k]
     t = patches.tangent[k]

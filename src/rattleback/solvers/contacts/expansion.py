@@ -26,7 +26,7 @@ from rattleback.solvers.contacts.collisions import COLLIDES, ZERO, Collisions, v
 from rattleback.solvers.contacts.patch import Pressing, twist_of
 from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import FORTH, TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
 
 HALF = wp.constant(real(0.5))
 # Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.
@@ -57,7 +57,7 @@ def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> re
     """Correct the velocities of a patch across its normal; returns the largest change."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w)
-    twist = grip_points(pressing.patches, pressing.points, k, twist)
+    twist = grip_points(pressing.patches, pressing.points, k, twist, FORTH)
     apply_twist(bodies, pressing, motion, k, twist)
     return wp.sqrt(twist.across)
 
@@ -159,7 +159,7 @@ def sweep_slice(
             along = ZERO
             across = ZERO
             if works.phase[w] == COMPRESSING:
-                along, across = solve_patch(bodies, pressing, motion, k)
+                along, across = solve_patch(bodies, pressing, motion, k, FORTH)
             else:
                 across = grip_patch(bodies, pressing, motion, k)
             rounds.along[w] = wp.max(rounds.along[w], along)

@@ -43,6 +43,8 @@ ORDERS = ("sequential", "simultaneous")
 MOST_ROUNDS = 200
 MOST_SWEEPS = 1000
 BUDGET = 20_000
+# A tolerance of which every change is more than a part, so that no patch is quiet [m/s].
+NEVER = -1.0
 
 
 @wp.kernel(enable_backward=False)
@@ -151,7 +153,9 @@ class Impacts:
             program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding)
             program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
         else:
-            self._sweep(collision_round.sweep_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+            # Joints move bodies between sweeps: no patch is quiet then.
+            given = (*parts, self.sweeper.rounds, self.ground.limits.speed if correct is None else NEVER)
+            self._sweep(collision_round.sweep_listed, given, found.colliding, correct)
         if self.restitution == "poisson":
             program.launch(expansion.expand, 1, *parts)
             self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)

@@ -227,3 +227,22 @@ def twist_of(patches: Patches, motion: Motion, k: int) -> tuple[vec3, vec3]:
     wb = motion.angular_velocity[b]
     u = motion.velocity[a] + wp.cross(wa, patches.arm_a[k]) - motion.velocity[b] - wp.cross(wb, patches.arm_b[k])
     return local(n, t, u), local(n, t, wa - wb)
+
+
+@wp.func
+def moment_at(place: vec3, p: vec3) -> vec3:
+    """Moment of an impulse at a point of a patch about its middle, in its axes."""
+    return vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
+
+
+@wp.func
+def wrench_of(pressing: Pressing, k: int) -> tuple[vec3, vec3]:
+    """The impulses that the points of a patch have, with what resists turning, as force and moment in its axes."""
+    force = vec3()
+    moment = pressing.patches.couple[k]
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        p = pressing.points.impulse[c]
+        force += p
+        moment += moment_at(pressing.points.place[c], p)
+    return force, moment

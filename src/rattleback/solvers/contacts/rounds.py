@@ -21,7 +21,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import BACK, FORTH, push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
 LITTLE = wp.constant(real(0.01))
@@ -179,15 +179,22 @@ def is_quiet(pressing: Pressing, k: int) -> bool:
 
 @wp.func
 def sweep_patch(
-    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real
+    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real, back: bool
 ) -> tuple[real, real]:
     """Solve a patch; returns its residual along the normal and across."""
-    along, across = solve_patch(bodies, pressing, motion, k)
+    along, across = solve_patch(bodies, pressing, motion, k, back)
     pressing.patches.swept[k] = turn
     if along > little or across > little:
         note_push(bodies, pressing, pressing.patches.body_a[k], turn)
         note_push(bodies, pressing, pressing.patches.body_b[k], turn)
     return along, across
+
+
+@wp.func
+def note_residual(rounds: Rounds, w: int, along: real, across: real) -> None:
+    """A patch of a world had this residual."""
+    rounds.along[w] = wp.max(rounds.along[w], along)
+    rounds.across[w] = wp.max(rounds.across[w], across)
 
 
 @wp.func
@@ -217,9 +224,8 @@ def sweep_in_order(
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance))
-            rounds.along[w] = wp.max(rounds.along[w], along)
-            rounds.across[w] = wp.max(rounds.across[w], across)
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance), FORTH)
+            note_residual(rounds, w, along, across)
             if pressing.patches.jointed[k] == 1:
                 rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
 
@@ -237,7 +243,7 @@ def sweep_back(
         k = count - 1 - i
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and not is_quiet(pressing, k):
-            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance))
+            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance), BACK)
 
 
 @wp.kernel(enable_backward=False)

@@ -8,7 +8,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import LOOSE, Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import make_twist, push_body, solve_twist
+from rattleback.solvers.contacts.sweep import FORTH, make_twist, push_body, solve_twist
 
 # Sweeps over the patches of one level.
 ROUNDS = 4
@@ -48,7 +48,7 @@ def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion
     answer(bodies, pressing, k, spare, share_a, share_b)
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
-    twist = solve_twist(pressing.patches, pressing.points, spare, twist)
+    twist = solve_twist(pressing.patches, pressing.points, spare, twist, FORTH)
     pressing.patches.couple[k] = pressing.patches.couple[spare]
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]

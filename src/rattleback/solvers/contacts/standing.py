@@ -29,7 +29,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, world
+from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.resting import Flights
 from rattleback.solvers.contacts.support import (
     Standing,
@@ -104,9 +104,8 @@ def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
         push = pushed(pressing, share, k, c)
         standing.push[c] = push
         p = push - pressing.points.impulse[c]
-        place = pressing.points.place[c]
         f += p
-        m += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
+        m += moment_at(pressing.points.place[c], p)
     side = wp.where(pressing.patches.body_a[k] == i, real(1.0), real(-1.0))
     force = side * world(pressing.patches.normal[k], pressing.patches.tangent[k], f)
     moment = side * world(pressing.patches.normal[k], pressing.patches.tangent[k], m)

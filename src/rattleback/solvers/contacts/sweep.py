@@ -7,13 +7,14 @@ moves with
 
 A flat patch is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
 grips, that is the answer. If not, but every point pushes with the part of a wrench that stops it along the normal, that
-part is; else its points are solved one after the other, forth and back, and across the normal they are in any case:
+part is; else its points are solved one after the other, and across the normal they are in any case:
 
     p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
     p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
 
 p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
-the velocities, so that the same arithmetic serves velocities, positions and rebounds.
+the velocities, so that the same arithmetic serves velocities, positions and rebounds. A sweep back takes the points
+the other way round too. Points are solved once: to solve them again costs as much as another sweep and is worth less.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
 
@@ -28,10 +29,12 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, twist_of, world
+from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, twist_of, world, wrench_of
 
 # Smaller than any square of an impulse that means something.
 TINY = wp.constant(real(1e-30))
+# Which way the points of a patch are taken.
+FORTH, BACK = wp.constant(False), wp.constant(True)
 # Square of a twist that is rounding [m²/s²].
 AT_REST = wp.constant(real(1e-26))
 
@@ -144,19 +147,13 @@ def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
 
 
 @wp.func
-def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a patch along the normal, forth and, where several push, back."""
+def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
+    """Correct the points of a patch along the normal, one after the other."""
     first = patches.first[k]
     count = patches.count[k]
     rise = patches.rise[k]
-    pushing = int(0)
-    for c in range(first, first + count):
-        twist = push_point(rise, points, c, twist)
-        if points.impulse[c][0] > real(0.0):
-            pushing += 1
-    if pushing > 1:
-        for i in range(1, count):
-            twist = push_point(rise, points, first + count - 1 - i, twist)
+    for i in range(count):
+        twist = push_point(rise, points, wp.where(back, first + count - 1 - i, first + i), twist)
     return twist
 
 
@@ -233,27 +230,21 @@ def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist
 
 
 @wp.func
-def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a patch across the normal, forth and, where several push, back."""
+def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
+    """Correct the points of a patch across the normal, one after the other."""
     first = patches.first[k]
     count = patches.count[k]
     skid = patches.skid[k]
     mu = patches.grip[k]
-    pushing = int(0)
-    for c in range(first, first + count):
-        twist = grip_point(skid, mu, points, c, twist)
-        if points.impulse[c][0] > real(0.0):
-            pushing += 1
-    if pushing > 1:
-        for i in range(1, count):
-            twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
+    for i in range(count):
+        twist = grip_point(skid, mu, points, wp.where(back, first + count - 1 - i, first + i), twist)
     if resists(patches, k):
         twist = resist(patches, points, k, twist)
     return twist
 
 
 @wp.func
-def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
     """The wrench that a patch needs."""
     holds = bool(False)
     if patches.whole[k] == 1:
@@ -263,9 +254,9 @@ def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> 
                 return twist
         twist, holds = push_whole(patches, points, k, twist)
     if not holds:
-        twist = push_points(patches, points, k, twist)
+        twist = push_points(patches, points, k, twist, back)
     twist.side += patches.drag[k] * twist.push
-    return grip_points(patches, points, k, twist)
+    return grip_points(patches, points, k, twist, back)
 
 
 @wp.func
@@ -331,13 +322,13 @@ def needs_nothing(patches: Patches, points: PatchPoints, k: int, twist: Twist) -
 
 
 @wp.func
-def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
+def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, back: bool) -> tuple[real, real]:
     """Correct the velocities of a patch; returns the largest changes along its normal and across."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
     if needs_nothing(pressing.patches, pressing.points, k, twist):
         return real(0.0), real(0.0)
-    twist = solve_twist(pressing.patches, pressing.points, k, twist)
+    twist = solve_twist(pressing.patches, pressing.points, k, twist, back)
     apply_twist(bodies, pressing, motion, k, twist)
     return twist.along, wp.sqrt(twist.across)
 
@@ -345,14 +336,8 @@ def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> t
 @wp.func
 def push_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> None:
     """Apply the impulses the points of a patch have."""
-    force = vec3()
-    moment = pressing.patches.couple[k]
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        p = pressing.points.impulse[c]
-        place = pressing.points.place[c]
-        force += p
-        moment += vec3(place[0] * p[2] - place[1] * p[1], place[1] * p[0], -place[0] * p[0])
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    apply(bodies, pressing, motion, k, world(n, t, force), world(n, t, moment))
+    force, moment = wrench_of(pressing, k)
+    if wp.dot(force, force) + wp.dot(moment, moment) > real(0.0):
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        apply(bodies, pressing, motion, k, world(n, t, force), world(n, t, moment))
