@@ -83,14 +83,22 @@ def former_self(former: ContactMemory, items: Items, m: int, feature: int, place
     part = items.part[m]
     first = former.first[a]
     end = former.first[a + 1]
-    # Most contacts are where they were in the list.
+    # Most contacts are where they were in the list, which is sorted by the colliders of B.
     if first + place < end and is_same(former, wp.min(first + place, end - 1), b, part, feature):
         return first + place
-    same = int(-1)
-    for k in range(first, end):
-        if is_same(former, k, b, part, feature):
-            same = k
-    return same
+    low = first
+    high = end
+    while low < high:
+        half = (low + high) // 2
+        if former.collider[half] < b:
+            low = half + 1
+        else:
+            high = half
+    while low < end and former.collider[wp.min(low, end - 1)] == b:
+        if is_same(former, low, b, part, feature):
+            return low
+        low += 1
+    return -1
 
 
 @wp.func

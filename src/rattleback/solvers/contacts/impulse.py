@@ -274,7 +274,8 @@ class ContactImpulses:
                     self._exchange(self._stop, correct)
             rows = max(len(self.contacts.part), len(memory.first))
             bench.program.share(remember, rows, self.contacts, memory, bench.stop)
-            kept = (self.ground, self.graph, self.pressing, self.rounds, self.taken, bench.stop)
+            lengths = (bench.state.clock, self.taken)
+            kept = (self.ground, self.graph, self.pressing, self.rounds, *lengths, bench.stop)
             self._for_patches(resting.keep_points, *kept)
             bench.program.launch(resting.note_settled, 1, memory, bench.stop)
 

@@ -29,6 +29,8 @@ HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
 # Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
+# How many times longer than the last one a step may be in which forces that few sweeps have left go on.
+LONGER = wp.constant(real(2.0))
 
 
 @wp.struct
@@ -276,6 +278,7 @@ def keep_points(
     graph: Graph,
     pressing: Pressing,
     rounds: Rounds,
+    clock: Clock,
     taken: wp.array[wp.float64],
     stop: wp.array[wp.int32],
     lanes: int,
@@ -283,7 +286,8 @@ def keep_points(
     """What the points remember, by the rows of the contacts found last.
 
     A load that the end of the step did not need as its start did was a blow, and does not go on. Where sweeps have met
-    the tolerance, what is off by a little is none: to take only what is less would lose some load in each step.
+    the tolerance, what is off by a little is none: to take only what is less would lose some load in each step. Where
+    they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         if stop[0] != 0:
@@ -293,6 +297,9 @@ def keep_points(
         half = HALF * real(taken[w])
         met = wp.max(rounds.along[w], rounds.across[w]) <= ground.limits.speed
         slight = wp.where(met, SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0], ZERO)
+        part = real(1.0)
+        if stepped and not met:
+            part = wp.min(part, LONGER * real(taken[w]) / real(clock.time_step[w]))
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
@@ -301,7 +308,7 @@ def keep_points(
             pushed = half * force[0]
             if stepped and pressing.points.impulse[c][0] < pushed - slight:
                 force = (pressing.points.impulse[c][0] / pushed) * force
-            ground.memory.force[pressing.patches.contact[k] + i] = world(n, t, force)
+            ground.memory.force[pressing.patches.contact[k] + i] = part * world(n, t, force)
             ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
 
 
