@@ -26,6 +26,8 @@ from rattleback.model.state import Clock, Motion
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 # Contact distances by which the box of a slow collider is wider; slow are those that go no farther in a step.
 HELD = wp.constant(real(2.0))
+# Part of the contact distance that is no way to speak of.
+NOTHING = wp.constant(real(0.01))
 # A box that is so many times wider than it would be made is made anew.
 LOOSE = wp.constant(real(3.0))
 
@@ -82,6 +84,24 @@ def owner(memory: ContactMemory, k: int, a: int) -> int:
 
 
 @wp.func
+def repeats(memory: ContactMemory, a: int, k: int) -> bool:
+    """Whether a contact of A is another point of the same pair as the one before it."""
+    return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
+
+
+@wp.func
+def lies_still(outlook: Outlook, a: int, b: int) -> bool:
+    """Whether two colliders hardly move against each other in the step."""
+    body = outlook.colliders.body[a]
+    other = outlook.colliders.body[b]
+    size = wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b])
+    u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
+    w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    return h * (wp.length(u) + size * wp.length(w)) < NOTHING * outlook.gap
+
+
+@wp.func
 def meets_within(outlook: Outlook, k: int, way: real) -> bool:
     """Whether surfaces that come nearer by this in a step, and did in the one before, may meet at a former contact."""
     return outlook.memory.separation[k] <= outlook.gap + real(2.0) * way
@@ -103,9 +123,14 @@ def way_against(outlook: Outlook, k: int, a: int, b: int) -> real:
 def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they meet: as far as it goes against them."""
     a = int(0)
+    still = bool(False)
     for k in range(wp.tid(), outlook.memory.count[0], lanes):
         a = owner(outlook.memory, k, a)
         b = outlook.memory.collider[k]
+        if lanes > 1 or not repeats(outlook.memory, a, k):
+            still = lies_still(outlook, a, b)
+        if still:
+            continue
         way = way_against(outlook, k, a, b)
         if way > real(0.0) and meets_within(outlook, k, way):
             wp.atomic_max(outlook.prospects.blow, a, way)

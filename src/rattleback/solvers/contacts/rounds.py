@@ -21,7 +21,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.sweep import BACK, FORTH, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK, push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
 LITTLE = wp.constant(real(0.01))
@@ -89,6 +89,18 @@ def goal(rounds: Rounds, w: int, tolerance: real) -> real:
     return wp.where(rounds.sweeps[w] < ENOUGH, wp.min(tolerance, rounds.aim[w]), tolerance)
 
 
+@wp.func
+def is_slow(rounds: Rounds, w: int, tolerance: real) -> bool:
+    """Whether hardly anything moves in a world."""
+    return rounds.aim[w] < SLOW * tolerance
+
+
+@wp.func
+def manner(rounds: Rounds, w: int, tolerance: real, way: int) -> int:
+    """How the points of a patch are taken in a sweep that goes this way."""
+    return wp.where(is_slow(rounds, w, tolerance), THERE_AND_BACK, way)
+
+
 @wp.kernel(enable_backward=False)
 def next_sweep(rounds: Rounds) -> None:
     """A sweep begins."""
@@ -131,7 +143,7 @@ def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
 def judge_plain(rounds: Rounds, tolerance: real, most: int, early: int) -> None:
     """A plain sweep is done: which worlds go on, fewer times where joints keep contacts off or all is slow."""
     w = wp.tid()
-    few = rounds.jointed[w] > tolerance or rounds.aim[w] < SLOW * tolerance
+    few = rounds.jointed[w] > tolerance or is_slow(rounds, w, tolerance)
     judge_world(rounds, w, goal(rounds, w, tolerance), wp.where(few, early, most), 1)
 
 
@@ -179,10 +191,10 @@ def is_quiet(pressing: Pressing, k: int) -> bool:
 
 @wp.func
 def sweep_patch(
-    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real, back: bool
+    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real, way: int
 ) -> tuple[real, real]:
     """Solve a patch; returns its residual along the normal and across."""
-    along, across = solve_patch(bodies, pressing, motion, k, back)
+    along, across = solve_patch(bodies, pressing, motion, k, way)
     pressing.patches.swept[k] = turn
     if along > little or across > little:
         note_push(bodies, pressing, pressing.patches.body_a[k], turn)
@@ -224,7 +236,8 @@ def sweep_in_order(
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance), FORTH)
+            little = LITTLE * goal(rounds, w, tolerance)
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, FORTH))
             note_residual(rounds, w, along, across)
             if pressing.patches.jointed[k] == 1:
                 rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
@@ -243,7 +256,8 @@ def sweep_back(
         k = count - 1 - i
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and not is_quiet(pressing, k):
-            sweep_patch(bodies, pressing, motion, k, turn, LITTLE * goal(rounds, w, tolerance), BACK)
+            little = LITTLE * goal(rounds, w, tolerance)
+            sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, BACK))
 
 
 @wp.kernel(enable_backward=False)

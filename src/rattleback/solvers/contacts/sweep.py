@@ -14,7 +14,8 @@ part is; else its points are solved one after the other, and across the normal t
 
 p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
 the velocities, so that the same arithmetic serves velocities, positions and rebounds. A sweep back takes the points
-the other way round too. Points are solved once: to solve them again costs as much as another sweep and is worth less.
+the other way round too. Where hardly anything moves they are solved forth and back, which comes to rest sooner; else
+once: to solve them again costs nearly as much as another sweep, and is worth less.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
 
@@ -33,8 +34,8 @@ from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, We
 
 # Smaller than any square of an impulse that means something.
 TINY = wp.constant(real(1e-30))
-# Which way the points of a patch are taken.
-FORTH, BACK = wp.constant(False), wp.constant(True)
+# How the points of a patch are taken.
+FORTH, BACK, THERE_AND_BACK = wp.constant(0), wp.constant(1), wp.constant(2)
 # Square of a twist that is rounding [m²/s²].
 AT_REST = wp.constant(real(1e-26))
 
@@ -147,13 +148,16 @@ def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
 
 
 @wp.func
-def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
+def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
     """Correct the points of a patch along the normal, one after the other."""
     first = patches.first[k]
     count = patches.count[k]
     rise = patches.rise[k]
     for i in range(count):
-        twist = push_point(rise, points, wp.where(back, first + count - 1 - i, first + i), twist)
+        twist = push_point(rise, points, wp.where(way == BACK, first + count - 1 - i, first + i), twist)
+    if way == THERE_AND_BACK:
+        for i in range(1, count):
+            twist = push_point(rise, points, first + count - 1 - i, twist)
     return twist
 
 
@@ -230,21 +234,24 @@ def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist
 
 
 @wp.func
-def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
+def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
     """Correct the points of a patch across the normal, one after the other."""
     first = patches.first[k]
     count = patches.count[k]
     skid = patches.skid[k]
     mu = patches.grip[k]
     for i in range(count):
-        twist = grip_point(skid, mu, points, wp.where(back, first + count - 1 - i, first + i), twist)
+        twist = grip_point(skid, mu, points, wp.where(way == BACK, first + count - 1 - i, first + i), twist)
+    if way == THERE_AND_BACK:
+        for i in range(1, count):
+            twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
     if resists(patches, k):
         twist = resist(patches, points, k, twist)
     return twist
 
 
 @wp.func
-def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, back: bool) -> Twist:
+def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
     """The wrench that a patch needs."""
     holds = bool(False)
     if patches.whole[k] == 1:
@@ -254,9 +261,9 @@ def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, bac
                 return twist
         twist, holds = push_whole(patches, points, k, twist)
     if not holds:
-        twist = push_points(patches, points, k, twist, back)
+        twist = push_points(patches, points, k, twist, way)
     twist.side += patches.drag[k] * twist.push
-    return grip_points(patches, points, k, twist, back)
+    return grip_points(patches, points, k, twist, way)
 
 
 @wp.func
@@ -322,13 +329,13 @@ def needs_nothing(patches: Patches, points: PatchPoints, k: int, twist: Twist) -
 
 
 @wp.func
-def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, back: bool) -> tuple[real, real]:
+def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, way: int) -> tuple[real, real]:
     """Correct the velocities of a patch; returns the largest changes along its normal and across."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
     if needs_nothing(pressing.patches, pressing.points, k, twist):
         return real(0.0), real(0.0)
-    twist = solve_twist(pressing.patches, pressing.points, k, twist, back)
+    twist = solve_twist(pressing.patches, pressing.points, k, twist, way)
     apply_twist(bodies, pressing, motion, k, twist)
     return twist.along, wp.sqrt(twist.across)
 
