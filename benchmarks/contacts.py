@@ -31,12 +31,12 @@ CRADLES = tuple(f"cradle{lifted}" for lifted in (1, 2, 3, 4))
 HEAPS = tuple(f"heap{number}" for number in (1, 2, 3, 4, 5))
 SCENES = ("wall", "pile", *HEAPS, "funnel", "incline", *CRADLES)
 # Name, module, nothing, settings; a setting of rattleback is a preset; "sleep" is balanced with bodies that sleep, and
-# "20 sweeps" and "4 sweeps" are balanced with no more of them.
+# "20 sweeps" and "3 sweeps" are balanced with no more of them.
 ENGINES: list[Kind] = [
     ("rattleback, accurate", OWN_MODULE, "", {"RATTLEBACK_PRESET": "accurate"}),
     ("rattleback, balanced", OWN_MODULE, "", {"RATTLEBACK_PRESET": "balanced"}),
     ("rattleback, 20 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "20"}),
-    ("rattleback, 4 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "4"}),
+    ("rattleback, 3 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "3"}),
     ("rattleback, fast", OWN_MODULE, "", {"RATTLEBACK_PRESET": "fast"}),
     ("rattleback, sleep", OWN_MODULE, "", {"RATTLEBACK_SLEEP": "1"}),
     ("Rapier", "rapier_peer", "", {}),
@@ -54,7 +54,7 @@ ONLY = {
     "Rapier, sleep": ("wall", "pile"),
     "rattleback, sleep": ("wall", "pile", "funnel"),
     "rattleback, 20 sweeps": ("pile", *HEAPS),
-    "rattleback, 4 sweeps": ("wall", "pile", "funnel"),
+    "rattleback, 3 sweeps": ("wall", "pile", "funnel"),
     "Rapier, 120 Hz": SCENES,
     "MuJoCo": ("wall", "pile", "incline", *CRADLES),
     "MuJoCo, CG": ("wall", "pile"),

@@ -100,32 +100,3 @@ def test_a_sweep_forgets_pairs_of_boxes_that_were_large():
         simulation[f"ball {k}"].velocity = (0, 0, 0)
     simulation.step(2)
     assert links(simulation) == 0
-
-
-def thrown(velocity, apart, before):
-    """How far two cubes may be thrown of which one, ``apart`` from the other after a step, gets a velocity."""
-    scene = rb.Scene(gravity=(0, 0, 0))
-    scene.add_body(rb.Box(1, 1, 1), name="rests")
-    scene.add_body(
-        rb.Box(1, 1, 1), position=(1.0 + apart + before * STEP, 0, 0), velocity=(-before, 0, 0), name="comes"
-    )
-    simulation = rb.Simulation(scene, time_step=STEP, contacts="impulse", contact_distance=1e-3)
-    simulation.step()
-    assert len(simulation.contacts) > 0
-    simulation["comes"].velocity = velocity
-    simulation.state.send()
-    finder(simulation).find()
-    return finder(simulation).look.prospects.blow.numpy()
-
-
-@pytest.mark.parametrize(
-    ("velocity", "way"), [((-2.0, 0, 0), 2.0), ((-2.0, 5.0, 0), 2.0), ((0, 5.0, 0), 0.0), ((2.0, 5.0, 0), 0.0)]
-)
-def test_bodies_may_be_thrown_as_far_as_what_they_touch_goes_against_them_and_not_along(velocity, way):
-    np.testing.assert_allclose(thrown(velocity, 0.0, 0.0), way * STEP, atol=1e-12)
-
-
-def test_what_was_seen_coming_and_does_not_get_there_throws_nothing():
-    # It was to go 0.1 m in the next step; of the 0.05 m that are left it goes 2 mm.
-    np.testing.assert_allclose(thrown((-0.2, 0, 0), 0.05, 10.0), 0.0, atol=1e-12)
-    assert thrown((-8.0, 0, 0), 0.05, 10.0).min() > 0.0

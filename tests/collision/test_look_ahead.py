@@ -248,3 +248,11 @@ def test_tilted_cubes_that_fall_on_the_ground_hardly_overlap_it():
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
 def test_a_pile_of_cubes_that_fall_on_each_other_hardly_overlaps():
     assert deepest(scenes.cubes_1000(across=5, high=4, spacing=1.5), 0.0, 400) < 1e-3
+
+
+def test_bricks_that_are_struck_hardly_overlap_those_behind_them():
+    # At the hit, at 1.57 s, the ball goes 25 mm in a step.
+    simulation = rb.Simulation(scenes.wall(4), time_step=0.005, contacts="impulse", warn=False)
+    simulation.run(2.1)
+    assert simulation["ball"].position[1] > 0.0
+    assert simulation.report.penetration < 1e-3

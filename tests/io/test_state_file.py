@@ -14,7 +14,6 @@ import rattleback as rb
 from rattleback import integrators
 from rattleback.core import arrays
 from rattleback.core.precision import PRECISION, numpy_real
-from rattleback.io import state_archive
 from rattleback.types import Bodies, Motion, real, vec3
 
 
@@ -269,23 +268,3 @@ def test_a_scene_with_a_predicate_is_loaded_into_a_scene_given(tmp_path):
     with pytest.raises(rb.FileError, match=r"holds no scene; build the scene and pass it"):
         rb.load(tmp_path / "x.npz")
     assert rb.load(tmp_path / "x.npz", scene=scene).hash() == sim.hash()
-
-
-def test_a_file_from_before_contacts_were_remembered_with_their_places_is_loaded(tmp_path):
-    scene = rb.Scene()
-    scene.add_static(rb.Plane(), name="ground")
-    scene.add_body(rb.Box(1, 1, 1), position=(0, 0, 0.5), name="box")
-    sim = rb.Simulation(scene, time_step=0.01, contacts="impulse")
-    sim.step(3)
-    sim.save(tmp_path / "x.npz")
-    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
-        header = json.loads(archive.read("header.json"))
-    with np.load(tmp_path / "x.npz", allow_pickle=False) as archive:
-        later = [f"contacts.{name}" for name in ("normal", "point", "separation")]
-        values = {name: archive[name] for name in archive.files if name not in ("header.json", *later)}
-        assert set(later) <= set(archive.files)
-    (tmp_path / "x.npz").write_bytes(state_archive.pack(header, values))
-    loaded = rb.load(tmp_path / "x.npz")
-    loaded.step(3)
-    sim.step(3)
-    assert loaded.hash() == sim.hash()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
+from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL
 from rattleback.solvers.contacts.impulse import ContactImpulses
 
 pytestmark = pytest.mark.contacts
@@ -178,8 +179,19 @@ def test_worlds_have_the_bits_of_single_runs():
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
-def test_colours_find_what_the_order_finds(monkeypatch):
-    ordered = rb.Simulation(tower(6), time_step=0.005, contact_velocity_tolerance=1e-8)
+def laden_table():
+    """A slab with twelve cubes on it, each of which takes a colour of its own."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), name="ground")
+    scene.add_body(rb.Box(4, 3, 0.2), density=100.0, position=(0, 0, 0.1), name="table")
+    for k in range(12):
+        scene.add_body(rb.Box(0.5, 0.5, 0.5), density=100.0, position=(k % 4 - 1.5, k // 4 - 1, 0.45), name=f"cube {k}")
+    return scene
+
+
+@pytest.mark.parametrize(("make", "count"), [(lambda: tower(6), 6), (laden_table, 13)])
+def test_colours_find_what_the_order_finds(make, count, monkeypatch):
+    ordered = rb.Simulation(make(), time_step=0.005, contact_velocity_tolerance=1e-8)
     ordered.use(contacts=rb.contacts.Impulse(max_sweeps=2000))
     made = ContactImpulses.__init__
 
@@ -189,18 +201,22 @@ def test_colours_find_what_the_order_finds(monkeypatch):
         self.sweeper.palette = self.palette
 
     monkeypatch.setattr(ContactImpulses, "__init__", with_palette)
-    coloured = rb.Simulation(tower(6), time_step=0.005, contact_velocity_tolerance=1e-8)
+    coloured = rb.Simulation(make(), time_step=0.005, contact_velocity_tolerance=1e-8)
     coloured.use(contacts=rb.contacts.Impulse(max_sweeps=2000))
     for sim in (ordered, coloured):
         sim.run(0.3)
     np.testing.assert_allclose(coloured.state.position, ordered.state.position, atol=1e-6)
-    colours = coloured._step.impulses.palette.colours.colour.numpy()[:6]
-    patches = coloured._step.impulses.pressing.patches
-    for i in range(6):
+    palette, patches = coloured._step.impulses.palette, coloured._step.impulses.pressing.patches
+    colours = palette.colours.colour.numpy()[:count]
+    assert colours.min() >= 0
+    steps = np.arange(USUAL, COLOURS, MORE)
+    np.testing.assert_array_equal(palette.colours.more.numpy(), colours.max() >= steps)
+    for i in range(count):
         for j in range(i):
             if colours[i] == colours[j]:
                 mine, other = ({patches.body_a.numpy()[k], patches.body_b.numpy()[k]} - {0} for k in (i, j))
                 assert not mine & other
+    assert count <= USUAL or colours.max() >= USUAL
 
 
 def test_contacts_conserve_momentum_between_free_bodies():

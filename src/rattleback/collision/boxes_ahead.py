@@ -1,14 +1,12 @@
 """Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
 
     box    lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
-    blow   β_a = the largest  −h n · (u_c − u_e)  of the contacts of the last time that a or what it touched has
+    blow   β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
     held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
 
-h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance; n normal of
-a contact, u_c, u_e velocities of both bodies where it was. Only contacts count at which surfaces may meet: what slides
-along something strikes nothing. Where all boxes are held the pairs are those of the last time, and at rest nothing is
-listed. Pairs more or less make no contacts more or less, as long as none is left out that touches. Why boxes are
-recalled is told in ``look_ahead``.
+h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance. Where all
+boxes are held the pairs are those of the last time, and at rest nothing is listed. Pairs more or less make no contacts
+more or less, as long as none is left out that touches. Why boxes are recalled is told in ``look_ahead``.
 """
 
 import math
@@ -26,8 +24,6 @@ from rattleback.model.state import Clock, Motion
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 # Contact distances by which the box of a slow collider is wider; slow are those that go no farther in a step.
 HELD = wp.constant(real(2.0))
-# Part of the contact distance that is no way to speak of.
-NOTHING = wp.constant(real(0.01))
 # A box that is so many times wider than it would be made is made anew.
 LOOSE = wp.constant(real(3.0))
 
@@ -85,56 +81,27 @@ def owner(memory: ContactMemory, k: int, a: int) -> int:
 
 @wp.func
 def repeats(memory: ContactMemory, a: int, k: int) -> bool:
-    """Whether a contact of A is another point of the same pair as the one before it."""
+    """Whether a contact of A is another point of the same pair as the one before it, which says nothing new."""
     return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
-
-
-@wp.func
-def lies_still(outlook: Outlook, a: int, b: int) -> bool:
-    """Whether two colliders hardly move against each other in the step."""
-    body = outlook.colliders.body[a]
-    other = outlook.colliders.body[b]
-    size = wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b])
-    u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
-    w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
-    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
-    return h * (wp.length(u) + size * wp.length(w)) < NOTHING * outlook.gap
-
-
-@wp.func
-def meets_within(outlook: Outlook, k: int, way: real) -> bool:
-    """Whether surfaces that come nearer by this in a step, and did in the one before, may meet at a former contact."""
-    return outlook.memory.separation[k] <= outlook.gap + real(2.0) * way
-
-
-@wp.func
-def way_against(outlook: Outlook, k: int, a: int, b: int) -> real:
-    """How far the surfaces at a contact of the last time come nearer in the step."""
-    body = outlook.colliders.body[a]
-    other = outlook.colliders.body[b]
-    x = outlook.memory.point[k]
-    u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
-    u += wp.cross(outlook.motion.angular_velocity[body], x - outlook.motion.position[body])
-    u -= wp.cross(outlook.motion.angular_velocity[other], x - outlook.motion.position[other])
-    return -real(outlook.clock.time_step[outlook.colliders.world[a]]) * wp.dot(outlook.memory.normal[k], u)
 
 
 @wp.kernel(enable_backward=False)
 def find_blows(outlook: Outlook, lanes: int) -> None:
-    """How far colliders may be thrown by what they meet: as far as it goes against them."""
+    """How far colliders may be thrown by what they touch: as far as it goes against them."""
     a = int(0)
-    still = bool(False)
     for k in range(wp.tid(), outlook.memory.count[0], lanes):
         a = owner(outlook.memory, k, a)
-        b = outlook.memory.collider[k]
-        if lanes > 1 or not repeats(outlook.memory, a, k):
-            still = lies_still(outlook, a, b)
-        if still:
+        if repeats(outlook.memory, a, k):
             continue
-        way = way_against(outlook, k, a, b)
-        if way > real(0.0) and meets_within(outlook, k, way):
-            wp.atomic_max(outlook.prospects.blow, a, way)
-            wp.atomic_max(outlook.prospects.blow, b, way)
+        b = outlook.memory.collider[k]
+        body = outlook.colliders.body[a]
+        other = outlook.colliders.body[b]
+        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
+        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
+        wp.atomic_max(outlook.prospects.blow, a, far)
+        wp.atomic_max(outlook.prospects.blow, b, far)
 
 
 @wp.kernel(enable_backward=False)
@@ -143,11 +110,11 @@ def pass_blows_on(outlook: Outlook, lanes: int) -> None:
     a = int(0)
     for k in range(wp.tid(), outlook.memory.count[0], lanes):
         a = owner(outlook.memory, k, a)
+        if repeats(outlook.memory, a, k):
+            continue
         b = outlook.memory.collider[k]
-        if meets_within(outlook, k, outlook.prospects.blow[b]):
-            wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
-        if meets_within(outlook, k, outlook.prospects.blow[a]):
-            wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
+        wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
+        wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
 
 
 @wp.func

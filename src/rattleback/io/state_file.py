@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 KIND = "state file"
 # Groups of arrays that older files lack.
 LATER = ("breaks", "contacts", "sleep", "sleeping_contacts")
-# Arrays that older files lack, of groups they have.
-LATER_ARRAYS = {"contacts": ("normal", "point", "separation")}
 
 
 def save(simulation: Simulation, path: str | PathLike[str]) -> None:
@@ -206,8 +204,7 @@ def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Fa
         if not own and (part in LATER or not any(array.size for _, array in arrays.each(group))):
             continue  # a file from before there were such things
         with _told_of_the_file(faults):
-            lacked = {name: np.zeros_like(getattr(group, name).numpy()) for name in LATER_ARRAYS.get(part, ())}
-            arrays.write(group, lacked | _filled(own, group), f"group {part!r}")
+            arrays.write(group, _filled(own, group), f"group {part!r}")
 
 
 def _make_room(state: State, values: dict[str, NDArray[Any]]) -> None:

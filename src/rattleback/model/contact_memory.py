@@ -6,7 +6,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import quat, real, vec3
+from rattleback.core.precision import quat, vec3
 from rattleback.model.contacts import Contacts
 
 # What is still to be done about the velocities at the contacts of a state.
@@ -23,9 +23,6 @@ class ContactMemory:
     collider: wp.int32 = field("1", "collider of B")
     part: wp.int32 = field("1", "triangle")
     feature: wp.int32 = field("1", "name of the point")
-    normal: vec3 = field("1", "unit normal from B to A")
-    point: vec3 = field("m", "where it was, world frame")
-    separation: real = field("m", "how far apart the surfaces were")
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows")
@@ -50,9 +47,6 @@ def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]
         memory.collider[i] = contacts.collider_b[i]
         memory.part[i] = contacts.part[i]
         memory.feature[i] = contacts.feature[i]
-        memory.normal[i] = contacts.normal[i]
-        memory.point[i] = contacts.point[i]
-        memory.separation[i] = contacts.separation[i]
 
 
 @wp.kernel(enable_backward=False)
@@ -61,14 +55,10 @@ def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: wp.array[wp.i
     due[0] = wp.where(stop[0] == 0, memory.pending[0], 0)
 
 
-def columns(kind: Any = ContactMemory) -> list[str]:
-    """Names of the arrays of a memory, or another group of contacts, that have a row for every contact."""
-    return [name for name, declared in arrays.fields(kind).items() if declared.axis == "contacts"]
-
-
 def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]:
-    """The arrays of such a group without the rows that are not used."""
-    count, along = int(values["count"][0]), columns(kind)
+    """The arrays of a memory, or another group of so many contacts, without the rows that are not used."""
+    count = int(values["count"][0])
+    along = [name for name, declared in arrays.fields(kind).items() if declared.axis == "contacts"]
     return {name: array[:count] if name in along else array for name, array in values.items()}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core import arrays
-from rattleback.model.contact_memory import WRITTEN, columns, make_memory, trimmed
+from rattleback.model.contact_memory import WRITTEN, make_memory, trimmed
 from rattleback.model.passage import carry_over
 from rattleback.model.sleep import SleepingContacts, with_room
 from rattleback.shapes import Compound, Mesh, Plane
@@ -124,7 +124,7 @@ class ContactPassage:
         a = np.repeat(np.arange(len(place)), np.diff(memory["first"]))
         kept = (place[a] >= 0) & (place[memory["collider"]] >= 0)
         rows = self._colliders_now + 1
-        found = {name: memory[name][kept] for name in columns()}
+        found = {name: memory[name][kept] for name in ("collider", "part", "feature", "force", "slip")}
         found["collider"] = place[found["collider"]].astype(np.int32)
         found["first"] = np.searchsorted(place[a][kept], np.arange(rows)).astype(np.int32)
         found["count"], found["pending"] = np.array([kept.sum()], np.int32), np.array([WRITTEN], np.int32)

@@ -1,14 +1,15 @@
-"""Uniform cells: a collider is looked up in its own cell and the 26 around it.
+"""Uniform cells: a collider is looked up in the cells that its box is in, and one more towards lower ones.
 
-    cell(i) = ⌊lower(i) / s⌋        boxes overlap  ⇒  |cell(i) − cell(j)| ≤ 1 along every axis
+    cell(x) = ⌊x / s⌋        boxes overlap  ⇒  cell(lower(i)) − 1 ≤ cell(lower(j)) ≤ cell(upper(i)) along every axis
 
 s edge of a cell, larger than every box but a few. Each step:
 
 1. The extents of the boxes are counted by size; s is the least that all but ``wide`` of them fit into.
 2. Each collider goes to the cell of its lower corner. Cells are kept in a table by a hash of y, z and the world, to
-   which x is added: three neighbours along x lie side by side.
+   which x is added: neighbours along x lie side by side.
 3. A counting sort puts the colliders of a cell together.
-4. Each collider is tested against those of a higher row in nine runs of three cells; wide and big ones against all.
+4. Each collider is tested against those of a higher row in runs of cells, and against the wide and the big ones; big
+   ones are tested against all.
 
 The cost is linear in the number of colliders as long as their sizes are alike; for sizes over decades the tree is
 better. Nothing is carried over from step to step.
@@ -40,6 +41,8 @@ DROPPED, ONE = wp.constant(19), wp.constant(127 * 16)
 # Primes from the hash of Teschner et al.
 PRIME_Y, PRIME_Z, PRIME_WORLD = (wp.constant(wp.uint32(prime)) for prime in (19349663, 83492791, 73856093))
 WIDE = wp.constant(-1)
+# So many cells are looked at however few colliders there are.
+FEW = wp.constant(27)
 
 
 @wp.struct
@@ -80,6 +83,13 @@ def hashed(cells: Cells, x: int, y: int, z: int, world: int) -> int:
 def cell_of(x: real) -> int:
     """Number of a cell along one axis from a coordinate in cells."""
     return int(wp.floor(wp.clamp(x, -OUTERMOST, OUTERMOST)))
+
+
+@wp.func
+def cell_at(cells: Cells, x: vec3) -> wp.vec3i:
+    """The cell of a point."""
+    p = x / cells.edge[0]
+    return wp.vec3i(cell_of(p[0]), cell_of(p[1]), cell_of(p[2]))
 
 
 @wp.func
@@ -130,12 +140,9 @@ def locate(crowd: Crowd, cells: Cells) -> None:
     if not (extent(crowd.places, i) <= FILL * s):
         cells.strays[wp.atomic_add(cells.stray_count, 0, 1)] = i
         return
-    p = crowd.places.lower[i] / s
-    x = cell_of(p[0])
-    y = cell_of(p[1])
-    z = cell_of(p[2])
-    cells.cell[i] = wp.vec3i(x, y, z)
-    key = hashed(cells, x, y, z, i // crowd.each)
+    here = cell_at(cells, crowd.places.lower[i])
+    cells.cell[i] = here
+    key = hashed(cells, here[0], here[1], here[2], i // crowd.each)
     cells.key[i] = key
     wp.atomic_add(cells.start, key, 1)
 
@@ -159,36 +166,51 @@ def gather(crowd: Crowd, cells: Cells) -> None:
 
 
 @wp.func
+def put_line(crowd: Crowd, cells: Cells, a: int, cell: wp.vec3i, last: int, pairs: Pairs, at: int, room: int) -> int:
+    """Write the colliders of a higher row that one overlaps in the cells from one to ``last`` along x."""
+    lower = crowd.places.lower[a]
+    upper = crowd.places.upper[a]
+    first = hashed(cells, cell[0], cell[1], cell[2], a // crowd.each)
+    end = first + last - cell[0] + 1
+    # Past the end of the table, a run goes on at its beginning.
+    over = wp.max(end - cells.table, 0)
+    to = at
+    for part in range(2):
+        if part == 0 or over > 0:
+            left = wp.where(part == 0, first, 0)
+            right = wp.where(part == 0, end - over, over)
+            for k in range(cells.start[left], cells.start[right]):
+                b = cells.entry[k]
+                if b > a and overlap(lower, upper, cells.lower[k], cells.upper[k]):
+                    # Other lines of cells may lie in the same part of the table.
+                    there = cells.cell[b]
+                    same = there[1] == cell[1] and there[2] == cell[2] and there[0] >= cell[0] and there[0] <= last
+                    if same and may_meet(crowd.colliders, crowd.exclusions, crowd.each_body, a, b):
+                        to = put(pairs, to, room, b)
+    return to
+
+
+@wp.func
 def row(crowd: Crowd, cells: Cells, a: int, pairs: Pairs, at: int, room: int) -> int:
     """The colliders of a higher row that collider a overlaps."""
-    if cells.key[a] == WIDE:
+    if crowd.is_big[a % crowd.each] != 0:
         return put_all(crowd, a, pairs, at, room)
     lower = crowd.places.lower[a]
     upper = crowd.places.upper[a]
+    low = cell_at(cells, lower) - wp.vec3i(1, 1, 1)
+    high = cell_at(cells, upper)
+    # A box over more cells than there are colliders is looked at as a big one.
+    many = real(high[0] - low[0] + 1) * real(high[1] - low[1] + 1) * real(high[2] - low[2] + 1)
+    if many > real(wp.max(crowd.each, FEW)):
+        return put_all(crowd, a, pairs, at, room)
     to = put_big(crowd, a, pairs, at, room)
     for k in range(cells.stray_count[0]):
         b = cells.strays[k]
         if is_partner(crowd, lower, upper, a, b):
             to = put(pairs, to, room, b)
-    here = cells.cell[a]
-    for line in range(9):
-        y = here[1] - 1 + line % 3
-        z = here[2] - 1 + line // 3
-        first = hashed(cells, here[0] - 1, y, z, a // crowd.each)
-        # Past the end of the table, a run goes on at its beginning.
-        over = wp.max(first + 3 - cells.table, 0)
-        for part in range(2):
-            if part == 0 or over > 0:
-                left = wp.where(part == 0, first, 0)
-                right = wp.where(part == 0, first + 3 - over, over)
-                for k in range(cells.start[left], cells.start[right]):
-                    b = cells.entry[k]
-                    if b > a and overlap(lower, upper, cells.lower[k], cells.upper[k]):
-                        # Other lines of cells may lie in the same part of the table.
-                        there = cells.cell[b]
-                        same = there[1] == y and there[2] == z and wp.abs(there[0] - here[0]) <= 1
-                        if same and may_meet(crowd.colliders, crowd.exclusions, crowd.each_body, a, b):
-                            to = put(pairs, to, room, b)
+    for z in range(low[2], high[2] + 1):
+        for y in range(low[1], high[1] + 1):
+            to = put_line(crowd, cells, a, wp.vec3i(low[0], y, z), high[0], pairs, to, room)
     return to
 
 
@@ -200,7 +222,7 @@ class Grid:
     """Looks for partners in the cells around.
 
     Args:
-        wide: Most colliders, of all worlds, that may be larger than a cell; each of these is tested against all.
+        wide: Most colliders, of all worlds, that may be larger than a cell; each is tested against all others.
     """
 
     wide: int = 16

@@ -4,7 +4,8 @@
         every patch without a colour bids for its bodies; the highest bid at both gets the colour; a few rounds of that
 
 Bids are scrambled numbers of the patches, so that a chain of neighbours does not wait for each other. Which patches get
-which colour depends on their numbers alone. What is left after the last colour is solved in order, on one thread.
+which colour depends on their numbers alone. What is left after the last colour is solved in order, on one thread. Few
+bodies have so many patches that the usual colours do not do; colours that nobody needs are left out, a few at a time.
 
 Cost: O(patches) for each colour, side by side; as many colours as the busiest body has patches, and a few more.
 
@@ -26,10 +27,11 @@ from rattleback.solvers.contacts.patch import Patches, Pressing
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import FORTH, push_patch, solve_patch
 
-# Colours there are, rounds of bidding for each, and threads that share the patches of one.
-COLOURS = 24
+# Colours there are, those that usually do, and how many more are taken at a time; rounds of bidding for each.
+COLOURS, USUAL, MORE = 24, 8, 4
 BIDDING = 3
-THREADS = 1 << 15
+# Threads that share the patches of a colour: half as many for each after the first four, which have most of them.
+THREADS, FEWEST, FULL = 1 << 15, 1 << 12, 4
 WHITE = wp.constant(-1)
 
 
@@ -44,6 +46,7 @@ class Colours:
     taken: wp.int32 = field("1", "last colour of a body, and one", axis="bodies")
     first: wp.int32 = field("1", "first patch of a colour in the order, once added up", axis="colours")
     filled: wp.int32 = field("1", "patches of a colour put in order so far", axis="colours")
+    more: wp.int32 = field("1", "1 where the usual colours do not do, and so many more", axis="steps")
 
 
 @wp.kernel(enable_backward=False)
@@ -86,6 +89,8 @@ def wipe(colours: Colours) -> None:
     if i < colours.first.shape[0]:
         colours.first[i] = 0
         colours.filled[i] = 0
+    if i < colours.more.shape[0]:
+        colours.more[i] = 0
 
 
 @wp.func
@@ -142,6 +147,14 @@ def award(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colo
 def forget_bids(colours: Colours) -> None:
     """The next round of bidding begins."""
     colours.bid[wp.tid()] = -1
+
+
+@wp.kernel(enable_backward=False)
+def look_for_white(graph: Graph, colours: Colours, step: int) -> None:
+    """Whether any patch is without a colour."""
+    k = wp.tid()
+    if k < graph.total[0] and colours.colour[k] == WHITE:
+        colours.more[step] = 1
 
 
 @wp.kernel(enable_backward=False)
@@ -207,40 +220,63 @@ class Palette:
         self.program, self.bodies, self.pressing, self.graph, self.colours = program, bodies, pressing, graph, colours
         self.room = len(colours.colour)
         device = colours.colour.device
+        self.more = [colours.more[step : step + 1] for step in range(len(colours.more))]
         self.beginnings, self.sizes = Sum(colours.start, self.room, device), Sum(colours.first, COLOURS + 1, device)
 
     def record_patches(self, contacts: Contacts, stop: Any) -> None:
         """Record what makes patches of contacts and gives them colours."""
-        launch, bodies, graph, patches, colours = (
-            self.program.launch,
-            self.bodies,
-            self.graph,
-            self.pressing.patches,
-            self.colours,
-        )
+        launch, bodies, graph, colours = self.program.launch, self.bodies, self.graph, self.colours
         launch(note_beginnings, self.room, contacts, colours, stop)
         self.beginnings.record(self.program)
-        launch(lay_out, self.room, bodies, contacts, colours, graph, patches)
+        launch(lay_out, self.room, bodies, contacts, colours, graph, self.pressing.patches)
         launch(wipe, max(len(bodies.world), COLOURS + 2), colours)
-        for colour in range(COLOURS):
-            for _ in range(BIDDING):
-                launch(bid, self.room, bodies, graph, patches, colours, colour)
-                launch(award, self.room, bodies, graph, patches, colours, colour)
-                launch(forget_bids, len(bodies.world), colours)
+        self._bid(range(USUAL))
+        self._bid_for_more(0)
         launch(count_colours, self.room, graph, colours)
         self.sizes.record(self.program)
         launch(fill_order, self.room, graph, colours)
 
+    def _bid(self, those: range) -> None:
+        """Record what gives away some colours."""
+        given = (self.bodies, self.graph, self.pressing.patches, self.colours)
+        for colour in those:
+            for _ in range(BIDDING):
+                self.program.launch(bid, self.room, *given, colour)
+                self.program.launch(award, self.room, *given, colour)
+                self.program.launch(forget_bids, len(self.bodies.world), self.colours)
+
+    def _bid_for_more(self, step: int) -> None:
+        """Record what gives away more colours where those so far do not do."""
+        if step < len(self.more):
+            self.program.launch(look_for_white, self.room, self.graph, self.colours, step)
+            with self.program.when(self.more[step]):
+                self._bid(range(USUAL + MORE * step, USUAL + MORE * (step + 1)))
+                self._bid_for_more(step + 1)
+
     def sweep(self, motion: Motion, rounds: Rounds) -> None:
         """Record one sweep over busy worlds."""
-        for colour in range(COLOURS + 1):
-            threads = min(self.room, THREADS) if colour < COLOURS else 1
-            given = (self.bodies, self.pressing, self.colours, motion, rounds, colour, threads)
-            self.program.launch(sweep_colour, threads, *given)
+        self._by_colour(sweep_colour, motion, rounds)
 
     def push(self, motion: Motion) -> None:
         """Record what applies the impulses all patches have."""
-        for colour in range(COLOURS + 1):
-            threads = min(self.room, THREADS) if colour < COLOURS else 1
-            given = (self.bodies, self.pressing, self.colours, motion, colour, threads)
-            self.program.launch(push_colour, threads, *given)
+        self._by_colour(push_colour, motion)
+
+    def _by_colour(self, kernel: Any, *rest: Any) -> None:
+        """Record a kernel for every colour there is, and on one thread for the patches without."""
+        given = (self.bodies, self.pressing, self.colours, *rest)
+        self._launch(kernel, given, range(USUAL))
+        self._go_on(kernel, given, 0)
+
+    def _go_on(self, kernel: Any, given: tuple[Any, ...], step: int) -> None:
+        """Record a kernel for more colours where those so far do not do."""
+        if step == len(self.more):
+            self.program.launch(kernel, 1, *given, COLOURS, 1)
+            return
+        with self.program.when(self.more[step]):
+            self._launch(kernel, given, range(USUAL + MORE * step, USUAL + MORE * (step + 1)))
+            self._go_on(kernel, given, step + 1)
+
+    def _launch(self, kernel: Any, given: tuple[Any, ...], those: range) -> None:
+        for colour in those:
+            threads = min(self.room, max(FEWEST, THREADS >> max(0, colour + 1 - FULL)))
+            self.program.launch(kernel, threads, *given, colour, threads)

@@ -28,7 +28,7 @@ from rattleback.core import arrays, checks, glance
 from rattleback.model.contact_memory import find_due, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
-from rattleback.solvers.contacts.colours import COLOURS, Colours, Palette
+from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL, Colours, Palette
 from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
 from rattleback.solvers.contacts.contact_graph import LEVELS, Graph, find_levels, gather_patches, order_patches
 from rattleback.solvers.contacts.easing import Easer
@@ -145,6 +145,7 @@ class ContactImpulses:
     def _make_palette(self, counts: dict[str, int]) -> Palette:
         bench, device = self.bench, self.bench.model.device
         counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
+        counts["steps"] = (COLOURS - USUAL) // MORE
         colours = arrays.allocate(Colours, counts, device)
         return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours)
 

@@ -76,9 +76,6 @@ def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
     memory.collider[to] = memory.collider[c]
     memory.part[to] = memory.part[c]
     memory.feature[to] = memory.feature[c]
-    memory.normal[to] = memory.normal[c]
-    memory.point[to] = memory.point[c]
-    memory.separation[to] = memory.separation[c]
     memory.force[to] = memory.force[c]
     memory.slip[to] = memory.slip[c]
 
