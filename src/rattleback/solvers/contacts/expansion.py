@@ -25,7 +25,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.collisions import COLLIDES, ZERO, Collisions, velocity_of
 from rattleback.solvers.contacts.patch import Pressing, twist_of
 from rattleback.solvers.contacts.resting import ContactLimits
-from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.rounds import Rounds, note_residual
 from rattleback.solvers.contacts.sweep import FORTH, TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
 
 HALF = wp.constant(real(0.5))
@@ -162,8 +162,7 @@ def sweep_slice(
                 along, across = solve_patch(bodies, pressing, motion, k, FORTH)
             else:
                 across = grip_patch(bodies, pressing, motion, k)
-            rounds.along[w] = wp.max(rounds.along[w], along)
-            rounds.across[w] = wp.max(rounds.across[w], across)
+            note_residual(rounds, w, along, across)
 
 
 @wp.kernel(enable_backward=False)

@@ -19,7 +19,7 @@ once: to solve them again costs nearly as much as another sweep, and is worth le
 
     for every patch in order: twist of its bodies, wrench, apply it to them
 
-Cost: on one thread about 0.05 µs for a patch that needs nothing, 0.06 µs for a flat one that holds, 0.2 µs for one of
+Cost: on one thread about 0.05 µs for a patch that needs nothing, 0.06 µs for a flat one that holds, 0.15 µs for one of
 four points that slides or lifts.
 
 Reference: Bender, dissertation, §5.2.1 (eq. 5.5–5.7), §5.2.5.
