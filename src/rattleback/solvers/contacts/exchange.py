@@ -24,15 +24,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import Directions, begin_directions, keep_better, try_better
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import SET_ASIDE, Pressing
-from rattleback.solvers.contacts.rounds import (
-    Rounds,
-    judge,
-    judge_plain,
-    next_sweep,
-    reopen,
-    sweep_back,
-    sweep_in_order,
-)
+from rattleback.solvers.contacts.rounds import Rounds, judge, judge_plain, reopen
 from rattleback.solvers.contacts.shock import propagate
 
 if TYPE_CHECKING:
@@ -103,7 +95,7 @@ class Exchange:
         self.answer.note(motion)
         sweeper.begin(tolerance, wanted, counts)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion, tolerance, counts)
+            self._sweep_once(motion, tolerance, most, counts)
             program.launch(judge_plain, worlds, rounds, tolerance, *plain)
         if plain[1] < most - 1:
             program.launch(reopen, worlds, rounds, wanted, tolerance, most)
@@ -112,14 +104,9 @@ class Exchange:
         if sweeper.shocks and most > 1:
             program.launch(propagate, 1, sweeper.bodies, sweeper.pressing, sweeper.graph, motion, rounds, tolerance)
 
-    def _sweep_once(self, motion: Motion, tolerance: float, counts: bool) -> None:
+    def _sweep_once(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
         sweeper, rounds = self.sweeper, self.sweeper.rounds
-        sweeper.program.launch(next_sweep, sweeper.worlds, rounds)
-        if sweeper.palette is None:
-            swept = (sweeper.bodies, sweeper.pressing, sweeper.graph, motion, rounds)
-            sweeper.program.launch(sweep_in_order, 1, *swept, tolerance)
-        else:
-            sweeper.palette.sweep(motion, rounds)
+        sweeper.sweep_once(motion, tolerance, most)
         self._answer(motion, counts)
         if not counts:
             room = len(sweeper.pressing.points.impulse)
@@ -136,15 +123,13 @@ class Exchange:
 
     def _sweep_on(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
-        sweeper, rounds = self.sweeper, self.sweeper.rounds
-        program, bodies = sweeper.program, sweeper.bodies
+        sweeper, rounds, program = self.sweeper, self.sweeper.rounds, self.sweeper.program
         self._begin_directions(motion)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion, tolerance, counts)
+            self._sweep_once(motion, tolerance, most, counts)
             program.launch(judge, sweeper.worlds, rounds, tolerance, most, 2)
             with program.when(rounds.any_busy):
-                back = (bodies, sweeper.pressing, sweeper.graph, motion, rounds)
-                program.launch(sweep_back, 1, *back, tolerance)
+                sweeper.sweep_back(motion, tolerance, most)
                 self._answer(motion, counts)
                 with program.when(self.answer.steps.steady):
                     self._go_on(motion, counts)

@@ -21,7 +21,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import THERE_AND_BACK, push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours.
 LITTLE = wp.constant(real(0.01))
@@ -97,7 +97,7 @@ def is_slow(rounds: Rounds, w: int, tolerance: real) -> bool:
 
 @wp.func
 def manner(rounds: Rounds, w: int, tolerance: real, way: int) -> int:
-    """How the points of a patch are taken in a sweep that goes this way."""
+    """How the points of a patch are taken in a sweep that is to take them this way."""
     return wp.where(is_slow(rounds, w, tolerance), THERE_AND_BACK, way)
 
 
@@ -229,7 +229,7 @@ def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
 
 @wp.kernel(enable_backward=False)
 def sweep_in_order(
-    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real, way: int
 ) -> None:
     """One sweep over the patches of busy worlds, on one thread; after the first, over those that are not quiet."""
     turn = next_turn(bodies, pressing, rounds)
@@ -237,7 +237,7 @@ def sweep_in_order(
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
             little = LITTLE * goal(rounds, w, tolerance)
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, FORTH))
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, way))
             note_residual(rounds, w, along, across)
             if pressing.patches.jointed[k] == 1:
                 rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
@@ -245,7 +245,7 @@ def sweep_in_order(
 
 @wp.kernel(enable_backward=False)
 def sweep_back(
-    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real, way: int
 ) -> None:
     """One sweep over the patches of busy worlds the other way, on one thread."""
     turn = next_turn(bodies, pressing, rounds)
@@ -257,7 +257,7 @@ def sweep_back(
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and not is_quiet(pressing, k):
             little = LITTLE * goal(rounds, w, tolerance)
-            sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, BACK))
+            sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, way))
 
 
 @wp.kernel(enable_backward=False)

@@ -13,9 +13,9 @@ part is; else its points are solved one after the other, and across the normal t
     p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
 
 p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
-the velocities, so that the same arithmetic serves velocities, positions and rebounds. A sweep back takes the points
-the other way round too. Where hardly anything moves they are solved forth and back, which comes to rest sooner; else
-once: to solve them again costs nearly as much as another sweep, and is worth less.
+the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forth and back
+where sweeps go on until little is left, and where hardly anything moves, which then comes to rest sooner. Few sweeps
+take them once, the other way round in a sweep back: then another sweep is worth more than to solve them again.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
 

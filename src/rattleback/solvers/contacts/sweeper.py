@@ -29,6 +29,10 @@ from rattleback.solvers.contacts.rounds import (
     sweep_in_order,
 )
 from rattleback.solvers.contacts.shock import propagate
+from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK
+
+# Up to so many sweeps the points of a patch are solved once in each.
+FEW = 10
 
 
 class Sweeper:
@@ -114,7 +118,7 @@ class Sweeper:
         plain = self.plain(most)
         self.begin(tolerance, wanted, finish)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion, tolerance)
+            self.sweep_once(motion, tolerance, most)
             program.launch(judge_plain, self.worlds, rounds, tolerance, *plain)
         if plain[1] < most - 1:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance, most)
@@ -141,21 +145,29 @@ class Sweeper:
         if calms and self.state is not None:
             self.program.launch(find_aims, 1, self.bodies, self.state, self.rounds, tolerance)
 
-    def _sweep_once(self, motion: Motion, tolerance: float) -> None:
+    def sweep_once(self, motion: Motion, tolerance: float, most: int) -> None:
+        """Record one of at most so many sweeps over the busy worlds."""
         self.program.launch(next_sweep, self.worlds, self.rounds)
         if self.palette is None:
-            swept = (self.bodies, self.pressing, self.graph, motion, self.rounds)
-            self.program.launch(sweep_in_order, 1, *swept, tolerance)
+            self._in_order(sweep_in_order, motion, tolerance, FORTH if most <= FEW else THERE_AND_BACK)
         else:
             self.palette.sweep(motion, self.rounds)
+
+    def sweep_back(self, motion: Motion, tolerance: float, most: int) -> None:
+        """Record one of them the other way, on one thread."""
+        self._in_order(sweep_back, motion, tolerance, BACK if most <= FEW else THERE_AND_BACK)
+
+    def _in_order(self, kernel: Any, motion: Motion, tolerance: float, way: Any) -> None:
+        given = (self.bodies, self.pressing, self.graph, motion, self.rounds)
+        self.program.launch(kernel, 1, *given, tolerance, int(way))
 
     def _sweep_on(self, motion: Motion, tolerance: float, most: int) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
         program, rounds, swept = self.program, self.rounds, (self.bodies, self.graph, self.pressing, motion)
         program.launch(begin_directions, 1, *swept, self.directions, rounds.turn)
         with program.loop(rounds.any_busy, may_stop=True):
-            self._sweep_once(motion, tolerance)
+            self.sweep_once(motion, tolerance, most)
             program.launch(judge, self.worlds, rounds, tolerance, most, 2)
             with program.when(rounds.any_busy):
-                program.launch(sweep_back, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
+                self.sweep_back(motion, tolerance, most)
                 program.launch(go_on, 1, *swept, rounds, self.directions)
