@@ -5,6 +5,7 @@ import pytest
 
 import rattleback as rb
 from rattleback import scenes
+from rattleback.core.precision import numpy_real
 
 pytestmark = [pytest.mark.contacts, pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")]
 
@@ -125,3 +126,27 @@ def test_what_moves_together_is_not_stopped(speed):
     off = 1e-3 * speed + 1e-2 * sim.report.contact_velocity_tolerance
     for k in range(3):
         np.testing.assert_allclose(sim[f"cube_{k}"].velocity, (speed, 0, 0), atol=off)
+
+
+def leaning_tower(mass, friction):
+    """Where four cubes of a mass [kg] that slide on each other are after a while."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane())
+    for k in range(4):
+        start = {"position": (0.01 * k, 0, 0.051 + 0.1 * k), "velocity": (0.1 * k, 0, 0)}
+        scene.add_body(rb.Box(0.1, 0.1, 0.1), mass=mass, material=rb.Material(friction=friction), **start)
+    sim = rb.Simulation(scene, time_step=0.001)
+    sim.step(300)
+    return sim.state.position.copy()
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("exponent", [-20, 20])
+def test_the_unit_of_mass_does_not_matter(exponent, friction):
+    assert (leaning_tower(2.0**exponent, friction) == leaning_tower(1.0, friction)).all()
+
+
+def test_products_of_tiny_loads_do_not_underflow():
+    # The cube of the smallest load that is seen is below the smallest number there is.
+    mass = float(np.finfo(numpy_real).tiny) ** (1 / 3)
+    assert np.abs(leaning_tower(mass, 0.0) - leaning_tower(1.0, 0.0)).max() < 1e-3

@@ -16,7 +16,7 @@ Reference: Bender, dissertation, §5.2.1 (one point of a patch).
 import warp as wp
 
 from rattleback.core.arrays import field, group
-from rattleback.core.precision import mat33, real, vec3
+from rattleback.core.precision import epsilon, mat33, real, vec3
 from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -24,6 +24,8 @@ from rattleback.model.state import Motion
 
 # Patches whose points are nearly on a line, by the ratio of their second moments, are not taken whole.
 NARROW = wp.constant(real(1e-4))
+# Nor are those that, held across, hardly answer along the normal, by the ratio of determinants: it is lost in rounding.
+ROUNDING = wp.constant(real(16.0 * epsilon))
 # Later than any sweep.
 SET_ASIDE = wp.constant(1 << 30)
 
@@ -184,12 +186,14 @@ def keep_blocks(patches: Patches, give: mat33, lean: mat33, turn: mat33, k: int,
     if patches.flat[k] == 1:
         calm, _ = symmetric_inverse(skid)
         lead = calm * drag
-        still, _ = symmetric_inverse(rise)
-        hold, _ = symmetric_inverse(rise - wp.transpose(drag) * lead)
+        still, free = symmetric_inverse(rise)
+        hold, held = symmetric_inverse(rise - wp.transpose(drag) * lead)
         patches.calm[to] = calm
         patches.lead[to] = lead
         patches.still[to] = still
         patches.hold[to] = hold
+        if not held > ROUNDING * free:
+            patches.flat[k] = 0
 
 
 @wp.func

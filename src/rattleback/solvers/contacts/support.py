@@ -30,7 +30,7 @@ UNLOADED = wp.constant(real(1e-9))
 STILL = wp.constant(real(262144.0 * epsilon))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
-# Nor do points in one place, whose moments are rounding beside what they are about the centre of mass.
+# Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
 LOST = wp.constant(real(1024.0 * epsilon))
 # Who may stand, when that is not known yet.
 OPEN = wp.constant(2)
@@ -187,18 +187,23 @@ def ask(pressing: Pressing, graph: Graph, standing: Standing) -> int:
 def settle_footing(bodies: Bodies, pressing: Pressing, standing: Standing, i: int) -> None:
     """How a body whose footing is added up would hand down; it cannot stand where that is narrow."""
     load = standing.load[i]
+    standing.stands[i] = 0
+    if load < LOST * UNLOADED * bodies.mass[i]:
+        return
     q = standing.middle[i] / load
     rest = load * wp.cw_mul(q, q)
     square = standing.square[i] - rest
-    mixed = standing.mixed[i] - load * off_diagonal(q, q)
     wide = square[0] + square[1] + square[2]
-    d = vec3(wide, wide, wide) - square
+    if wide <= LOST * (rest[0] + rest[1] + rest[2]):
+        return
+    # Parts of what is wide: products of three small loads would underflow.
+    d = vec3(real(1.0), real(1.0), real(1.0)) - square / wide
+    mixed = (standing.mixed[i] - load * off_diagonal(q, q)) / wide
     x, y, z = mixed[0], mixed[1], mixed[2]
     spread, determinant = symmetric_inverse(mat33(d[0], -z, -y, -z, d[1], -x, -y, -x, d[2]))
-    standing.stands[i] = 0
-    if wide > LOST * (rest[0] + rest[1] + rest[2]) and determinant > real(8.0) * NARROW * wide * wide * wide:
+    if determinant > real(8.0) * NARROW:
         standing.middle[i] = q
-        standing.spread[i] = spread
+        standing.spread[i] = spread / wide
         standing.stands[i] = 1
         standing.velocity[i] = bodies.mass[i] * standing.velocity[i]
         inertia, _ = symmetric_inverse(pressing.weights.inverse_inertia[i])
