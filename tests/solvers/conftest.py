@@ -1,5 +1,6 @@
 """Random mechanisms, and their matrices made densely with NumPy."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rattleback.core.stages import Program
 from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
+from rattleback.solvers.contacts.impulse import ContactImpulses
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
 CROSSED = ("double_rotation", "universal")
@@ -130,3 +132,16 @@ def dense() -> type[Dense]:
 @pytest.fixture
 def mechanism() -> Any:
     return random_mechanism
+
+
+@pytest.fixture
+def give_colours(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """A call after which simulations on the CPU solve contacts colour by colour, as they do on CUDA."""
+    made = ContactImpulses.__init__
+
+    def with_palette(self: Any, method: Any, bench: Any, contacts: Any, limits: Any) -> None:
+        made(self, method, bench, contacts, limits)
+        self.palette = self._make_palette({"contacts": len(contacts.part), "bodies": bench.model.count})
+        self.sweeper.palette = self.palette
+
+    return lambda: monkeypatch.setattr(ContactImpulses, "__init__", with_palette)

@@ -10,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 import rattleback as rb
 from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL
-from rattleback.solvers.contacts.impulse import ContactImpulses
 
 pytestmark = pytest.mark.contacts
 G = 9.81
@@ -178,7 +177,6 @@ def test_worlds_have_the_bits_of_single_runs():
     assert np.abs(batch.state.position[1] - single.state.position).max() > 1e-3
 
 
-@pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def laden_table():
     """A slab with twelve cubes on it, each of which takes a colour of its own."""
     scene = rb.Scene()
@@ -190,19 +188,11 @@ def laden_table():
 
 
 @pytest.mark.parametrize(("make", "count"), [(lambda: tower(6), 6), (laden_table, 13)])
-def test_colours_find_what_the_order_finds(make, count, monkeypatch):
-    ordered = rb.Simulation(make(), time_step=0.005, contact_velocity_tolerance=1e-8)
-    ordered.use(contacts=rb.contacts.Impulse(max_sweeps=2000))
-    made = ContactImpulses.__init__
-
-    def with_palette(self, method, bench, contacts, limits):
-        made(self, method, bench, contacts, limits)
-        self.palette = self._make_palette({"contacts": len(contacts.part), "bodies": bench.model.count})
-        self.sweeper.palette = self.palette
-
-    monkeypatch.setattr(ContactImpulses, "__init__", with_palette)
-    coloured = rb.Simulation(make(), time_step=0.005, contact_velocity_tolerance=1e-8)
-    coloured.use(contacts=rb.contacts.Impulse(max_sweeps=2000))
+def test_colours_find_what_the_order_finds(make, count, give_colours):
+    method, settings = rb.contacts.Impulse(max_sweeps=2000), {"time_step": 0.005, "contact_velocity_tolerance": 1e-8}
+    ordered = rb.Simulation(make(), contacts=method, **settings)
+    give_colours()
+    coloured = rb.Simulation(make(), contacts=method, **settings)
     for sim in (ordered, coloured):
         sim.run(0.3)
     np.testing.assert_allclose(coloured.state.position, ordered.state.position, atol=1e-6)
