@@ -44,7 +44,12 @@ class Plan:
 
 PLANS = {
     "wall": Plan({"before the hit": (1, 200), "from the hit on": (314, 1000)}, 10, 200),
-    "pile": Plan({"falling": (1, 400), "rocking": (800, 1200), "at rest": (2000, 2400)}, 20, 800, counts=100),
+    "pile": Plan(
+        {"falling": (1, 400), "rocking": (800, 1200), "leaning": (2000, 2400), "at rest": (4000, 4400)},
+        every=20,
+        kept=800,
+        counts=100,
+    ),
     "funnel": Plan({"up to 1 s": (1, 1000), "from 1 s on": (1000, 3000)}, 50, 1000),
     "incline": Plan({"sliding": (1, 5000), "braking": (5000, 11000)}, 500, 5000),
     "cradle": Plan({"all": (1, 2000)}, 10, 1200),

@@ -95,7 +95,7 @@ class Replay:
             if fault := int(glance.first(self.step.program.stop)):
                 self.step.program.stop.zero_()
                 if fault > 0:
-                    self._raise_divergence(self.model.count - fault)
+                    self._raise_divergence(fault)
                 steps -= self.state.steps - first
                 self.step = self.step.grown()
                 if steps == 0:
@@ -173,20 +173,28 @@ class Replay:
         while True:
             with self._in_substeps():
                 self.step.program.run(0)
-            if not glance.first(self.step.program.stop):
+            fault = int(glance.first(self.step.program.stop))
+            if not fault:
                 break
             self.step.program.stop.zero_()
+            if fault > 0:
+                self._raise_divergence(fault)
             self.step = self.step.grown()
         self._found = self._solved = (self.state.version, self.state.steps)
 
-    def _raise_divergence(self, row: int) -> None:
-        name, world = self.model.locate(row)
-        step, where = self.state.steps + 1, f" of world {world}" if self.model.batched else ""
-        raise DivergenceError(
-            f"Body {name!r}{where} is no longer finite in step {step}, after t = {self.state.time:.6g} s; "
-            "the state is the last good one. A shorter time_step or another integrator may help.",
-            body=name,
-            world=world,
-            time=self.state.time,
-            step=step,
+    def _raise_divergence(self, fault: int) -> None:
+        """Raise for a body, counted from the last: of the prediction, or beyond their number of the velocities."""
+        count, step = self.model.count, self.state.steps
+        name, world = self.model.locate((count - fault) % count)
+        where, at = f" of world {world}" if self.model.batched else "", f"t = {self.state.time:.6g} s"
+        said = (
+            f"Body {name!r}{where} is no longer finite in step {step + 1}, after {at}; the state is the last good one. "
+            "A shorter time_step or another integrator may help."
         )
+        if fault > count:
+            said = (
+                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite; the "
+                "state has the one before. A shorter time_step may help, or masses and speeds that differ less."
+            )
+        step += fault <= count
+        raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)

@@ -24,6 +24,7 @@ import warp as wp
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, copy_motion, move
+from rattleback.model.contact_memory import WRITTEN, ContactMemory, find_due
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
@@ -39,6 +40,35 @@ def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lane
         v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
         if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
+
+
+@wp.kernel(enable_backward=False)
+def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: wp.array[wp.int32], lanes: int) -> None:
+    """Note a body whose velocities are not finite now that they were fitted; the first one gives the largest number."""
+    if stop[0] == 0:
+        for i in range(wp.tid(), bodies.world.shape[0], lanes):
+            if not (wp.isfinite(motion.velocity[i]) and wp.isfinite(motion.angular_velocity[i])):
+                wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
+
+
+@wp.kernel(enable_backward=False)
+def put_back(bodies: Bodies, before: Motion, motion: Motion, memory: ContactMemory, lanes: int) -> None:
+    """All bodies get the velocities back that they had before, and contacts forget what they carried."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        motion.velocity[i] = before.velocity[i]
+        motion.angular_velocity[i] = before.angular_velocity[i]
+    for c in range(wp.tid(), memory.force.shape[0], lanes):
+        memory.force[c] = vec3()
+        memory.slip[c] = vec3()
+    if wp.tid() == 0:
+        memory.pending[0] = WRITTEN
+
+
+@wp.kernel(enable_backward=False)
+def raise_unfit(bodies: Bodies, unfit: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
+    """Raise the stop flag for a body whose velocities could not be fitted: by more than there are bodies."""
+    stop[0] = bodies.world.shape[0] + unfit[0]
+    unfit[0] = 0
 
 
 @wp.kernel(enable_backward=False)
@@ -119,22 +149,36 @@ class ImpulseStep:
             with program.stage("contacts"):
                 self._find(bench)
         with program.stage("velocities"):
-            self._record_velocities()
+            self._record_velocities(bench)
 
     def _record_before(self, bench: Bench) -> None:
         """Record the prologue, and who sleeps."""
-        with bench.program.prologue():
+        program, due = bench.program, wp.zeros(1, dtype=wp.int32, device=bench.model.device)
+        with program.prologue():
             if self.sleep is not None:
                 self.sleep.record_opening()
+            program.launch(find_due, 1, bench.state.contacts, bench.stop, due)
+            with program.when(due):
+                bench.share_bodies(copy_motion, bench.state.motion, bench.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
             if self.contacts is not None:
                 self._record_prologue(bench)
+            with program.when(due):
+                self._record_check(bench)
         if self.sleep is not None:
-            with bench.program.stage("sleep"):
+            with program.stage("sleep"):
                 self.sleep.record_start(lambda: self._find(bench), lambda: self._sort(bench), self._fit)
 
-    def _record_velocities(self) -> None:
+    def _record_check(self, bench: Bench) -> None:
+        """Stop where velocities that fit joints and contacts are not finite; the prediction has those before."""
+        unfit = wp.zeros(1, dtype=wp.int32, device=bench.model.device)
+        bench.share_bodies(find_unfit, bench.state.motion, bench.stop, unfit)
+        with bench.program.when(unfit):
+            bench.share_bodies(put_back, bench.predicted, bench.state.motion, bench.state.contacts)
+            bench.program.launch(raise_unfit, 1, bench.model.bodies, unfit, bench.stop)
+
+    def _record_velocities(self, bench: Bench) -> None:
         """Make velocities agree with joints and contacts at the end of the step."""
         if self.joints is not None:
             self.joints.record_velocities(None if self.impulses is None else self.impulses.record_velocities)
@@ -142,6 +186,8 @@ class ImpulseStep:
             self.impulses.record_velocities()
         if self.impulses is not None:
             self.impulses.record_errors()
+        if self.joints is not None or self.impulses is not None:
+            self._record_check(bench)
 
     def _record_prologue(self, bench: Bench) -> None:
         """Find the contacts of the state where they are not known, and make velocities fit them where they do not."""
