@@ -289,7 +289,8 @@ def apply_twist(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, twis
     t = pressing.patches.tangent[k]
     f = vec3(twist.push[0], twist.rub[0], twist.rub[1])
     m = vec3(twist.rub[2], twist.push[1], twist.push[2])
-    if wp.dot(f, f) + wp.dot(m, m) > real(0.0):
+    # What is no number has to get to the velocities, where it is seen.
+    if wp.dot(f, f) + wp.dot(m, m) != real(0.0):
         apply(bodies, pressing, motion, k, world(n, t, f), world(n, t, m))
 
 
@@ -344,7 +345,7 @@ def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, way:
 def push_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> None:
     """Apply the impulses the points of a patch have."""
     force, moment = wrench_of(pressing, k)
-    if wp.dot(force, force) + wp.dot(moment, moment) > real(0.0):
+    if wp.dot(force, force) + wp.dot(moment, moment) != real(0.0):
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         apply(bodies, pressing, motion, k, world(n, t, force), world(n, t, moment))
