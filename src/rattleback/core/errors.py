@@ -34,6 +34,8 @@ class DeviceError(RattlebackError):
 class DivergenceError(RattlebackError):
     """A state that is no longer finite. The simulation stays at the last good state.
 
+    Velocities that joints or contacts made infinite at its end are those from before.
+
     Attributes:
         body: Name of the first body that is not finite.
         world: Index of its world.

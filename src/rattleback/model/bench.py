@@ -39,6 +39,14 @@ def copy_motion(bodies: Bodies, source: Motion, target: Motion, lanes: int) -> N
         move(source, target, i)
 
 
+@wp.kernel(enable_backward=False)
+def copy_velocities(bodies: Bodies, source: Motion, target: Motion, lanes: int) -> None:
+    """The velocities of one motion become those of another."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        target.velocity[i] = source.velocity[i]
+        target.angular_velocity[i] = source.angular_velocity[i]
+
+
 @dataclass(frozen=True)
 class Moment:
     """A moment forces can be evaluated at: a motion, and a fraction of the clock's step after its time."""

@@ -55,6 +55,16 @@ def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: wp.array[wp.i
     due[0] = wp.where(stop[0] == 0, memory.pending[0], 0)
 
 
+@wp.kernel(enable_backward=False)
+def forget_loads(memory: ContactMemory, lanes: int) -> None:
+    """Contacts carry nothing, as after velocities were written."""
+    for c in range(wp.tid(), memory.force.shape[0], lanes):
+        memory.force[c] = vec3()
+        memory.slip[c] = vec3()
+    if wp.tid() == 0:
+        memory.pending[0] = WRITTEN
+
+
 def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]:
     """The arrays of a memory, or another group of so many contacts, without the rows that are not used."""
     count = int(values["count"][0])

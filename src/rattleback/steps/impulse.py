@@ -23,8 +23,8 @@ import warp as wp
 
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
-from rattleback.model.bench import Bench, Diagnostics, copy_motion, move
-from rattleback.model.contact_memory import WRITTEN, ContactMemory, find_due
+from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocities, move
+from rattleback.model.contact_memory import find_due, forget_loads
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
@@ -49,19 +49,6 @@ def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: 
         for i in range(wp.tid(), bodies.world.shape[0], lanes):
             if not (wp.isfinite(motion.velocity[i]) and wp.isfinite(motion.angular_velocity[i])):
                 wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
-
-
-@wp.kernel(enable_backward=False)
-def put_back(bodies: Bodies, before: Motion, motion: Motion, memory: ContactMemory, lanes: int) -> None:
-    """All bodies get the velocities back that they had before, and contacts forget what they carried."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        motion.velocity[i] = before.velocity[i]
-        motion.angular_velocity[i] = before.angular_velocity[i]
-    for c in range(wp.tid(), memory.force.shape[0], lanes):
-        memory.force[c] = vec3()
-        memory.slip[c] = vec3()
-    if wp.tid() == 0:
-        memory.pending[0] = WRITTEN
 
 
 @wp.kernel(enable_backward=False)
@@ -172,10 +159,11 @@ class ImpulseStep:
 
     def _record_check(self, bench: Bench) -> None:
         """Stop where velocities that fit joints and contacts are not finite; the prediction has those before."""
-        unfit = wp.zeros(1, dtype=wp.int32, device=bench.model.device)
+        unfit, memory = wp.zeros(1, dtype=wp.int32, device=bench.model.device), bench.state.contacts
         bench.share_bodies(find_unfit, bench.state.motion, bench.stop, unfit)
         with bench.program.when(unfit):
-            bench.share_bodies(put_back, bench.predicted, bench.state.motion, bench.state.contacts)
+            bench.share_bodies(copy_velocities, bench.predicted, bench.state.motion)
+            bench.program.share(forget_loads, max(1, len(memory.force)), memory)
             bench.program.launch(raise_unfit, 1, bench.model.bodies, unfit, bench.stop)
 
     def _record_velocities(self, bench: Bench) -> None:

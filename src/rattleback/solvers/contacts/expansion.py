@@ -98,14 +98,6 @@ def begin_works(collisions: Collisions, works: Works) -> None:
     works.any_going[0] = 1
 
 
-@wp.kernel(enable_backward=False)
-def keep_velocities(bodies: Bodies, motion: Motion, kept: Motion, lanes: int) -> None:
-    """The velocities of one motion become those of another."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        kept.velocity[i] = motion.velocity[i]
-        kept.angular_velocity[i] = motion.angular_velocity[i]
-
-
 @wp.func
 def aim_slice(
     limits: ContactLimits, pressing: Pressing, motion: Motion, collisions: Collisions, works: Works, k: int

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import warp as wp
 
 from rattleback.core import arrays
+from rattleback.model.bench import copy_velocities
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import collision_round, collisions, expansion
 from rattleback.solvers.contacts.collisions import Collisions, Courses
@@ -94,7 +95,7 @@ class Impacts:
         """
         bench, program, found = self.bench, self.bench.program, self.collisions
         motion, courses = bench.state.motion, self._courses()
-        bench.share_bodies(expansion.keep_velocities, motion, self.unloaded)
+        bench.share_bodies(copy_velocities, motion, self.unloaded)
         self._load(taken)
         bench.for_worlds(collisions.begin_collisions, found)
         self._find(self._courses(before=True), everywhere=True)
@@ -166,7 +167,7 @@ class Impacts:
         bodies, *rest = parts
         bench.for_worlds(expansion.begin_works, self.collisions, works)
         with program.loop(works.any_going):
-            bench.share_bodies(expansion.keep_velocities, motion, self.kept)
+            bench.share_bodies(copy_velocities, motion, self.kept)
             program.launch(expansion.begin_slice, 1, bodies, self.ground.limits, *rest, works)
             self._sweep(expansion.sweep_slice, (*parts, self.sweeper.rounds, works), works.going, correct)
             program.launch(expansion.measure_slice, 1, *rest, works)
