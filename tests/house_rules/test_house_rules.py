@@ -70,7 +70,7 @@ def is_kernel(function: Function) -> bool:
     """A Warp kernel or function, or a factory that defines one inside."""
     marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in function.decorator_list]
     names = [mark.attr if isinstance(mark, ast.Attribute) else getattr(mark, "id", "") for mark in marks]
-    return any(name == "kernel" or name.startswith("func") for name in names) or any(
+    return any(name.endswith("kernel") or name.startswith("func") for name in names) or any(
         is_kernel(inner) for inner in functions(function) if inner is not function
     )
 
@@ -245,7 +245,7 @@ RULES = [
 
 PLANTED = [
     (long_functions, "def f():\n" + "    x = 1\n" * (BODY_LINES + 1)),
-    (long_functions, "@wp.kernel(enable_backward=False)\ndef f():\n" + "    x = 1\n" * (KERNEL_LINES + 1)),
+    (long_functions, "@kernel\ndef f():\n" + "    x = 1\n" * (KERNEL_LINES + 1)),
     (long_signatures, "def f(self, a, b, c, d, e, f, g): ..."),
     (empty_words, "class JointManager: ..."),
     (leftovers, "x = 1  # TO" + "DO later"),

@@ -22,6 +22,7 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.place import bound
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import small_turn
 from rattleback.model.contact_memory import ContactMemory
@@ -82,7 +83,7 @@ def place_at_anchor(
     bound(colliders, hulls, places, i, wider)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def place_at_anchors(
     colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places, lanes: int
 ) -> None:
@@ -91,7 +92,7 @@ def place_at_anchors(
         place_at_anchor(colliders, hulls, anchoring, wider, places, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def spare(items: Items, places: Places, answered: Answered, lanes: int) -> None:
     """Which items keep their answers; what will have been answered when the others are."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -113,13 +114,13 @@ def spare(items: Items, places: Places, answered: Answered, lanes: int) -> None:
         items.kept[m] = kept
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def compare_counts(items: Items, answered: Answered) -> None:
     """Whether there are as many items as the last time."""
     items.others[0] = wp.where(items.needed[0] == answered.count[0], 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_answered(items: Items, answered: Answered) -> None:
     """How many items will have been answered; those of slots beyond are forgotten."""
     answered.count[0] = items.needed[0]

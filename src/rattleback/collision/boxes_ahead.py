@@ -16,6 +16,7 @@ import warp as wp
 
 from rattleback.collision.colliders import Colliders, Hulls, Places, Prospects
 from rattleback.collision.solid import MESH, PLANE
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.contact_memory import SETTLED, ContactMemory
 from rattleback.model.state import Clock, Motion
@@ -51,7 +52,7 @@ def is_known(outlook: Outlook) -> bool:
     return outlook.memory.pending[0] == SETTLED
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_blows(outlook: Outlook, lanes: int) -> None:
     """Nobody has been struck."""
     if wp.tid() == 0:
@@ -85,7 +86,7 @@ def repeats(memory: ContactMemory, a: int, k: int) -> bool:
     return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
     a = int(0)
@@ -104,7 +105,7 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         wp.atomic_max(outlook.prospects.blow, b, far)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def pass_blows_on(outlook: Outlook, lanes: int) -> None:
     """What is struck strikes what it touches."""
     a = int(0)
@@ -180,7 +181,7 @@ def hold_box(outlook: Outlook, i: int) -> None:
     outlook.places.upper[i] = outlook.prospects.held_upper[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def widen_boxes(outlook: Outlook, lanes: int) -> None:
     """Stretch the boxes around all colliders along their ways."""
     for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
@@ -195,7 +196,7 @@ def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
     outlook.places.upper[i] = wp.max(outlook.places.upper[i], upper)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
     """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
     if not is_known(outlook):

@@ -25,6 +25,7 @@ import warp as wp
 from numpy.typing import NDArray
 
 from rattleback.core.arrays import allocate, field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 
 # The box of a leaf without an item runs from +EMPTY to −EMPTY: it overlaps nothing and adds nothing to a union.
@@ -164,7 +165,7 @@ def join(tree: Tree, root: int, k: int) -> None:
     tree.upper[root + k] = wp.max(tree.upper[left], tree.upper[left + 1])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def refit_serially(tree: Tree, leaves: int) -> None:
     """Refit all inner nodes of one tree from the leaves to the root."""
     root = 2 * leaves * wp.tid()
@@ -174,7 +175,7 @@ def refit_serially(tree: Tree, leaves: int) -> None:
         k = k - 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def refit_level(tree: Tree, leaves: int, first: int) -> None:
     """Refit the inner nodes first … 2 first − 1 of every tree."""
     i = wp.tid()

@@ -24,6 +24,7 @@ from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import PLANE, load, support
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 
@@ -58,7 +59,7 @@ def former_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
     return axis
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def ask_first(items: Items, solids: Solids, axes: Axes, found: Found) -> None:
     """Answer the items that are still apart along their axis."""
     m = wp.tid()
@@ -82,7 +83,7 @@ def ask_first(items: Items, solids: Solids, axes: Axes, found: Found) -> None:
         found.normal[m] = n
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found) -> None:
     """Answer the items of the pairs that are not kept: they are apart."""
     m = wp.tid()
@@ -96,7 +97,7 @@ def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found) -
         found.normal[m] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_axes(items: Items, found: Found, gap: real, axes: Axes) -> None:
     """Keep what keeps the items apart now."""
     m = wp.tid()
@@ -111,7 +112,7 @@ def keep_axes(items: Items, found: Found, gap: real, axes: Axes) -> None:
     axes.axis[m] = n
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_rows(items: Items, pairs: Pairs, axes: Axes) -> None:
     """Keep where the items of every collider begin."""
     a = wp.tid()

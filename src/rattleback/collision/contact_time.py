@@ -36,6 +36,7 @@ from rattleback.collision.solid import load
 from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
@@ -95,7 +96,7 @@ class Margins:
     beyond: real
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_search(clock: Clock, search: Search) -> None:
     """The whole step is tried first."""
     w = wp.tid()
@@ -113,7 +114,7 @@ def begin_search(clock: Clock, search: Search) -> None:
         search.going[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def clear_gaps(search: Search) -> None:
     """Nothing is known of this trial yet."""
     w = wp.tid()
@@ -133,7 +134,7 @@ def slack_of(contacts: Contacts, a: int, b: int, beyond: real) -> real:
     return slack
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_gaps(
     colliders: Colliders, contacts: Contacts, items: Items, found: Found, margins: Margins, search: Search
 ) -> None:
@@ -148,7 +149,7 @@ def find_gaps(
         wp.atomic_min(search.gap, w, found.separation[i] + slack)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def name_gaps(
     colliders: Colliders, contacts: Contacts, items: Items, found: Found, margins: Margins, search: Search
 ) -> None:
@@ -163,7 +164,7 @@ def name_gaps(
             wp.atomic_min(search.item, w, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def follow(ends: BothEnds, contacts: Contacts, items: Items, margins: Margins, search: Search) -> None:
     """Measure the pair that overlaps most where the narrow phase does not: at the start, and at a free trial."""
     w = wp.tid()
@@ -216,7 +217,7 @@ def next_trial(search: Search, w: int, by_depth: int) -> wp.float64:
     return trial
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge_trials(
     search: Search, clock: Clock, tolerance: real, most: int, by_depth: int, stop: wp.array[wp.int32]
 ) -> None:
@@ -253,7 +254,7 @@ def judge_trials(
     wp.atomic_max(search.going, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def restore_steps(search: Search, clock: Clock) -> None:
     """The next step is as long as this one was to be."""
     w = wp.tid()

@@ -38,6 +38,7 @@ from rattleback.collision.split import record_split
 from rattleback.collision.swept import Ways, course_of, record_widening, sweep_boxes
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real
 from rattleback.model.state import Motion
 
@@ -67,7 +68,7 @@ class Passes:
     done: wp.int32 = field("1", "number of passes", axis="one")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def open_passes(hits: Halts, passes: Passes) -> None:
     """Every body goes all the way until something stops it."""
     b = wp.tid()
@@ -116,7 +117,7 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
     return NEVER
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def meet(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
     """Find the first contact of every item whose bodies may have one they did not have in the last pass."""
     i = wp.tid()
@@ -138,14 +139,14 @@ def meet(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
         wp.atomic_min(passes.least, body_b, moment)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def close_pass(passes: Passes) -> None:
     """One more pass is done."""
     passes.going[0] = 0
     passes.done[0] = passes.done[0] + 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def shorten(hits: Halts, passes: Passes) -> None:
     """Every body goes as far as the pass has found; another pass is wanted where one goes less far than before."""
     b = wp.tid()
@@ -157,7 +158,7 @@ def shorten(hits: Halts, passes: Passes) -> None:
         wp.atomic_max(passes.going, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def name_others(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
     """Say which collider stopped every body."""
     i = wp.tid()
@@ -176,7 +177,7 @@ def name_others(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
         wp.atomic_max(hits.other, body_b, a)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def stop_bodies(ways: Ways, hits: Halts) -> None:
     """Put every body that was stopped where it stops."""
     b = wp.tid()

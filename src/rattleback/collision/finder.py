@@ -41,6 +41,7 @@ from rattleback.collision.split import record_split
 from rattleback.collision.still import Sieve
 from rattleback.collision.strikes_ahead import record_strikes, widen_struck
 from rattleback.core import arrays, glance
+from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
 from rattleback.model.contacts import Contacts
@@ -55,7 +56,7 @@ def room_before(colliders: int) -> int:
     return 4 * colliders + min(12 * colliders, 4096) + 16
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def raise_when_full(needed: wp.array[wp.int32], room: int, stop: wp.array[wp.int32]) -> None:
     """Stop where a buffer was too small, unless something worse has stopped the step."""
     if needed[0] > room and stop[0] == 0:

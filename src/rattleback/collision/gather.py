@@ -19,20 +19,21 @@ from rattleback.collision.narrowphase.region import Into
 from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.regions import Regions
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sums import Sum
 from rattleback.model.contact_memory import ContactMemory, remember
 from rattleback.model.contacts import Contacts
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> None:
     """Number of points of every item."""
     m = wp.tid()
     start[m] = wp.where(m < items.needed[0], regions.points[m], 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_in_order(items: Items, regions: Regions, start: wp.array[wp.int32], contacts: Contacts) -> None:
     """Number of points of all items before one, and of all as the last entry; which of them are as the last time."""
     count = wp.min(items.needed[0], items.a.shape[0])
@@ -51,7 +52,7 @@ def count_in_order(items: Items, regions: Regions, start: wp.array[wp.int32], co
     start[items.a.shape[0]] = total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: Contacts, lanes: int) -> None:
     """Where the contacts of every collider begin."""
     for a in range(wp.tid(), contacts.first.shape[0], lanes):
@@ -163,7 +164,7 @@ def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int,
         contacts.rests[c] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def gather(
     items: Items,
     placed: PlacedColliders,

@@ -48,6 +48,7 @@ from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.regions import Regions
 from rattleback.collision.solid import MESH, SPHERE
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.state import Clock, Motion
@@ -82,7 +83,7 @@ def turning(outlook: Outlook, i: int, other: int) -> real:
     return turn
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
     """How much farther apart than the contact distance two solids may be and still touch in the step."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -128,7 +129,7 @@ def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
     return wp.where(s > outlook.gap, wp.max(far, s + outlook.gap), far)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
     """How much farther than the contact distance the regions of solids go."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -149,7 +150,7 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
         items.ahead[m] = beyond
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions) -> None:
     """Of the points on a surface, keep those that are remembered, if any are and contacts are known."""
     m = wp.tid()

@@ -23,6 +23,7 @@ from rattleback.collision.items import Items
 from rattleback.collision.lens import ball_half_space, two_balls
 from rattleback.collision.solid import BOX, HULL, PLANE, SPHERE, load
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, real, vec3
 
 APART = wp.constant(0)
@@ -119,7 +120,7 @@ def find_volume(
     return OVERLAPPING
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_volumes(
     items: Items,
     colliders: Colliders,

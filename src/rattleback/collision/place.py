@@ -13,6 +13,7 @@ import warp as wp
 
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.solid import CONE, HULL, MESH, PLANE, Solid, half_extent, load, support
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.state import Motion
 
@@ -79,7 +80,7 @@ def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: rea
     places.upper[i] = solid.position + half
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def place(colliders: Colliders, hulls: Hulls, motion: Motion, wider: real, places: Places) -> None:
     """Place every collider where its body is now."""
     i = wp.tid()

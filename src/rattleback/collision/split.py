@@ -22,6 +22,7 @@ from rattleback.collision.items import Items
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH
 from rattleback.collision.surface import Surfaces, tree_of
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 from rattleback.core.sums import Sum
 
@@ -132,7 +133,7 @@ def finish_pair(pairs: Pairs, k: int, items: Items, at: int, to: int) -> None:
         items.pair[m] = k
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def copy_pairs(pairs: Pairs, items: Items, lanes: int) -> None:
     """One item for each pair, where there are no meshes."""
     count = wp.min(pairs.needed[0], pairs.a.shape[0])
@@ -149,7 +150,7 @@ def copy_pairs(pairs: Pairs, items: Items, lanes: int) -> None:
             items.pair[k] = k
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def split_serially(ground: Ground, pairs: Pairs, items: Items) -> None:
     """All items, in order."""
     room = items.part.shape[0]
@@ -163,7 +164,7 @@ def split_serially(ground: Ground, pairs: Pairs, items: Items) -> None:
     items.needed[0] = at
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
     """The number of items of every pair."""
     k = wp.tid()
@@ -173,7 +174,7 @@ def count_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.i
     start[k] = count
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fill_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
     """The items of every pair, from where they begin."""
     k = wp.tid()

@@ -7,6 +7,7 @@ import warp as wp
 from rattleback.collision.compile import compile_colliders
 from rattleback.collision.continuous import Continuous
 from rattleback.collision.finder import Finder
+from rattleback.core.kernel import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rattleback.model.bench import Bench
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_fresh(stale: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
     """The contacts are those of the state, unless a buffer was too small."""
     if stop[0] == 0:

@@ -11,6 +11,7 @@ import warp as wp
 
 from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.core.sums import Sum
 
 
@@ -20,7 +21,7 @@ def is_kept(still: wp.array[wp.int32], a: int, b: int) -> bool:
     return still[a] == 0 or still[b] == 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sift_serially(still: wp.array[wp.int32], all_pairs: Pairs, pairs: Pairs) -> None:
     """List the pairs that are kept, in order."""
     rows = pairs.first.shape[0] - 1
@@ -37,7 +38,7 @@ def sift_serially(still: wp.array[wp.int32], all_pairs: Pairs, pairs: Pairs) -> 
     pairs.needed[0] = at
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge(still: wp.array[wp.int32], all_pairs: Pairs, kept: wp.array[wp.int32]) -> None:
     """Note which pairs are kept."""
     k = wp.tid()
@@ -46,7 +47,7 @@ def judge(still: wp.array[wp.int32], all_pairs: Pairs, kept: wp.array[wp.int32])
         kept[k] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sift(all_pairs: Pairs, kept: wp.array[wp.int32], pairs: Pairs) -> None:
     """Write the pairs that are kept, and where those of a collider begin."""
     k = wp.tid()

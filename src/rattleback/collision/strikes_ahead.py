@@ -18,10 +18,11 @@ import warp as wp
 from rattleback.collision.boxes_ahead import HELD, Outlook, is_known
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import PLANE
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_strikes(outlook: Outlook, lanes: int) -> None:
     """Nothing that lies ahead is known."""
     if wp.tid() == 0:
@@ -71,7 +72,7 @@ def meets(outlook: Outlook, i: int, fixed: int) -> bool:
     return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[fixed]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
     """How far colliders may be thrown by fixed ones they have not touched."""
     if is_known(outlook):
@@ -93,7 +94,7 @@ def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
             outlook.prospects.unforeseen[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def widen_struck(outlook: Outlook, lanes: int) -> None:
     """Make the boxes wider of colliders that may be struck, by what their blows do not cover."""
     for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):

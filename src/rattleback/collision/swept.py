@@ -15,6 +15,7 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.course import Passage, turn_between
 from rattleback.collision.place import bound, pose
 from rattleback.collision.solid import MESH
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.state import Motion
 
@@ -44,7 +45,7 @@ def course_of(ways: Ways, i: int, origin: vec3) -> Passage:
     return out
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_boxes(ways: Ways) -> None:
     """Place every collider where it starts, with a box that holds it on its whole way."""
     i = wp.tid()
@@ -62,13 +63,13 @@ def sweep_boxes(ways: Ways) -> None:
     ways.places.upper[i] = wp.max(ways.places.upper[i], upper) + wide
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def clear_shifts(shift: wp.array[real]) -> None:
     """No mesh has moved."""
     shift[wp.tid()] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_shifts(ways: Ways, shift: wp.array[real]) -> None:
     """How far the points of the meshes of a world go at most."""
     i = wp.tid()
@@ -77,7 +78,7 @@ def find_shifts(ways: Ways, shift: wp.array[real]) -> None:
         wp.atomic_max(shift, ways.colliders.world[i], wp.length(course.travel) + wp.length(course.turn) * course.reach)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def widen(ways: Ways, shift: wp.array[real]) -> None:
     """Let the boxes of what meets the triangles of meshes hold its way as the meshes see it, which may move."""
     i = wp.tid()

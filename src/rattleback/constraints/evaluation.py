@@ -15,11 +15,12 @@ import warp as wp
 from rattleback.constraints.frame import Frames, Row
 from rattleback.constraints.row import KINDS, Letter, row_of
 from rattleback.core import device
+from rattleback.core.kernel import kernel
 
 SIDES = ("linear_a", "angular_a", "linear_b", "angular_b")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def evaluate_rows(
     letters: wp.array[Letter], joints: wp.array[wp.int32], frames: wp.array[Frames], rows: wp.array[Row]
 ) -> None:

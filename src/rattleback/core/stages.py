@@ -19,6 +19,7 @@ import warp as wp
 
 from rattleback.core import glance
 from rattleback.core.device import load_kernels
+from rattleback.core.kernel import kernel
 from rattleback.core.node import (
     Branch,
     HostCall,
@@ -41,13 +42,13 @@ SLEEP = "sleep"
 LAUNCHES_BEFORE_CAPTURE = 80
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_down(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
     """One step done; none left when the fault flag is up."""
     steps_left[0] = wp.where(stop[0] != 0, 0, steps_left[0] - 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
     """No step at all when the prologue has raised the fault flag."""
     if stop[0] != 0:

@@ -10,11 +10,13 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
+
 # Entries one thread adds up in order.
 BLOCK = wp.constant(64)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_up_serially(values: wp.array[wp.int32], count: int) -> None:
     """Replace counts by the sum of those before, in order; entry ``count`` becomes the sum of all."""
     total = int(0)
@@ -25,7 +27,7 @@ def add_up_serially(values: wp.array[wp.int32], count: int) -> None:
     values[count] = total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_up_blocks(values: wp.array[wp.int32], count: int, blocks: wp.array[wp.int32]) -> None:
     """Replace counts by the sum of those before in their block."""
     block = wp.tid()
@@ -37,7 +39,7 @@ def add_up_blocks(values: wp.array[wp.int32], count: int, blocks: wp.array[wp.in
     blocks[block] = total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def raise_blocks(values: wp.array[wp.int32], count: int, blocks: wp.array[wp.int32], many: int) -> None:
     """Add the sum of all blocks before to every entry; entry ``count`` becomes the sum of all."""
     k = wp.tid()

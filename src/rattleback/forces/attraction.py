@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
@@ -21,7 +22,7 @@ from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Loads, Motion
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_attraction(
     bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], each: int, law: wp.vec2d, loads: Loads
 ) -> None:

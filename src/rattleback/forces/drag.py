@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
@@ -21,7 +22,7 @@ from rattleback.model.model import Model
 from rattleback.model.state import Loads, Motion
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_drag(motion: Motion, rows: wp.array[wp.int32], coefficients: vec3, wind: vec3, loads: Loads) -> None:
     """Coefficients are (c₁, c₂, c_r)."""
     i = rows[wp.tid()]

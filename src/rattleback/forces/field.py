@@ -8,6 +8,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core.errors import RattlebackError
+from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.forces.gravity import Gravity
 from rattleback.model.bench import Moment
@@ -16,7 +17,7 @@ from rattleback.model.state import Loads, State
 from rattleback.problem.joint_rows import compile_joints
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def start_from(applied: Loads, loads: Loads, lanes: int) -> None:
     """The loads the user wrote into the state come first."""
     for i in range(wp.tid(), loads.force.shape[0], lanes):

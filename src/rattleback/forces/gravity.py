@@ -12,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
@@ -20,7 +21,7 @@ from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Loads
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_gravity(bodies: Bodies, rows: wp.array[wp.int32], g: vec3, loads: Loads, lanes: int) -> None:
     """F += m g."""
     for k in range(wp.tid(), rows.shape[0], lanes):

@@ -22,6 +22,7 @@ Reference: Bender, dissertation, §3.2.5, eq. 3.22 and 3.23.
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.forces.joint_axis import Place, act, coordinate
 from rattleback.forces.schedule import Course, value_at
@@ -60,7 +61,7 @@ class Held:
     area: real = field("rad s, m s, rad or m", "what it adds to the integral of the error")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def regulate(
     joints: Joints,
     motion: Motion,
@@ -96,7 +97,7 @@ def regulate(
     held.area[w] = area
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_effort(joints: Joints, motion: Motion, law: Law, held: Held, loads: Loads) -> None:
     """The effort held through the step, along the axis as it lies at a moment of it."""
     w = wp.tid()
@@ -120,7 +121,7 @@ def window_sum(memory: ServoState, first: int, newest: int, ring: int, window: w
     return total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def remember(clock: Clock, memory: ServoState, law: Law, held: Held, stop: wp.array[wp.int32]) -> None:
     """A step is done: its error goes into the memory. A step that failed leaves no trace."""
     w = wp.tid()

@@ -22,6 +22,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.stages import Program
 from rattleback.forces.push import push, row_of
@@ -68,7 +69,7 @@ def length_and_direction(d: vec3) -> tuple[real, vec3]:
     return largest * size, scaled / size
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_spring(motion: Motion, coil: Coil, loads: Loads) -> None:
     """F at the end on B, −F at the end on A."""
     w = wp.tid()

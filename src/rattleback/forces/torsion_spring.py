@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
@@ -25,7 +26,7 @@ from rattleback.model.state import JointState, Loads, Motion
 from rattleback.problem.joint_rows import JointRows, Joints
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_torsion(joints: Joints, motion: Motion, remembered: JointState, place: Place, law: vec3, loads: Loads) -> None:
     """τ about the axis of the joint; law is (D, c, θ₀)."""
     w = wp.tid()

@@ -15,6 +15,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
@@ -38,7 +39,7 @@ class Push:
     fraction: wp.float64
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_wrench(
     bodies: Bodies, motion: Motion, clock: Clock, rows: wp.array[wp.int32], push: Push, loads: Loads
 ) -> None:

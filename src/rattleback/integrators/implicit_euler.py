@@ -23,6 +23,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.small_solve import mat66, solve6, vec6
@@ -60,7 +61,7 @@ def nudge(u: vec6) -> real:
     return NUDGE * (real(1.0) + wp.length(u))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(bodies: Bodies, start: Motion, unknowns: Unknowns, progress: Progress, any_busy: wp.array[wp.int32]) -> None:
     """The first guess is the velocity at the start."""
     i = wp.tid()
@@ -73,7 +74,7 @@ def begin(bodies: Bodies, start: Motion, unknowns: Unknowns, progress: Progress,
     any_busy[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def end_motion(bodies: Bodies, start: Motion, unknowns: Unknowns, clock: Clock, axis: int, end: Motion) -> None:
     """The motion at the end of the step for u, moved along an axis of u unless ``axis`` is −1."""
     i = wp.tid()
@@ -104,7 +105,7 @@ def residual(bodies: Bodies, start: Motion, end: Motion, loads: Loads, i: int, h
     return vec6(p[0], p[1], p[2], spin[0], spin[1], spin[2])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def balance(
     bodies: Bodies, start: Motion, end: Motion, loads: Loads, clock: Clock, unknowns: Unknowns, axis: int
 ) -> None:
@@ -121,7 +122,7 @@ def balance(
     unknowns.slope[i] = slope
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def newton(bodies: Bodies, unknowns: Unknowns, tolerance: real, progress: Progress) -> None:
     """U ← u − G⁻¹ g, in worlds that are still busy."""
     i = wp.tid()
@@ -136,13 +137,13 @@ def newton(bodies: Bodies, unknowns: Unknowns, tolerance: real, progress: Progre
         wp.atomic_max(progress.moving, world, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lower(any_busy: wp.array[wp.int32]) -> None:
     """No world is busy until one says so."""
     any_busy[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def decide(progress: Progress, most: int, any_busy: wp.array[wp.int32]) -> None:
     """Is the world done?"""
     w = wp.tid()
@@ -154,7 +155,7 @@ def decide(progress: Progress, most: int, any_busy: wp.array[wp.int32]) -> None:
     progress.moving[w] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def account(bodies: Bodies, unknowns: Unknowns, tolerance: real, progress: Progress, diagnostics: Diagnostics) -> None:
     """What the report needs to know."""
     i = wp.tid()

@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import WHOLE, angular_velocity, free_rotation
@@ -78,7 +79,7 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
     return p, w, wp.sqrt(wp.max(first, second)), wp.max(count, second_count)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def drift_half(bodies: Bodies, start: Motion, clock: Clock, middle: Motion) -> None:
     """The first half without force: x½, q½, ω½, in two quarters."""
     i = wp.tid()
@@ -91,7 +92,7 @@ def drift_half(bodies: Bodies, start: Motion, clock: Clock, middle: Motion) -> N
     middle.angular_velocity[i] = w
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def kick_half(bodies: Bodies, loads: Loads, clock: Clock, middle: Motion) -> None:
     """The velocity in the middle of the kick, where velocity-dependent forces are taken."""
     i = wp.tid()
@@ -101,7 +102,7 @@ def kick_half(bodies: Bodies, loads: Loads, clock: Clock, middle: Motion) -> Non
     middle.angular_velocity[i] = middle.angular_velocity[i] + change
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fly(
     bodies: Bodies, start: Motion, loads: Loads, clock: Clock, end: Motion, diagnostics: Diagnostics, lanes: int
 ) -> None:

@@ -22,6 +22,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.integrators.runge_kutta import (
     Rates,
@@ -64,7 +65,7 @@ class Control:
     substeps: wp.int32 = field("1", "sub-steps tried in this step")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(clock: Clock, sub: Clock, control: Control, busy: wp.array[wp.int32]) -> None:
     """Start of the step: the whole of it remains."""
     w = wp.tid()
@@ -81,7 +82,7 @@ def begin(clock: Clock, sub: Clock, control: Control, busy: wp.array[wp.int32]) 
     busy[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure(bodies: Bodies, trial: Motion, sub: Clock, rates: Rates, spread: wp.array[real], control: Control) -> None:
     """Largest error of a world. A maximum does not depend on the order it is taken in, so bits stay the same."""
     i = wp.tid()
@@ -108,13 +109,13 @@ def measure(bodies: Bodies, trial: Motion, sub: Clock, rates: Rates, spread: wp.
     wp.atomic_max(control.error, world, error)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lower(busy: wp.array[wp.int32]) -> None:
     """No world is busy until one says so."""
     busy[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, busy: wp.array[wp.int32]) -> None:
     """Accept or reject the sub-step of a world and choose the next."""
     w = wp.tid()
@@ -145,7 +146,7 @@ def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, b
         wp.atomic_max(busy, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle(bodies: Bodies, trial: Motion, current: Motion, control: Control, diagnostics: Diagnostics) -> None:
     """Go on from an accepted sub-step."""
     i = wp.tid()
@@ -158,7 +159,7 @@ def settle(bodies: Bodies, trial: Motion, current: Motion, control: Control, dia
     diagnostics.trouble[i] = wp.max(diagnostics.trouble[i], control.forced[w])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def propose(control: Control, proposed: wp.array[wp.float64]) -> None:
     """The error of the last sub-step is dealt with; the next step may start with the length it asks for."""
     w = wp.tid()

@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core.arrays import allocate, field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, quat, real, vec3
 from rattleback.maths.quat import quat_rate
 from rattleback.maths.spin import angular_acceleration
@@ -46,7 +47,7 @@ class Tableau:
     c: tuple[float, ...]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def stage_rates(bodies: Bodies, motion: Motion, loads: Loads, rates: Rates, first: int) -> None:
     """F at a stage, into rows from ``first`` on."""
     i = wp.tid()
@@ -60,7 +61,7 @@ def stage_rates(bodies: Bodies, motion: Motion, loads: Loads, rates: Rates, firs
     )
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def advance_along(
     bodies: Bodies, start: Motion, clock: Clock, rates: Rates, weights: wp.array[real], end: Motion
 ) -> None:

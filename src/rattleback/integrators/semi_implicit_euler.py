@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.spin import angular_acceleration
@@ -24,7 +25,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def velocity_then_position(bodies: Bodies, start: Motion, loads: Loads, clock: Clock, end: Motion) -> None:
     """One step of one body."""
     i = wp.tid()

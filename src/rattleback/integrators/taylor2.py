@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import angular_acceleration, local_angular_acceleration
@@ -25,7 +26,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def euler_probe(bodies: Bodies, start: Motion, loads: Loads, clock: Clock, probe: Motion) -> None:
     """Where an Euler step leads: the place the loads' rate is taken from."""
     i = wp.tid()
@@ -39,7 +40,7 @@ def euler_probe(bodies: Bodies, start: Motion, loads: Loads, clock: Clock, probe
     probe.angular_velocity[i] = w + h * rate
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def translate(bodies: Bodies, start: Motion, loads: Loads, later: Loads, clock: Clock, end: Motion) -> None:
     """The series of position and velocity."""
     i = wp.tid()
@@ -50,7 +51,7 @@ def translate(bodies: Bodies, start: Motion, loads: Loads, later: Loads, clock: 
     end.velocity[i] = start.velocity[i] + real(0.5) * h * (a + a1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def turn(bodies: Bodies, start: Motion, probe: Motion, loads: Loads, later: Loads, clock: Clock, end: Motion) -> None:
     """The series of orientation and angular velocity, in the body's frame."""
     i = wp.tid()

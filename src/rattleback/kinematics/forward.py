@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, quat, real, vec3
 from rattleback.kinematics.arrays import Links, Pose, carried, value_of
 from rattleback.kinematics.link import Frame
@@ -44,7 +45,7 @@ def walk(
         turn[row, i] = pose.turn
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def walk_all(
     links: Links,
     base: Pose,
@@ -60,7 +61,7 @@ def walk_all(
         row += lanes
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def write_tools(
     links: Links,
     base: Pose,
@@ -88,7 +89,7 @@ def write_tools(
         row += lanes
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def write_links(position: wp.array2d[vec3], turn: wp.array2d[quat], matrix: wp.array4d[real], lanes: int) -> None:
     """Write the frames of all links as matrices, in all configurations."""
     row = wp.tid()

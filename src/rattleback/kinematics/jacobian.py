@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.kinematics.arrays import FIXED, REVOLUTE, Links
 from rattleback.kinematics.forward import lanes_on, link_poses
@@ -45,7 +46,7 @@ def add_columns(
         i = links.parent[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fill_jacobians(
     links: Links,
     position: wp.array2d[vec3],

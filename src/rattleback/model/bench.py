@@ -8,6 +8,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.stages import Program
 from rattleback.model.model import Bodies, Model
@@ -32,14 +33,14 @@ def move(source: Motion, target: Motion, i: int) -> None:
     target.angular_velocity[i] = source.angular_velocity[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def copy_motion(bodies: Bodies, source: Motion, target: Motion, lanes: int) -> None:
     """The motion of every body becomes another."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         move(source, target, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def copy_velocities(bodies: Bodies, source: Motion, target: Motion, lanes: int) -> None:
     """The velocities of one motion become those of another."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):

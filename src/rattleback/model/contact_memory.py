@@ -6,6 +6,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, vec3
 from rattleback.model.contacts import Contacts
 
@@ -34,7 +35,7 @@ class ContactMemory:
     )
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32], lanes: int) -> None:
     """What is there now becomes what was there the last time."""
     if stop[0] != 0:
@@ -49,13 +50,13 @@ def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]
         memory.feature[i] = contacts.feature[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: wp.array[wp.int32]) -> None:
     """Whether velocities have to be made fit the contacts now; not those of a buffer that was too small."""
     due[0] = wp.where(stop[0] == 0, memory.pending[0], 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget_loads(memory: ContactMemory, lanes: int) -> None:
     """Contacts carry nothing, as after velocities were written."""
     for c in range(wp.tid(), memory.force.shape[0], lanes):

@@ -7,6 +7,7 @@ tolerance, brakes when a correction made things worse, and undoes one that was n
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate, rotate_back
 from rattleback.maths.spin import angular_velocity
@@ -110,7 +111,7 @@ def part_of(effort: Effort, w: int) -> real:
     return effort.scale[w] * MOST_TURN / wp.max(effort.turn[w], MOST_TURN)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def start(clock: Clock, effort: Effort) -> None:
     """A step begins: no world is known to be stiff."""
     w = wp.tid()
@@ -126,7 +127,7 @@ def start(clock: Clock, effort: Effort) -> None:
     effort.any_limited[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def drop_pull(bodies: Bodies, flight: Flight, loads: Loads, effort: Effort) -> None:
     """What pulls a torn world together moves its bodies but leaves them no speed: they go on as they turned before."""
     i = wp.tid()
@@ -140,7 +141,7 @@ def drop_pull(bodies: Bodies, flight: Flight, loads: Loads, effort: Effort) -> N
         flight.end.angular_velocity[i] = spin + angular_velocity(q, kick, bodies.inverse_inertia[i])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def loosen(effort: Effort) -> None:
     """The positions are done; corrections of the velocities are not limited."""
     w = wp.tid()
@@ -149,14 +150,14 @@ def loosen(effort: Effort) -> None:
     effort.any_limited[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def end_stiffness(effort: Effort) -> None:
     """The joints have settled their own matters; no world is stiff for the rest of the step."""
     effort.stiff[wp.tid()] = 0
     effort.any_stiff[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(effort: Effort) -> None:
     """A loop begins: no world is known to be busy."""
     w = wp.tid()
@@ -172,7 +173,7 @@ def begin(effort: Effort) -> None:
     effort.any_keep[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def rest(joints: Joints, rows: Rows, effort: Effort, limits: Limits, reactions: Reactions) -> None:
     """A step begins: no joint has done anything yet; one that is far open closes no faster than it may."""
     j = wp.tid()
@@ -214,7 +215,7 @@ def pushed_by(links: Links, levers: Levers, reactions: Reactions, i: int) -> tup
     return push, turning
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def apply_impulses(
     bodies: Bodies,
     links: Links,
@@ -251,7 +252,7 @@ def add_last(joints: Joints, levers: Levers, effort: Effort, reactions: Reaction
         effort.any_suspect[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
     """What a correction does to B, from the impulses along the rows; it is added at once unless it is limited."""
     j = wp.tid()
@@ -269,7 +270,7 @@ def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, r
         add_last(joints, levers, effort, reactions, j, w)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def limit_turn(
     bodies: Bodies,
     links: Links,
@@ -294,7 +295,7 @@ def limit_turn(
     wp.atomic_max(effort.turn, w, wp.min(turn, FAR))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Reactions) -> None:
     """Add what a correction does where it is limited, now that it is known which part is applied."""
     j = wp.tid()
@@ -303,7 +304,7 @@ def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Rea
         add_last(joints, levers, effort, reactions, j, w)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lower(effort: Effort) -> None:
     """A correction is done; who is still outside its tolerance will say so."""
     w = wp.tid()
@@ -314,7 +315,7 @@ def lower(effort: Effort) -> None:
     effort.any_keep[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def decide(effort: Effort, limits: Limits, least: int) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
 
@@ -350,14 +351,14 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
         wp.atomic_max(effort.any_busy, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_iterations(effort: Effort) -> None:
     """The positions are done: how many corrections that took, for the report."""
     w = wp.tid()
     effort.most_positions[w] = wp.max(effort.most_positions[w], effort.iterations[w])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_motion(bodies: Bodies, effort: Effort, motion: Motion, kept: Motion) -> None:
     """Keep the motion of worlds that are within their tolerance and go on all the same."""
     i = wp.tid()
@@ -365,7 +366,7 @@ def keep_motion(bodies: Bodies, effort: Effort, motion: Motion, kept: Motion) ->
         move(motion, kept, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def undo_motion(bodies: Bodies, effort: Effort, kept: Motion, motion: Motion) -> None:
     """Go back to the motion that was kept."""
     i = wp.tid()
@@ -373,7 +374,7 @@ def undo_motion(bodies: Bodies, effort: Effort, kept: Motion, motion: Motion) ->
         move(kept, motion, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: Reactions) -> None:
     """Keep what the joints of such worlds have done so far."""
     j = wp.tid()
@@ -382,7 +383,7 @@ def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: R
         kept.couple[j] = reactions.couple[j]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: Reactions) -> None:
     """Go back to what was kept."""
     j = wp.tid()
@@ -391,7 +392,7 @@ def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: R
         reactions.couple[j] = kept.couple[j]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def undone(effort: Effort) -> None:
     """Nothing is left to be undone."""
     effort.any_undo[0] = 0

@@ -15,6 +15,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, real, vec3
 from rattleback.maths.block_sparse import Pattern, find_pattern
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
@@ -154,7 +155,7 @@ def entry(joints: Joints, rows: Rows, shared: int, j: int, r: int, s: int) -> re
     return total + mass * wp.dot(rows.linear[r], rows.linear[s])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fill(joints: Joints, rows: Rows, blocks: Blocks, entries: Entries, sizes: Sizes, which: wp.array[wp.int32]) -> None:
     """All entries of one block, in the worlds that are wanted, and the least pivots of a block on the diagonal."""
     k = wp.tid() % sizes.blocks

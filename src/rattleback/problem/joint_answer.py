@@ -17,6 +17,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rattleback.problem.preview import Preview
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]) -> None:
     """The rates of the rows of a joint are as they should be."""
     j = wp.tid()
@@ -38,7 +39,7 @@ def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
         rates[r] = eased_velocity(joints, rows, motion, j, r)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_targets(joints: Joints, letters: Letters, rates: wp.array[real]) -> None:
     """The rates that the rows of a joint are to have."""
     j = wp.tid()
@@ -46,14 +47,14 @@ def note_targets(joints: Joints, letters: Letters, rates: wp.array[real]) -> Non
         rates[r] = letters.rate[r]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_stops(stops: Stops, rates: wp.array[real]) -> None:
     """The same for a stop."""
     s = wp.tid()
     rates[stops.row[s]] = wp.where(stops.side[s] != 0, stops.target[s], real(0.0))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> None:
     """The worlds that are asked answer, but for those whose corrections are limited, if that matters."""
     w = wp.tid()
@@ -62,7 +63,7 @@ def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> Non
     effort.turn[w] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def want_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]) -> None:
     """The change that gives the rows of a joint their rates back."""
     j = wp.tid()
@@ -70,7 +71,7 @@ def want_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
         rows.wanted[r] = rates[r] - eased_velocity(joints, rows, motion, j, r)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def apply_answer(
     bodies: Bodies,
     links: Links,

@@ -19,6 +19,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.bench import Bench
 from rattleback.model.breaks import Breaks, can_break
@@ -50,7 +51,7 @@ class Record:
     sleeps: wp.int32
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(watch: Watch, clock: Clock) -> None:
     """A step begins."""
     w = wp.tid()
@@ -91,7 +92,7 @@ def compare(joints: Joints, reactions: Reactions, record: Record, j: int, h: rea
         note(joints, record, j, force, torque)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -> None:
     """Which joints break at the end of a step.
 
@@ -104,7 +105,7 @@ def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -
     compare(joints, reactions, record, j, effort.time_step[w])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def join(watch: Watch, which: wp.array[wp.int32], any_of_them: wp.array[wp.int32]) -> None:
     """Worlds that need new rows for another reason do so, too."""
     w = wp.tid()
@@ -114,7 +115,7 @@ def join(watch: Watch, which: wp.array[wp.int32], any_of_them: wp.array[wp.int32
         watch.any_fresh[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def made_anew(watch: Watch) -> None:
     """Rows and matrix are those of the joints that are whole."""
     watch.fresh[wp.tid()] = 0

@@ -5,6 +5,7 @@ import warp as wp
 from rattleback.constraints.coupling import counted, measured
 from rattleback.constraints.row import error_of
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.maths.quat import rotate_back
 from rattleback.model.contact_memory import ADVANCED, HELD, SETTLED, WRITTEN, ContactMemory
@@ -58,7 +59,7 @@ def let_be(joints: Joints, rows: Rows, errors: JointErrors, j: int) -> None:
     errors.velocity[j] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_positions(
     joints: Joints,
     letters: Letters,
@@ -113,7 +114,7 @@ def measure_positions(
         wp.atomic_max(effort.busy, w, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_velocities(
     joints: Joints, letters: Letters, motion: Motion, limits: Limits, rows: Rows, errors: JointErrors, effort: Effort
 ) -> None:
@@ -134,32 +135,32 @@ def measure_velocities(
         wp.atomic_max(effort.busy, joints.world[j], 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_written(memory: ContactMemory, effort: Effort) -> None:
     """Velocities that were written have to be made fit the joints; those a step has left are as good as it gets."""
     effort.written[0] = wp.where(memory.pending[0] == WRITTEN, 1, 0)
     effort.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_arrived(effort: Effort, stop: wp.array[wp.int32], rest: int) -> None:
     """Whether a step is at its end, with contacts that fit their buffer; or is now, where its rest is made up for."""
     effort.arrived[0] = wp.where(stop[0] == 0 and rest * effort.afresh[0] == 0, 1, 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_held(memory: ContactMemory) -> None:
     """They fit now, which is not to be done again where contacts are then found not to fit their buffer."""
     memory.pending[0] = HELD
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_settled(memory: ContactMemory) -> None:
     """The velocities of the state are those that a step has left."""
     memory.pending[0] = SETTLED
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
     """The angles of a joint go on from where they were, over full turns too."""
     j = wp.tid()
@@ -170,7 +171,7 @@ def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
     remembered.other_angle[j] = counted(second, remembered.other_angle[j])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def account_positions(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
     """The position errors the step leaves, for the report."""
     j = wp.tid()
@@ -180,7 +181,7 @@ def account_positions(joints: Joints, errors: JointErrors, limits: Limits, effor
         effort.failed[joints.world[j]] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def account_velocities(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
     """The velocity errors the step leaves, for the report."""
     j = wp.tid()

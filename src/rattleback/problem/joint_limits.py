@@ -30,6 +30,7 @@ import warp as wp
 from rattleback.constraints.coordinate import SLIDE_Z, coordinate, coordinate_row
 from rattleback.constraints.frame import Row
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.state import JointState, Motion
 from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Reactions, part_of
@@ -186,7 +187,7 @@ def want(desk: Desk, h: real, s: int) -> real:
     return u
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_positions(
     desk: Desk,
     flight: Flight,
@@ -239,7 +240,7 @@ def measure_positions(
         desk.calls.more[w] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_acting(desk: Desk) -> None:
     """How many stops of a world act."""
     s = wp.tid()
@@ -247,7 +248,7 @@ def count_acting(desk: Desk) -> None:
         wp.atomic_add(desk.calls.acting, desk.joints.world[desk.stops.joint[s]], 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def share_moment(desk: Desk) -> None:
     """Where several stops act, all rebound from the velocities of one moment, the start of the step."""
     s = wp.tid()
@@ -256,7 +257,7 @@ def share_moment(desk: Desk) -> None:
         stops.target[s] = -stops.restitution[s] * stops.approach[s]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors) -> None:
     """How far the velocities of the stops of a joint are from their targets."""
     stops = desk.stops
@@ -273,7 +274,7 @@ def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: Joint
         desk.calls.more[desk.joints.world[j]] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def call(calls: Calls, effort: Effort) -> None:
     """A world whose stops want something goes on; errors cannot be compared with those of other stops."""
     w = wp.tid()
@@ -286,7 +287,7 @@ def call(calls: Calls, effort: Effort) -> None:
     calls.more[w] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def renewed(calls: Calls) -> None:
     """The matrix is that of the stops that act."""
     w = wp.tid()
@@ -297,7 +298,7 @@ def renewed(calls: Calls) -> None:
     calls.any_renew[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def evaluate_stops(desk: Desk, motion: Motion, inertias: Inertias, which: wp.array[wp.int32]) -> None:
     """Jacobian and response of the stops that act, and zeros for the others, in the worlds that are wanted."""
     s = wp.tid()
@@ -314,7 +315,7 @@ def evaluate_stops(desk: Desk, motion: Motion, inertias: Inertias, which: wp.arr
     respond(desk.joints, inertias, desk.rows, j, r)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_totals(desk: Desk, effort: Effort) -> None:
     """What a correction adds to the impulses of the stops."""
     s = wp.tid()
@@ -323,7 +324,7 @@ def add_totals(desk: Desk, effort: Effort) -> None:
         desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.rows.impulse[desk.stops.row[s]]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, sign: int) -> None:
     """Take what the stops of a joint in a stiff world have done out of its reactions, or put it back where they are."""
     k = wp.tid()
@@ -338,7 +339,7 @@ def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, 
         reactions.couple[j] = reactions.couple[j] + turning - wp.cross(levers.b[j], p)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def let_all_go(desk: Desk) -> None:
     """A step is done: no limit acts until it is hit again."""
     s = wp.tid()
@@ -353,7 +354,7 @@ def let_all_go(desk: Desk) -> None:
     stops.known[s] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def join_stiff(calls: Calls, effort: Effort) -> None:
     """The matrix of a stiff world must be made anew as well."""
     w = wp.tid()
@@ -362,7 +363,7 @@ def join_stiff(calls: Calls, effort: Effort) -> None:
         calls.any_again[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def made_anew(calls: Calls) -> None:
     """The matrix is that of the next step, in which no stop has acted yet."""
     w = wp.tid()

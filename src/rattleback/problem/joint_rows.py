@@ -15,6 +15,7 @@ from rattleback.constraints.frame import Frames
 from rattleback.constraints.row import Letter, row_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.joints.stop import StopSpec, stops_of
 from rattleback.maths.quat import rotate
@@ -205,7 +206,7 @@ def empty_rows(joints: Joints, rows: Rows, j: int) -> None:
         rows.error[r] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def evaluate_rows(
     joints: Joints,
     letters: Letters,

@@ -9,6 +9,7 @@ displacements do. Where joints are so far apart that a displacement makes e larg
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
@@ -20,7 +21,7 @@ from rattleback.problem.joint_rows import Joints, Rows
 MOST_SETTLINGS = wp.constant(8)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_ways(reactions: Reactions) -> None:
     """What displaced bodies before is nothing that joints carry."""
     j = wp.tid()
@@ -28,7 +29,7 @@ def begin_ways(reactions: Reactions) -> None:
     reactions.couple[j] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_settling(effort: Effort) -> None:
     """Nothing is known of where the joints are; the stops are as the loop has left them."""
     w = wp.tid()
@@ -38,7 +39,7 @@ def begin_settling(effort: Effort) -> None:
     effort.any_busy[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_judging(effort: Effort) -> None:
     """No displacement has made anything better or worse."""
     w = wp.tid()
@@ -46,7 +47,7 @@ def begin_judging(effort: Effort) -> None:
     effort.before[w] = FAR
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) -> None:
     """Worlds go on where a joint is outside its tolerance; a displacement that made that worse is to be undone."""
     w = wp.tid()
@@ -65,7 +66,7 @@ def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) ->
         wp.atomic_max(effort.any_busy, 0, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def next_settling(bodies: Bodies, effort: Effort, ways: Motion, held: wp.array[wp.int32]) -> None:
     """None of the bodies with joints has been displaced yet."""
     i = held[wp.tid()]
@@ -74,7 +75,7 @@ def next_settling(bodies: Bodies, effort: Effort, ways: Motion, held: wp.array[w
     ways.angular_velocity[i] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
     """What a joint wants of the velocities over the step, as displacements."""
     j = wp.tid()
@@ -82,7 +83,7 @@ def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
         rows.wanted[r] = effort.time_step[joints.world[j]] * rows.wanted[r]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
     """Move the bodies with joints of busy worlds."""
     i = held[wp.tid()]
@@ -92,7 +93,7 @@ def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held:
         motion.orientation[i] = quat(wp.normalize(q))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_back(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
     """Move the bodies with joints back where that is to be undone."""
     i = held[wp.tid()]

@@ -9,6 +9,7 @@ The velocities of the bodies follow the same rule elsewhere, so that both stay i
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.problem.corrections import Reactions
 from rattleback.problem.joint_limits import Calls, Stops
@@ -32,7 +33,7 @@ class Steps:
     changed: wp.int32 = field("1", "1 when one was", axis="flags")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_choice(calls: Calls, steps: Steps) -> None:
     """Stops that are let go make another problem of it, in which former steps mean nothing."""
     if calls.rounds[wp.tid()] > 0:
@@ -40,7 +41,7 @@ def note_choice(calls: Calls, steps: Steps) -> None:
         steps.changed[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_steps(reactions: Reactions, steps: Steps) -> None:
     """No step has been made."""
     j = wp.tid()
@@ -52,7 +53,7 @@ def begin_steps(reactions: Reactions, steps: Steps) -> None:
     steps.changed[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_totals(stops: Stops, steps: Steps) -> None:
     """The same for stops."""
     s = wp.tid()
@@ -60,7 +61,7 @@ def begin_totals(stops: Stops, steps: Steps) -> None:
     steps.total_step[s] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def try_step(
     joints: Joints,
     reactions: Reactions,
@@ -83,7 +84,7 @@ def try_step(
         reactions.couple[j] = c
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def try_total(
     joints: Joints,
     stops: Stops,
@@ -101,7 +102,7 @@ def try_total(
         stops.total[s] = steps.total[s] + part_z[w] * (p - steps.total[s]) + part_d[w] * steps.total_step[s]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle_step(
     joints: Joints, reactions: Reactions, steps: Steps, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]
 ) -> None:
@@ -119,7 +120,7 @@ def settle_step(
     steps.couple[j] = reactions.couple[j]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle_total(
     joints: Joints, stops: Stops, steps: Steps, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]
 ) -> None:

@@ -21,6 +21,7 @@ import warp as wp
 
 from rattleback.constraints.coordinate import SLIDE_Z, coordinate_row
 from rattleback.constraints.frame import Row
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
@@ -65,7 +66,7 @@ def leave(desk: Desk, s: int) -> None:
     desk.calls.any_renew[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
     """Where all is within its tolerance and the loop would end, a stop that pulls has to be let go."""
     stops = desk.stops
@@ -77,7 +78,7 @@ def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
         leave(desk, s)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_choice(calls: Calls) -> None:
     """A correction begins."""
     w = wp.tid()
@@ -88,7 +89,7 @@ def begin_choice(calls: Calls) -> None:
     calls.fewest[w] = MANY
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_change(bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, change: Motion) -> None:
     """Δv of a body by the impulses found, in busy worlds where a limit was hit."""
     i = wp.tid()
@@ -142,7 +143,7 @@ def goal_of(stops: Stops, s: int, side: int) -> real:
     return wp.where(stops.known[s] == side, stops.goal[s], real(0.0))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Motion, may_take: int) -> None:
     """A free stop that would end beyond its limit wants to act; one that would have pulled in all, to be let go."""
     stops = desk.stops
@@ -174,7 +175,7 @@ def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Mot
             desk.calls.any_take[w] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def weigh_wishes(calls: Calls) -> None:
     """All wishes of a world are granted while they become fewer, and a few times more."""
     w = wp.tid()
@@ -189,7 +190,7 @@ def weigh_wishes(calls: Calls) -> None:
     calls.wishes[w] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, effort: Effort) -> None:
     """Stops get their wish: all of them; or all that want to act; or the last one of a world."""
     stops = desk.stops
@@ -209,7 +210,7 @@ def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, effor
         act(desk, inertias, effort, row_now(desk, flight, effort, s), s)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
     """The stops of a joint that pull are let go; what they have done is to be taken back, and nothing else."""
     stops = desk.stops
@@ -233,7 +234,7 @@ def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
             stops.leaving[s] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_back(
     bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, motion: Motion, change: Motion
 ) -> None:
@@ -259,7 +260,7 @@ def take_back(
     motion.angular_velocity[i] = motion.angular_velocity[i] + spin
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def want_back(desk: Desk, change: Motion) -> None:
     """All other rows want what that takes from them, so that they go on as they were."""
     j = wp.tid()
@@ -268,7 +269,7 @@ def want_back(desk: Desk, change: Motion) -> None:
             desk.rows.wanted[r] = desk.rows.wanted[r] - row_velocity(desk.joints, desk.rows, change, j, r)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def drift(desk: Desk, flight: Flight, effort: Effort, change: Motion) -> None:
     """Where the stops of such a world end without that."""
     s = wp.tid()
@@ -279,7 +280,7 @@ def drift(desk: Desk, flight: Flight, effort: Effort, change: Motion) -> None:
         desk.stops.now[s] = desk.stops.now[s] + wp.float64(effort.time_step[w] * rate)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def released(calls: Calls) -> None:
     """Nothing is left to be let go."""
     w = wp.tid()

@@ -30,6 +30,7 @@ import math
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.maths.quat import rotate, rotate_back
 from rattleback.maths.small_solve import mat66, solve6, vec6
@@ -105,7 +106,7 @@ def inertia_of(bodies: Bodies, motion: Motion, i: int) -> mat33:
     return turn * bodies.inertia[i] * wp.transpose(turn)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def weigh(bodies: Bodies, motion: Motion, inertias: Inertias, which: wp.array[wp.int32]) -> None:
     """The inverse inertia of every body in the world, without any stiffness, in the worlds that are wanted."""
     i = wp.tid()
@@ -121,7 +122,7 @@ def come_to_rest(inertias: Inertias, i: int) -> None:
     inertias.back[i] = quat(real(0.0), real(0.0), real(0.0), real(1.0))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def ease_off(bodies: Bodies, inertias: Inertias, which: wp.array[wp.int32]) -> None:
     """A step begins: no body is known to be stiff."""
     i = wp.tid()
@@ -130,7 +131,7 @@ def ease_off(bodies: Bodies, inertias: Inertias, which: wp.array[wp.int32]) -> N
         come_to_rest(inertias, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_stiff(
     bodies: Bodies,
     joints: Joints,
@@ -165,7 +166,7 @@ def find_stiff(
             effort.any_fresh[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
     """A world just found to be stiff turns as before the step: the first correction knew nothing of its stiffness."""
     i = wp.tid()
@@ -175,7 +176,7 @@ def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
         flight.start.angular_velocity[i] = flight.before.angular_velocity[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def hold_directions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
     """Bring what a joint has done into the directions its rows have now: least squares over the rows."""
     j = wp.tid()
@@ -217,7 +218,7 @@ def turned_by(joints: Joints, links: Links, reactions: Reactions, motion: Motion
     return total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def soften(
     bodies: Bodies,
     joints: Joints,
@@ -251,7 +252,7 @@ def soften(
         wp.atomic_max(effort.busy, w, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, effort: Effort) -> None:
     """The response of the rows of a stiff world, and what the shift of its bodies leaves to be wanted."""
     j = wp.tid()
@@ -267,7 +268,7 @@ def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, effort: Effort)
             rows.wanted[r] = rows.wanted[r] - wp.dot(rows.angular_b[r], inertias.shift[b])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lean_back(
     bodies: Bodies,
     joints: Joints,
@@ -304,7 +305,7 @@ def lean_back(
     flight.before.angular_velocity[i] = flight.before.angular_velocity[i] + spin
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle(bodies: Bodies, inertias: Inertias, effort: Effort) -> None:
     """The positions of a stiff world are done."""
     i = wp.tid()
@@ -312,7 +313,7 @@ def settle(bodies: Bodies, inertias: Inertias, effort: Effort) -> None:
         come_to_rest(inertias, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def relax(
     bodies: Bodies,
     joints: Joints,

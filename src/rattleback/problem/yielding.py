@@ -18,6 +18,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.bench import Bench
 from rattleback.model.state import Motion
@@ -36,7 +37,7 @@ def done_along(rows: Rows, reactions: Reactions, j: int, r: int) -> real:
     return wp.dot(reactions.couple[j], rows.angular_b[r])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def ease(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp.array[wp.int32]) -> None:
     """The compliance of the rows of a joint, in the worlds that are wanted."""
     j = wp.tid()
@@ -52,7 +53,7 @@ def ease(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp
             rows.compliance[r] = real(2.0) / (h * c)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort) -> None:
     """Let the rows of a joint that yield do nothing."""
     j = wp.tid()
@@ -64,7 +65,7 @@ def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort) -> N
             rows.compliance[r] = LEFT_OUT * (mass + spin)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_stale(effort: Effort, stale: wp.array[wp.int32], any_stale: wp.array[wp.int32]) -> None:
     """Whether the compliance of the rows is that of another step."""
     w = wp.tid()
@@ -73,7 +74,7 @@ def find_stale(effort: Effort, stale: wp.array[wp.int32], any_stale: wp.array[wp
         any_stale[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_half(joints: Joints, rows: Rows, reactions: Reactions, any_stale: wp.array[wp.int32]) -> None:
     """A half of the step begins."""
     j = wp.tid()
@@ -83,7 +84,7 @@ def begin_half(joints: Joints, rows: Rows, reactions: Reactions, any_stale: wp.a
         rows.yielded[r] = real(0.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_yielded(joints: Joints, rows: Rows, reactions: Reactions) -> None:
     """How far the rows of a joint have yielded by what it has done since."""
     j = wp.tid()

@@ -21,6 +21,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocities, move
@@ -31,7 +32,7 @@ from rattleback.problem.preview import Preview
 from rattleback.steps.sleeping import Sleeping
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """Raise the stop flag for a body that is not finite; the first one gives the largest number."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
@@ -42,7 +43,7 @@ def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lane
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: wp.array[wp.int32], lanes: int) -> None:
     """Note a body whose velocities are not finite now that they were fitted; the first one gives the largest number."""
     if stop[0] == 0:
@@ -51,14 +52,14 @@ def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: 
                 wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def raise_unfit(bodies: Bodies, unfit: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
     """Raise the stop flag for a body whose velocities could not be fitted: by more than there are bodies."""
     stop[0] = bodies.world.shape[0] + unfit[0]
     unfit[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
     """A prediction begins: the integrator has said nothing of it yet."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
@@ -67,7 +68,7 @@ def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
         diagnostics.trouble[i] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes: int) -> None:
     """What the integrator said of the prediction that is taken over."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
@@ -76,7 +77,7 @@ def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes
         worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """The prediction becomes the state, unless a body of it is not finite."""
     if stop[0] == 0:
@@ -84,7 +85,7 @@ def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[
             move(predicted, motion, i)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def move_clock(clock: Clock, proposed: wp.array[wp.float64], stop: wp.array[wp.int32]) -> None:
     """Time goes on by one step."""
     w = wp.tid()

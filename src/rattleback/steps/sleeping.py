@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.spin import angular_velocity
 from rattleback.model.bench import Bench, Moment, move
@@ -42,14 +43,14 @@ HALF = wp.constant(real(0.5))
 PATIENCE = wp.constant(real(DELAY))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_count(islands: Islands) -> None:
     """Nothing is awake and nothing sleeps."""
     islands.awake[0] = 0
     islands.sleeping[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) -> None:
     """Whether anything is awake, static bodies that move included, and whether anything sleeps."""
     i = wp.tid()
@@ -59,7 +60,7 @@ def count(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) -> Non
         islands.awake[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lay_still(
     owner: wp.array[wp.int32], bodies: Bodies, motion: Motion, sleep: Sleep, still: wp.array[wp.int32]
 ) -> None:
@@ -70,7 +71,7 @@ def lay_still(
     still[c] = wp.where(rests, 1, 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_touched(contacts: Contacts, sleep: Sleep, islands: Islands) -> None:
     """Sleeping islands that something touches have to wake."""
     c = wp.tid()
@@ -83,7 +84,7 @@ def find_touched(contacts: Contacts, sleep: Sleep, islands: Islands) -> None:
         islands.waking[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_pushed(bodies: Bodies, motion: Motion, loads: Loads, sleep: Sleep, islands: Islands, gravity: real) -> None:
     """Sleeping islands whose loads have changed have to wake."""
     i = wp.tid()
@@ -97,7 +98,7 @@ def find_pushed(bodies: Bodies, motion: Motion, loads: Loads, sleep: Sleep, isla
         islands.waking[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def wake(
     bodies: Bodies,
     motion: Motion,
@@ -123,7 +124,7 @@ def wake(
     sleep.torque[i] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def end_waking(islands: Islands, memory: ContactMemory) -> None:
     """Nobody has to wake any more; contacts of those who have are not known, and velocities have to fit them."""
     i = wp.tid()
@@ -135,7 +136,7 @@ def end_waking(islands: Islands, memory: ContactMemory) -> None:
             memory.pending[0] = WRITTEN
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def stay(bodies: Bodies, motion: Motion, sleep: Sleep, predicted: Motion) -> None:
     """Sleeping bodies stay where they are."""
     i = wp.tid()
@@ -292,14 +293,14 @@ class Sleeping:
         self.bench.for_bodies(stay, state.motion, state.sleep, self.bench.predicted)
 
     def _count(self) -> None:
-        for kernel, dim, inputs in self._counting():
-            self.bench.program.launch(kernel, dim, *inputs)
+        for counting, dim, inputs in self._counting():
+            self.bench.program.launch(counting, dim, *inputs)
 
     def align(self) -> None:
         """Between steps: let contacts be found between all that are awake."""
-        for kernel, dim, inputs in self._counting():
+        for counting, dim, inputs in self._counting():
             if dim > 0:
-                wp.launch(kernel, dim, inputs=list(inputs), device=self.bench.model.device)
+                wp.launch(counting, dim, inputs=list(inputs), device=self.bench.model.device)
 
     def _counting(self) -> list[tuple[Any, int, tuple[Any, ...]]]:
         state, bodies, islands = self.bench.state, self.bench.model.bodies, self.islands

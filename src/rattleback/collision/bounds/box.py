@@ -12,9 +12,10 @@ import warp as wp
 
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs
+from rattleback.core.kernel import kernel
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_all(pairs: Pairs, keep: wp.array[wp.int32]) -> None:
     """Keep every pair there is."""
     k = wp.tid()

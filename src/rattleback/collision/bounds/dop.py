@@ -21,6 +21,7 @@ from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH, PLANE, load, support
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 
 CORNERS = [(1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)]
@@ -37,7 +38,7 @@ class Slabs:
     high: wp.array[real]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure(colliders: Colliders, hulls: Hulls, places: Places, slabs: Slabs, wider: real) -> None:
     """Find one interval of a collider."""
     n = wp.tid()
@@ -68,7 +69,7 @@ def above_plane(places: Places, plane: int, other: int, shell: real) -> bool:
     return lowest > shell + ROUNDING * (wp.length(center) + wp.length(places.position[plane]) + wp.length(half))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def compare(
     colliders: Colliders, places: Places, slabs: Slabs, pairs: Pairs, keep: wp.array[wp.int32], wider: real
 ) -> None:

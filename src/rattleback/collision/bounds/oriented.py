@@ -18,6 +18,7 @@ from rattleback.collision.bounds.sphere import ROUNDING, size_of
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH, PLANE, load, support_local
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3
 
 
@@ -29,7 +30,7 @@ class OwnBoxes:
     half: wp.array[vec3]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure(colliders: Colliders, hulls: Hulls, places: Places, boxes: OwnBoxes) -> None:
     """Find the box around a collider in its own frame."""
     i = wp.tid()
@@ -81,7 +82,7 @@ def boxes_apart(A: mat33, half_a: vec3, B: mat33, half_b: vec3, t: vec3, roundin
     return False
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def compare(
     colliders: Colliders, places: Places, boxes: OwnBoxes, pairs: Pairs, keep: wp.array[wp.int32], wider: real
 ) -> None:

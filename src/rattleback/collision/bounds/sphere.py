@@ -14,6 +14,7 @@ import warp as wp
 
 from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.pairs import Pairs
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 
 # Rounding of a few sums and products beside the numbers that go into them.
@@ -26,7 +27,7 @@ def size_of(p: vec3, q: vec3) -> real:
     return wp.max(wp.max(wp.abs(p)), wp.max(wp.abs(q)))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def compare(colliders: Colliders, places: Places, pairs: Pairs, keep: wp.array[wp.int32], wider: real) -> None:
     """Keep the pairs whose balls come near each other."""
     k = wp.tid()

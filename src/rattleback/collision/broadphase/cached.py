@@ -24,6 +24,7 @@ from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays
 from rattleback.core.checks import positive
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sums import Sum
 
@@ -33,13 +34,13 @@ ROOM = 16
 FURTHEST = float(np.finfo(np.float32).max)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def rest(stale: wp.array[wp.int32]) -> None:
     """Take the list to be good."""
     stale[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look(places: Places, fat: Places, stale: wp.array[wp.int32]) -> None:
     """Note that a box has left its fat one."""
     i = wp.tid()
@@ -52,7 +53,7 @@ def look(places: Places, fat: Places, stale: wp.array[wp.int32]) -> None:
         stale[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fatten(places: Places, fat: Places, slack: real) -> None:
     """Make a new fat box."""
     i = wp.tid()
@@ -62,7 +63,7 @@ def fatten(places: Places, fat: Places, slack: real) -> None:
     fat.upper[i] = places.upper[i] + wide
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sift_serially(places: Places, near: Pairs, pairs: Pairs) -> None:
     """List the pairs of fat boxes whose boxes overlap, in order."""
     room = pairs.b.shape[0]
@@ -83,7 +84,7 @@ def sift_serially(places: Places, near: Pairs, pairs: Pairs) -> None:
     pairs.needed[0] = at
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge(places: Places, near: Pairs, kept: wp.array[wp.int32]) -> None:
     """Note which pairs of fat boxes are pairs of boxes."""
     k = wp.tid()
@@ -95,7 +96,7 @@ def judge(places: Places, near: Pairs, kept: wp.array[wp.int32]) -> None:
             kept[k] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sift(near: Pairs, kept: wp.array[wp.int32], pairs: Pairs) -> None:
     """Write the pairs that were kept, and where those of a collider begin."""
     k = wp.tid()

@@ -27,6 +27,7 @@ from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import count as checked_count
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sums import Sum
 
@@ -98,7 +99,7 @@ def extent(places: Places, i: int) -> real:
     return wp.max(places.upper[i] - places.lower[i])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def clear(cells: Cells) -> None:
     """Empty the table."""
     k = wp.tid()
@@ -109,7 +110,7 @@ def clear(cells: Cells) -> None:
         cells.stray_count[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure(crowd: Crowd, cells: Cells) -> None:
     """Count the colliders of every size."""
     i = wp.tid()
@@ -117,7 +118,7 @@ def measure(crowd: Crowd, cells: Cells) -> None:
         wp.atomic_add(cells.many, size_class(cells, extent(crowd.places, i)), 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def choose(cells: Cells) -> None:
     """Take the smallest cells that all but a few colliders fit into."""
     k = SIZES - 1
@@ -129,7 +130,7 @@ def choose(cells: Cells) -> None:
     cells.edge[0] = real(wp.cast(bits, wp.float32)) * cells.largest / FILL
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def locate(crowd: Crowd, cells: Cells) -> None:
     """Find the cell of every collider."""
     i = wp.tid()
@@ -147,14 +148,14 @@ def locate(crowd: Crowd, cells: Cells) -> None:
     wp.atomic_add(cells.start, key, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(cells: Cells) -> None:
     """Set the place of the first collider of every cell."""
     k = wp.tid()
     cells.cursor[k] = cells.start[k]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def gather(crowd: Crowd, cells: Cells) -> None:
     """Put the colliders of a cell and their boxes together; in which order does not matter, since rows are sorted."""
     i = wp.tid()

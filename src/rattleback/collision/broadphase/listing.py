@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Colliders, Exclusions, Places
 from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.core.kernel import lone_kernel
 from rattleback.core.precision import vec3
 from rattleback.core.sums import Sum
 
@@ -178,10 +179,11 @@ def drivers(row: Any, state: Any) -> Drivers:
     Args:
         row: A ``@wp.func`` (crowd, state, a, pairs, at, room) that writes the colliders of a higher row that a overlaps
             to ``pairs.b[at]`` and on, below ``room``, in any order, each once; it returns the place after the last.
+            It counts rows from the front, as all kernels of the house do.
         state: The Warp struct of its second argument.
     """
 
-    @wp.kernel(enable_backward=False, module="unique")
+    @lone_kernel
     def list_serially(crowd: Crowd, own: state, pairs: Pairs) -> None:
         room = pairs.b.shape[0]
         rows = pairs.first.shape[0] - 1
@@ -193,7 +195,7 @@ def drivers(row: Any, state: Any) -> Drivers:
         pairs.first[rows] = wp.min(at, room)
         pairs.needed[0] = at
 
-    @wp.kernel(enable_backward=False, module="unique")
+    @lone_kernel
     def count_row(crowd: Crowd, own: state, slots: Slots, pairs: Pairs) -> None:
         s = wp.tid()
         a = slots.row[s]
@@ -205,7 +207,7 @@ def drivers(row: Any, state: Any) -> Drivers:
             count = wp.where(meets(crowd, a, b), 1, 0)
         slots.start[s] = count
 
-    @wp.kernel(enable_backward=False, module="unique")
+    @lone_kernel
     def fill_row(crowd: Crowd, own: state, slots: Slots, pairs: Pairs) -> None:
         s = wp.tid()
         room = pairs.b.shape[0]

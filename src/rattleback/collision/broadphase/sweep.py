@@ -40,6 +40,7 @@ from rattleback.collision.bvh import overlap
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import positive
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 # A fat box is too wide where it is so many times farther from its box than a new one would be.
@@ -245,13 +246,13 @@ def rebuild(crowd: Crowd, swept: Swept, w: int) -> int:
     return count
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_step(swept: Swept) -> None:
     """No room is needed yet."""
     swept.needed[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def update(crowd: Crowd, swept: Swept) -> None:
     """Bring the fat boxes of a world and their pairs up to date."""
     w = wp.tid()

@@ -26,6 +26,7 @@ from rattleback.collision.pairs import Pairs
 from rattleback.core import arrays
 from rattleback.core.checks import number
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 # Threads that add up the surfaces of the nodes.
@@ -49,7 +50,7 @@ class Looseness:
     looser: wp.float64
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_boxes(crowd: Crowd, forest: Forest) -> None:
     """Give every leaf the box of its collider."""
     i = wp.tid()
@@ -64,7 +65,7 @@ def take_boxes(crowd: Crowd, forest: Forest) -> None:
         forest.tree.upper[node] = crowd.places.upper[item]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def add_surfaces(forest: Forest, looseness: Looseness) -> None:
     """Add up the surfaces of a share of the inner nodes."""
     part = wp.tid()
@@ -79,7 +80,7 @@ def add_surfaces(forest: Forest, looseness: Looseness) -> None:
     looseness.part[part] = total
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge(looseness: Looseness, wants_renewal: wp.array[wp.int32]) -> None:
     """Raise the flag when the tree has become loose; right after it was built, note how tight it is."""
     total = wp.float64(0.0)

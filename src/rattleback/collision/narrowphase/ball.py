@@ -19,6 +19,7 @@ from rattleback.collision.narrowphase.nearest import Nearest, point_box, point_p
 from rattleback.collision.narrowphase.point_polyhedron import point_hull, point_triangle
 from rattleback.collision.narrowphase.round_solids import point_cone, point_cylinder
 from rattleback.collision.solid import BOX, CONE, CYLINDER, ELLIPSOID, HULL, PLANE, Solid, load
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 
 
@@ -56,7 +57,7 @@ def ball_solid(a: Solid, b: Solid, hulls: Hulls) -> Closest:
     return with_shells(core, a.round, b.round)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_balls(
     items: Items,
     colliders: Colliders,

@@ -16,6 +16,7 @@ from rattleback.collision.closest import Closest, Found, with_shells, write_foun
 from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.solid import BOX
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, real, vec3
 
 # An axis across two edges must beat the faces by this part of the size: near ties a face is the steadier normal.
@@ -283,7 +284,7 @@ def between_boxes(h: vec3, k: vec3, R: mat33, t: vec3, enough: real, points: int
     return out
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_boxes(
     items: Items, colliders: Colliders, places: Places, gap: real, points: int, found: Found, lanes: int
 ) -> None:

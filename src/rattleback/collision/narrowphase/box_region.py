@@ -27,6 +27,7 @@ from rattleback.collision.regions import (
     thin_out,
 )
 from rattleback.collision.solid import BOX
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3, vec4
 
 
@@ -218,7 +219,7 @@ def find_box_region(
         regions.feature[first + c] = int(x[3])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_box_regions(
     items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, lanes: int
 ) -> None:

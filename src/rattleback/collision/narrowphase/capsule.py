@@ -19,6 +19,7 @@ from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.nearest import excess
 from rattleback.collision.solid import BOX, CAPSULE, Solid, load
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 
 # Below this part of the sizes a distance is rounding; below this sine two directions are parallel.
@@ -214,7 +215,7 @@ def capsule_solid(a: Solid, b: Solid) -> Closest:
     return with_shells(core, a.round, b.round)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_capsules(
     items: Items, colliders: Colliders, places: Places, handles: wp.array[wp.int32], found: Found
 ) -> None:

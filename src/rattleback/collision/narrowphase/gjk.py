@@ -24,6 +24,7 @@ from rattleback.collision.narrowphase.refine import sharpened
 from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, search
 from rattleback.collision.solid import MESH, PLANE, Solid, load
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 # Kinds of solids; the table of the pairs to look at has a row and a column for each.
@@ -59,7 +60,7 @@ def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds)
     return with_shells(answer, a.round, b.round)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_by_gjk(
     items: Items,
     colliders: Colliders,

@@ -14,6 +14,7 @@ from rattleback.collision.closest import Closest, Found, swapped, with_shells, w
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.solid import PLANE, Solid, load, support
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 
@@ -28,7 +29,7 @@ def solid_plane(a: Solid, b: Solid, hulls: Hulls) -> Closest:
     return with_shells(core, a.round, b.round)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_planes(items: Items, colliders: Colliders, places: Places, hulls: Hulls, found: Found, lanes: int) -> None:
     """Look at the pairs of a half-space and a convex solid."""
     for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):

@@ -29,6 +29,7 @@ from rattleback.collision.regions import (
     thin_out,
 )
 from rattleback.collision.solid import BOX, MESH, PLANE, Solid, load
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3, vec4
 
 # Most corners of an outline, and of an overlap before the wanted number is chosen.
@@ -121,7 +122,7 @@ def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wan
         regions.feature[first + k] = int(x[3])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_regions(
     items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, lanes: int
 ) -> None:

@@ -22,6 +22,7 @@ from rattleback.collision.narrowphase.surface_edges import INSIDE, NEAR, ON_FACE
 from rattleback.collision.solid import MESH, load
 from rattleback.collision.surface import Surfaces
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 
 
@@ -62,7 +63,7 @@ def is_inside(items: Items, placed: PlacedColliders, surfaces: Surfaces, gap: re
     return judge(t, placed.hulls, surfaces, n, q) == INSIDE
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_inside(
     items: Items,
     placed: PlacedColliders,

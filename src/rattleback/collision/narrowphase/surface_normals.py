@@ -68,6 +68,7 @@ from rattleback.collision.regions import Faces, draw_lines, find_corners
 from rattleback.collision.solid import ELLIPSOID, MESH, SPHERE, Solid, load, middle, support
 from rattleback.collision.surface import Surfaces
 from rattleback.core.arrays import allocate
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3, vec4
 
 # Depths that differ by no more than this factor are about the same; most of a solid is this part of its width.
@@ -154,7 +155,7 @@ def replaced_kind(t: Triangle, hulls: Hulls, other: Solid, low: vec3, core: Clos
     return wp.where(other.round - core.separation > MOST * width, DEEP, BACK)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def mend(
     items: Items,
     colliders: Colliders,
@@ -282,7 +283,7 @@ def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int)
     return 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle(items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts) -> None:
     """Say which answers of triangles stay."""
     i = wp.tid()
@@ -313,7 +314,7 @@ def settle(items: Items, colliders: Colliders, gap: real, found: Found, ridges: 
     verdicts.kept[i] = kept
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdicts, found: Found) -> None:
     """Take away the answers that do not stay, and write those of ridges."""
     i = wp.tid()

@@ -15,6 +15,7 @@ from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.wanted import Wanted, points_of
 from rattleback.collision.regions import Regions
 from rattleback.core.arrays import allocate, field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 # Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
@@ -124,7 +125,7 @@ def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
     regions.points[m] = kept
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions) -> None:
     """Take the triangles of every pair together and keep as many points for each normal as a region may have."""
     first = wp.tid()

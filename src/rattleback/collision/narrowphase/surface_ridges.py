@@ -31,6 +31,7 @@ from rattleback.collision.narrowphase.surface_edges import NEAR, ON_FACE, Triang
 from rattleback.collision.solid import MESH, SPHERE, Solid, load, support, support_local
 from rattleback.collision.surface import Surfaces
 from rattleback.core.arrays import allocate, each, field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 # Most triangles of a pair that are looked at, and most of them times most directions.
@@ -66,7 +67,7 @@ class Patch:
     other: Solid
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def gather_corners(items: Items, colliders: Colliders, hulls: Hulls, first: int, corners: Hulls) -> None:
     """Write the corners of the triangles of all items one after the other, from this row on."""
     i = wp.tid()
@@ -219,7 +220,7 @@ def patch_of(items: Items, colliders: Colliders, places: Places, first: int, sta
     return patch
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_ridges(
     items: Items,
     colliders: Colliders,

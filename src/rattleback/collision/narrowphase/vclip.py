@@ -51,6 +51,7 @@ from rattleback.collision.narrowphase.least_axis import least_axis
 from rattleback.collision.narrowphase.voronoi import APART, INSIDE, MOVED, beyond_face, step
 from rattleback.collision.solid import BOX, CAPSULE, HULL, SPHERE, Solid, load
 from rattleback.core.arrays import allocate, field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, numpy_real, real, vec3
 
 # Part of the size below which a distance is too small to give a direction: half its digits are lost there.
@@ -267,7 +268,7 @@ def closest_by_vclip(a: Solid, b: Solid, hulls: Hulls, start: wp.vec2i) -> tuple
     return with_shells(core, a.round, b.round), pair, steps
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_by_vclip(
     items: Items,
     colliders: Colliders,
@@ -300,7 +301,7 @@ def find_by_vclip(
     features.steps[i] = steps
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget(features: Features) -> None:
     """Let every walk start from scratch."""
     i = wp.tid()

@@ -25,6 +25,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.device import load_kernels
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 
 
@@ -115,7 +116,7 @@ def nearer(best: Hit, hit: Hit) -> Hit:
     return best
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def cast_rays(scenery: Scenery, rays: Rays) -> None:
     """What every ray hits first."""
     r = wp.tid()

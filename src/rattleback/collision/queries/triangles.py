@@ -17,6 +17,7 @@ from rattleback.collision.queries.arrangement import Arrangement
 from rattleback.collision.queries.scenery import Scenery, nearest_triangle, on_triangle, scenery_of
 from rattleback.collision.solid import MESH, PLANE, load, middle
 from rattleback.core.device import load_kernels
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, numpy_real, real, vec3
 
 ROUNDING = wp.constant(real(64.0 * epsilon))
@@ -53,7 +54,7 @@ def window(scenery: Scenery, mesh: int, other: int, bound: real) -> Window:
     return out
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_first(scenery: Scenery, a: wp.array[wp.int32], b: wp.array[wp.int32], part: wp.array[wp.int32]) -> None:
     """For every pair with a surface, the triangle nearest to a point of the other collider; −1 without a surface."""
     k = wp.tid()
@@ -70,7 +71,7 @@ def find_first(scenery: Scenery, a: wp.array[wp.int32], b: wp.array[wp.int32], p
         part[k] = wp.max(0, nearest_triangle(scenery, scenery.colliders.hull[mesh], x, real(0.25) * FAR))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def list_triangles(
     scenery: Scenery,
     a: wp.array[wp.int32],

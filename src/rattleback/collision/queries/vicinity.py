@@ -18,6 +18,7 @@ from rattleback.collision.queries.scenery import Scenery, is_behind, near_surfac
 from rattleback.collision.queries.walk import Walk, next_near, point_probe
 from rattleback.collision.solid import MESH, load
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
 
@@ -70,7 +71,7 @@ def near_at(scenery: Scenery, i: int, x: vec3, far: real) -> Nearest:
     return near
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_around(scenery: Scenery, points: Points) -> None:
     """What is nearest to every point."""
     p = wp.tid()

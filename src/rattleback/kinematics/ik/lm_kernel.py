@@ -14,6 +14,7 @@ by side in memory.
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.kinematics.arrays import Links, Pose
 from rattleback.kinematics.forward import walk
@@ -213,7 +214,7 @@ def keep(found: Found, row: int, work: Work, lane: int, now: Misses, hits: int) 
     found.hits[row] = hits
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def search_round(
     links: Links, tasks: Tasks, goals: Goals, bench: Bench, search: Search, work: Work, found: Found, lanes: int
 ) -> None:

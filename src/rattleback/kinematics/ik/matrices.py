@@ -7,6 +7,7 @@ import warp as wp
 
 from rattleback.core import device
 from rattleback.core.errors import InputError
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, numpy_real, quat, real, vec3
 from rattleback.maths import rotation
 from rattleback.maths.quat import quat_from_matrix
@@ -15,7 +16,7 @@ from rattleback.maths.quat import quat_from_matrix
 FAULT = max(1e-6, 100.0 * epsilon)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def split_all(matrix: wp.array3d[real], point: wp.array[vec3], turn: wp.array[quat], fault: wp.array[real]) -> None:
     """Split matrices into points and quaternions; a fault is how far one is from being a frame."""
     for i in range(matrix.shape[0]):

@@ -19,6 +19,7 @@ gradient of −½E, also for orientations, since the rotation vector is an eigen
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.kinematics.arrays import FIXED, REVOLUTE, Links, Pose
 from rattleback.kinematics.forward import walk
@@ -202,7 +203,7 @@ def write_jacobian(links: Links, tasks: Tasks, goals: Goals, row: int, bench: Be
             i = links.parent[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def linearise_all(
     links: Links, base: Pose, tasks: Tasks, goals: Goals, bench: Bench, result: wp.array2d[real], lanes: int
 ) -> None:
@@ -219,7 +220,7 @@ def linearise_all(
         row += lanes
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_all(
     links: Links,
     base: Pose,

@@ -11,6 +11,7 @@ Reference: Bender, dissertation, §5.2.
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
@@ -33,7 +34,7 @@ from rattleback.solvers.contacts.sweep import FORTH, push_patch
 AWAY = wp.constant(real(1e30))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_loads_off(bodies: Bodies, courses: Courses, lanes: int) -> None:
     """Bodies go on without the loads of resting contacts, which are put aside."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
@@ -43,7 +44,7 @@ def take_loads_off(bodies: Bodies, courses: Courses, lanes: int) -> None:
         courses.now.angular_velocity[i] = courses.unloaded.angular_velocity[i]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def aim(
     ground: Footing, pressing: Pressing, motion: Motion, collisions: Collisions, newton: int, together: int, lanes: int
 ) -> None:
@@ -100,7 +101,7 @@ def sweep_list(
             note_residual(rounds, w, along, across)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_listed(
     bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, tolerance: real
 ) -> None:
@@ -122,7 +123,7 @@ def spend_in(
         collisions.left[w] = wp.max(collisions.left[w], worst)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def spend(
     rounds: Rounds, collisions: Collisions, answers: wp.array[wp.int32], tolerance: real, most: int, budget: int
 ) -> None:
@@ -132,7 +133,7 @@ def spend(
         spend_in(rounds, collisions, w, 1 + answers[w], tolerance, most, budget)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def resolve_listed(
     bodies: Bodies,
     pressing: Pressing,
@@ -157,7 +158,7 @@ def resolve_listed(
                 judge_world(rounds, w, tolerance, most, 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def next_round(collisions: Collisions, rounds: Rounds, most: int, budget: int) -> None:
     """A round is done: worlds that had collisions are looked at again, if there may be so many rounds."""
     w = wp.tid()
@@ -178,7 +179,7 @@ def is_struck(pressing: Pressing, collisions: Collisions, k: int) -> bool:
     return a > former or collisions.stirred[pressing.patches.body_b[k]] > former
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def put_loads_on(
     bodies: Bodies,
     ground: Footing,

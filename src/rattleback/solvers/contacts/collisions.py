@@ -23,6 +23,7 @@ Reference: Bender, dissertation, §5.1.1 and §5.1.2; the tolerance is Mirtich's
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
@@ -71,7 +72,7 @@ class Courses:
     loaded: Motion
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_collisions(collisions: Collisions) -> None:
     """No world has been looked at."""
     w = wp.tid()
@@ -159,7 +160,7 @@ def is_stirred(pressing: Pressing, collisions: Collisions, k: int) -> bool:
     return a == last or collisions.stirred[pressing.patches.body_b[k]] == last
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_collisions(
     ground: Footing,
     graph: Graph,
@@ -179,7 +180,7 @@ def find_collisions(
             look_at(ground, pressing, courses, clock, collisions, k, scope)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_near_collisions(
     ground: Footing, graph: Graph, pressing: Pressing, courses: Courses, clock: Clock, collisions: Collisions
 ) -> None:
@@ -205,7 +206,7 @@ def stir(bodies: Bodies, collisions: Collisions, i: int) -> None:
         collisions.stirred[i] = collisions.lists[0]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def list_patches(bodies: Bodies, graph: Graph, pressing: Pressing, collisions: Collisions, together: int) -> None:
     """List the patches of the round: those that collide, or all that touch in worlds where something does."""
     count = int(0)

@@ -17,6 +17,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sums import Sum
 from rattleback.model.contacts import Contacts
@@ -49,7 +50,7 @@ class Colours:
     more: wp.int32 = field("1", "1 where the usual colours do not do, and so many more", axis="steps")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_beginnings(contacts: Contacts, colours: Colours, stop: wp.array[wp.int32]) -> None:
     """Which contacts begin a patch; none where the contacts did not fit."""
     c = wp.tid()
@@ -58,7 +59,7 @@ def note_beginnings(contacts: Contacts, colours: Colours, stop: wp.array[wp.int3
         colours.start[c] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lay_out(bodies: Bodies, contacts: Contacts, colours: Colours, graph: Graph, patches: Patches) -> None:
     """The patches in the order of the contacts."""
     c = wp.tid()
@@ -79,7 +80,7 @@ def lay_out(bodies: Bodies, contacts: Contacts, colours: Colours, graph: Graph, 
     colours.colour[k] = WHITE
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def wipe(colours: Colours) -> None:
     """No body has a colour yet."""
     i = wp.tid()
@@ -108,7 +109,7 @@ def is_free(bodies: Bodies, colours: Colours, i: int, colour: int) -> bool:
     return bodies.inverse_mass[i] == real(0.0) or colours.taken[i] != colour + 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def bid(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colour: int) -> None:
     """Every patch without a colour whose bodies are free bids for them."""
     k = wp.tid()
@@ -124,7 +125,7 @@ def bid(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colour
             wp.atomic_max(colours.bid, b, value)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def award(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colour: int) -> None:
     """The highest bid at both bodies gets the colour."""
     k = wp.tid()
@@ -143,13 +144,13 @@ def award(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colo
             colours.taken[b] = colour + 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget_bids(colours: Colours) -> None:
     """The next round of bidding begins."""
     colours.bid[wp.tid()] = -1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_for_white(graph: Graph, colours: Colours, step: int) -> None:
     """Whether any patch is without a colour."""
     k = wp.tid()
@@ -157,7 +158,7 @@ def look_for_white(graph: Graph, colours: Colours, step: int) -> None:
         colours.more[step] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def count_colours(graph: Graph, colours: Colours) -> None:
     """Number of patches of every colour; the last place counts those without."""
     k = wp.tid()
@@ -166,7 +167,7 @@ def count_colours(graph: Graph, colours: Colours) -> None:
         wp.atomic_add(colours.first, wp.where(colours.colour[k] == WHITE, last, colours.colour[k]), 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fill_order(graph: Graph, colours: Colours) -> None:
     """Put every patch in a place of its colour; which of them is of no account."""
     k = wp.tid()
@@ -176,7 +177,7 @@ def fill_order(graph: Graph, colours: Colours) -> None:
         colours.order[colours.first[colour] + wp.atomic_add(colours.filled, colour, 1)] = k
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_colour(
     bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, rounds: Rounds, colour: int, threads: int
 ) -> None:
@@ -194,7 +195,7 @@ def sweep_colour(
         place += threads
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def push_colour(
     bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, colour: int, threads: int
 ) -> None:

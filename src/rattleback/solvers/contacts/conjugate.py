@@ -20,6 +20,7 @@ Erleben (2010), conjugate gradients for contacts.
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -75,7 +76,7 @@ class Sliding:
     w: vec3
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_directions(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions, begun: wp.array[wp.int32]
 ) -> None:
@@ -345,7 +346,7 @@ def keep_better(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Roun
     settle(bodies, pressing, motion, rounds, directions)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def go_on(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -35,7 +36,7 @@ class ContactErrors:
     any_deeper: wp.int32 = field("1", "1 where an overlap is deeper than all of the call before", axis="flags")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_errors(errors: ContactErrors) -> None:
     """Nothing overlaps yet."""
     w = wp.tid()
@@ -44,7 +45,7 @@ def begin_errors(errors: ContactErrors) -> None:
     errors.any_deeper[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int) -> None:
     """Deepest overlap of each world, and whether one is to be looked for."""
     for c in range(wp.tid(), contacts.needed[0], lanes):
@@ -57,7 +58,7 @@ def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: 
                     errors.any_deeper[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_deepest(
     bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int
 ) -> None:
@@ -70,7 +71,7 @@ def find_deepest(
                 wp.atomic_min(errors.row, w, c)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def account(
     contacts: Contacts,
     errors: ContactErrors,

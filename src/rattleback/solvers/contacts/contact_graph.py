@@ -13,6 +13,7 @@ Reference: Bender, dissertation, §5.2.3.
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -52,7 +53,7 @@ def begins(contacts: Contacts, c: int) -> bool:
     return contacts.collider_a[c] != contacts.collider_a[c - 1] or contacts.collider_b[c] != contacts.collider_b[c - 1]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def gather_patches(contacts: Contacts, graph: Graph, stop: wp.array[wp.int32]) -> None:
     """Find out where the patches begin, on one thread; none where the contacts did not fit.
 
@@ -102,7 +103,7 @@ def reach(contacts: Contacts, graph: Graph, body: int, queued: int) -> int:
     return queued
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_levels(bodies: Bodies, contacts: Contacts, graph: Graph) -> None:
     """Levels of the bodies above the ground, on one thread: those that touch something static first."""
     if graph.kept[0] == 1:
@@ -153,7 +154,7 @@ def find_places(contacts: Contacts, graph: Graph) -> None:
         graph.slot[level + 1] = graph.slot[level + 1] + graph.slot[level]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Patches) -> None:
     """Lay the patches out by level, those of one level in the order of the contacts, on one thread."""
     if graph.kept[0] == 1:

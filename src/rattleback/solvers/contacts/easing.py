@@ -26,6 +26,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies
@@ -145,21 +146,21 @@ def scale_patch(pressing: Pressing, k: int, s: real) -> None:
         pressing.points.force[c] = s * pressing.points.force[c]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_left(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real) -> None:
     """Worlds whose sweeps have ended outside their tolerance are busy."""
     w = wp.tid()
     open_world(rounds, w, wanted[w] == 1 and wp.max(rounds.along[w], rounds.across[w]) > tolerance)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_blows(rounds: Rounds) -> None:
     """Nobody has been looked at."""
     rounds.busy[wp.tid()] = 0
     rounds.any_busy[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_blows(
     bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, rounds: Rounds, lanes: int
 ) -> None:
@@ -173,7 +174,7 @@ def find_blows(
             rounds.any_busy[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_fall(bodies: Bodies, loads: Loads, weights: Weights, clock: Clock, fall: Motion) -> None:
     """What forces add to the mean velocity of a body over a step."""
     i = wp.tid()
@@ -184,7 +185,7 @@ def find_fall(bodies: Bodies, loads: Loads, weights: Weights, clock: Clock, fall
         fall.angular_velocity[i] = half * (weights.inverse_inertia[i] * loads.torque[i])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_fall(graph: Graph, pressing: Pressing, fall: Motion, lanes: int) -> None:
     """Before the step is predicted: what that means for a patch."""
     for k in range(wp.tid(), graph.total[0], lanes):
@@ -196,7 +197,7 @@ def begin_fall(graph: Graph, pressing: Pressing, fall: Motion, lanes: int) -> No
             pressing.points.place[c] = vec3(place[0], place[1], ZERO)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def ease(
     bodies: Bodies,
     graph: Graph,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 FREELY = wp.constant(2)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.array[wp.int32]) -> None:
     """Joints have pushed a body that has some: its patches are not quiet."""
     i = held[wp.tid()]
@@ -43,7 +44,7 @@ def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.arr
         pressing.weights.pushed[i] = rounds.turn[0]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def set_aside(graph: Graph, pressing: Pressing, rounds: Rounds, alone: wp.array[wp.int32], lanes: int) -> None:
     """After ``FREELY`` sweeps, patches of bodies without joints are quiet until the next sweeps begin."""
     if rounds.turn[0] == FREELY:
@@ -52,7 +53,7 @@ def set_aside(graph: Graph, pressing: Pressing, rounds: Rounds, alone: wp.array[
                 pressing.patches.swept[k] = SET_ASIDE
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def try_step(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
@@ -60,7 +61,7 @@ def try_step(
     try_better(bodies, graph, pressing, motion, rounds, directions)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def settle_step(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
     """Joints have answered to it: keep it where it is better than the sweeps, on one thread."""
     keep_better(bodies, pressing, motion, rounds, directions)

@@ -19,6 +19,7 @@ Proc. R. Soc. A 431 (1990); Routh, Dynamics of a System of Rigid Bodies (slip du
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3, vec4
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -62,7 +63,7 @@ def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> re
     return wp.sqrt(twist.across)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions) -> None:
     """Every point gets e times its impulse of compression more, on one thread."""
     for i in range(collisions.count[0]):
@@ -75,7 +76,7 @@ def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Colli
         push_patch(bodies, pressing, motion, k)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def grip_listed(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds) -> None:
     """One sweep of friction over the patches of the round in busy worlds, on one thread."""
     for i in range(collisions.count[0]):
@@ -85,7 +86,7 @@ def grip_listed(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: 
             rounds.across[w] = wp.max(rounds.across[w], grip_patch(bodies, pressing, motion, k))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_works(collisions: Collisions, works: Works) -> None:
     """The impacts of the round begin."""
     w = wp.tid()
@@ -126,7 +127,7 @@ def aim_slice(
             pressing.points.place[c] = vec3(place[0], place[1], -left * collisions.velocity[c][0])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_slice(
     bodies: Bodies, limits: ContactLimits, pressing: Pressing, motion: Motion, collisions: Collisions, works: Works
 ) -> None:
@@ -139,7 +140,7 @@ def begin_slice(
             push_patch(bodies, pressing, motion, collisions.listed[i])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_slice(
     bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, works: Works
 ) -> None:
@@ -157,7 +158,7 @@ def sweep_slice(
             note_residual(rounds, w, along, across)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_slice(pressing: Pressing, motion: Motion, collisions: Collisions, works: Works) -> None:
     """The works of a slice, on one thread."""
     for w in range(works.work.shape[0]):
@@ -203,7 +204,7 @@ def part_to_take(work: vec4, left: real) -> real:
     return real(2.0) * left / (a + wp.sqrt(wp.max(a * a + real(4.0) * b * left, ZERO)))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
     """A slice is done: go on with the next one, until all that may come back has, or the budget ends."""
     w = wp.tid()
@@ -229,7 +230,7 @@ def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
         works.any_going[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_part(bodies: Bodies, works: Works, kept: Motion, motion: Motion) -> None:
     """The last slice of a world is taken only in part."""
     i = wp.tid()

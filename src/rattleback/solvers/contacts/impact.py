@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import warp as wp
 
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.model.bench import copy_velocities
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import collision_round, collisions, expansion
@@ -48,7 +49,7 @@ BUDGET = 20_000
 NEVER = -1.0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lower(flag: wp.array[wp.int32]) -> None:
     """A flag goes down."""
     flag[0] = 0

@@ -19,6 +19,7 @@ Reference: Bender, dissertation, §7.2; Schmidl, Milenkovic (2004); Tarjan (1975
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -68,14 +69,14 @@ def is_still(motion: Motion, i: int) -> bool:
     return wp.length_sq(motion.velocity[i]) + wp.length_sq(motion.angular_velocity[i]) == ZERO
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_watch(islands: Islands) -> None:
     """A step begins."""
     islands.ripe[0] = 0
     islands.falling[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def watch(bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real) -> None:
     """Since when every body has been slow."""
     i = wp.tid()
@@ -92,7 +93,7 @@ def watch(bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: I
         islands.ripe[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_islands(bodies: Bodies, clock: Clock, sleep: Sleep, islands: Islands) -> None:
     """Every body is an island."""
     i = wp.tid()
@@ -128,7 +129,7 @@ def connect(bodies: Bodies, motion: Motion, islands: Islands, a: int, b: int) ->
         islands.restless[b] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: Islands, each: int) -> None:
     """Join what touches, one world a thread; it has so many colliders."""
     w = wp.tid()
@@ -146,7 +147,7 @@ class Joined:
     broken: wp.array[wp.int32]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def join_joints(bodies: Bodies, motion: Motion, joined: Joined, islands: Islands, each: int) -> None:
     """Join what is jointed, one world a thread; it has so many joints. Broken ones join nothing."""
     w = wp.tid()
@@ -161,7 +162,7 @@ def join_joints(bodies: Bodies, motion: Motion, joined: Joined, islands: Islands
                 islands.restless[joined.b[j]] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def close_islands(islands: Islands, each: int) -> None:
     """Every body learns the first one of its island, and that one whether any is restless; one world a thread."""
     w = wp.tid()
@@ -172,7 +173,7 @@ def close_islands(islands: Islands, each: int) -> None:
             islands.restless[first] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fall_asleep(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) -> None:
     """Bodies of islands without a restless one stop and sleep."""
     i = wp.tid()
@@ -187,7 +188,7 @@ def fall_asleep(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) 
     motion.angular_velocity[i] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_loads(loads: Loads, sleep: Sleep, islands: Islands) -> None:
     """The loads on bodies that have just fallen asleep."""
     i = wp.tid()

@@ -16,6 +16,7 @@ Reference: Bender, dissertation, §5.2.1 (one point of a patch).
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, real, vec3
 from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.contacts import Contacts
@@ -117,7 +118,7 @@ def across(n: vec3) -> vec3:
     return wp.normalize(wp.cross(vec3(real(0.0), real(0.0), real(1.0)), n))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
     """Inverse inertias in the axes of the world; what turns about any axis alike has one in all axes."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):

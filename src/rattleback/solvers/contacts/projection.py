@@ -14,6 +14,7 @@ Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stab
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
@@ -26,7 +27,7 @@ from rattleback.solvers.contacts.resting import Footing, Ways, way_of
 STUCK = wp.constant(real(1e9))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_projection(
     bodies: Bodies, shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32], lanes: int
 ) -> None:
@@ -40,7 +41,7 @@ def begin_projection(
             wanted[w] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def measure_overlap(
     ground: Footing,
     graph: Graph,
@@ -91,7 +92,7 @@ def measure_overlap(
             flag[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def move_apart(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32], lanes: int) -> None:
     """Move the bodies of the worlds that want it by their displacements."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):

@@ -14,6 +14,7 @@ Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of seco
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate, small_turn
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
@@ -67,7 +68,7 @@ def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
     return u - wp.dot(u, n) * n
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def prepare_patches(
     bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, lanes: int
 ) -> None:
@@ -131,7 +132,7 @@ def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: 
     return slide
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock, lanes: int) -> None:
     """The step begins: every point pushes with half of the load it had."""
     for k in range(wp.tid(), graph.total[0], lanes):
@@ -158,7 +159,7 @@ def end_patch(
     pressing.patches.spin[k] = vec3()
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_end(
     ground: Footing,
     graph: Graph,
@@ -190,7 +191,7 @@ class Flights:
     ways: Ways
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_ways(bodies: Bodies, flights: Flights, lanes: int) -> None:
     """How far the bodies go over the predicted step."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
@@ -210,7 +211,7 @@ def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
     return local(n, t, da - db), local(n, t, ways.turn[a] - ways.turn[b])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock, lanes: int) -> None:
     """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
     for k in range(wp.tid(), graph.total[0], lanes):
@@ -225,14 +226,14 @@ def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flight
         allow(ground, pressing, k, h)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_length(clock: Clock, taken: wp.array[wp.float64]) -> None:
     """How long the step is that was predicted last; one that is cut short is shorter than the next."""
     w = wp.tid()
     taken[w] = clock.time_step[w]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> None:
     """The impulses at the start are found: the load of every point, and whether it sticks."""
     for k in range(wp.tid(), graph.total[0], lanes):
@@ -247,7 +248,7 @@ def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> Non
             pressing.points.sticks[c] = wp.where(sticks, 1, 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_forces(
     ground: Footing, graph: Graph, pressing: Pressing, ways: Ways, stop: wp.array[wp.int32], lanes: int
 ) -> None:
@@ -272,7 +273,7 @@ def keep_forces(
             ground.memory.slip[row] = crept
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def keep_points(
     ground: Footing,
     graph: Graph,
@@ -312,7 +313,7 @@ def keep_points(
             ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def note_settled(memory: ContactMemory, stop: wp.array[wp.int32]) -> None:
     """The velocities of the state fit its contacts."""
     if stop[0] == 0:

@@ -16,6 +16,7 @@ step than rest does. So where hardly anything moves sweeps go on to a part of th
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -54,7 +55,7 @@ class Rounds:
     any_exchanging: wp.int32 = field("1", "1 while any world does", axis="flags")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
     """All worlds that want it are to be swept."""
     w = wp.tid()
@@ -68,7 +69,7 @@ def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
     rounds.turn[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def find_aims(bodies: Bodies, motion: Motion, rounds: Rounds, tolerance: real) -> None:
     """The residual that what hardly moves is swept to, on one thread."""
     for w in range(rounds.aim.shape[0]):
@@ -101,7 +102,7 @@ def manner(rounds: Rounds, w: int, tolerance: real, way: int) -> int:
     return wp.where(is_slow(rounds, w, tolerance), THERE_AND_BACK, way)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def next_sweep(rounds: Rounds) -> None:
     """A sweep begins."""
     w = wp.tid()
@@ -132,14 +133,14 @@ def judge_world(rounds: Rounds, w: int, tolerance: real, most: int, cost: int) -
     open_world(rounds, w, worst > tolerance and rounds.sweeps[w] + cost <= most)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge(rounds: Rounds, tolerance: real, most: int, cost: int) -> None:
     """A sweep is done: which worlds go on."""
     w = wp.tid()
     judge_world(rounds, w, goal(rounds, w, tolerance), most, cost)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge_plain(rounds: Rounds, tolerance: real, most: int, early: int) -> None:
     """A plain sweep is done: which worlds go on, fewer times where joints keep contacts off or all is slow."""
     w = wp.tid()
@@ -147,7 +148,7 @@ def judge_plain(rounds: Rounds, tolerance: real, most: int, early: int) -> None:
     judge_world(rounds, w, goal(rounds, w, tolerance), wp.where(few, early, most), 1)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: int) -> None:
     """Worlds whose residual is still too large are swept on, in another way, if sweeps forth and back are left."""
     w = wp.tid()
@@ -156,7 +157,7 @@ def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: in
     open_world(rounds, w, wanted[w] == 1 and off)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_exchange(rounds: Rounds) -> None:
     """All worlds are to exchange impulses with joints."""
     rounds.exchanging[wp.tid()] = 1
@@ -164,14 +165,14 @@ def begin_exchange(rounds: Rounds) -> None:
     rounds.any_exchanging[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def next_exchange(rounds: Rounds) -> None:
     """An exchange begins."""
     rounds.exchanges[0] = rounds.exchanges[0] + 1
     rounds.any_exchanging[0] = 0
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def judge_exchange(rounds: Rounds, tolerance: real, most: int) -> None:
     """An exchange is done: go on where the joints had put the contacts off."""
     w = wp.tid()
@@ -227,7 +228,7 @@ def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
     return turn
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_in_order(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real, way: int
 ) -> None:
@@ -243,7 +244,7 @@ def sweep_in_order(
                 rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep_back(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real, way: int
 ) -> None:
@@ -260,7 +261,7 @@ def sweep_back(
             sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, way))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def push_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion) -> None:
     """Apply the impulses all patches have, on one thread."""
     for k in range(graph.total[0]):

@@ -2,6 +2,7 @@
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -67,7 +68,7 @@ def is_next(bodies: Bodies, pressing: Pressing, graph: Graph, k: int, level: int
     return high == level + 1 or (high == LOOSE and level + 1 == graph.highest[0])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def propagate(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
 ) -> None:

@@ -12,6 +12,7 @@ Cost: O(contacts) on one thread, only in steps in which an island falls asleep o
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -25,7 +26,7 @@ def has_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, k: int) -> b
     return not (rests(bodies, sleep, kept.body_a[k]) and rests(bodies, sleep, kept.body_b[k]))
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def raise_when_crowded(
     bodies: Bodies,
     contacts: Contacts,
@@ -80,7 +81,7 @@ def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
     memory.slip[to] = memory.slip[c]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts) -> None:
     """Put contacts of bodies aside that both rest, on one thread."""
     room = kept.part.shape[0]
@@ -109,7 +110,7 @@ def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
     kept.count[0] = count
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, lanes: int) -> None:
     """Whether contacts are kept of bodies that were woken from outside."""
     for k in range(wp.tid(), kept.count[0], lanes):
@@ -117,7 +118,7 @@ def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands
             islands.woken[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts) -> None:
     """Give contacts of bodies that have woken a former self: the one that was kept."""
     k = wp.tid()
@@ -133,7 +134,7 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
             contacts.previous[c] = row
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget_recalled(contacts: Contacts, memory: ContactMemory) -> None:
     """Those rows of the memory are free again."""
     c = wp.tid()
@@ -141,7 +142,7 @@ def forget_recalled(contacts: Contacts, memory: ContactMemory) -> None:
         contacts.previous[c] = -1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def drop_woken(
     bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, stop: wp.array[wp.int32]
 ) -> None:

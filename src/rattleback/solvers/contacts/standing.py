@@ -23,6 +23,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
@@ -176,7 +177,7 @@ def push_all(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Mot
             motion.angular_velocity[i] = motion.angular_velocity[i] + turned
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, motion: Motion, speed: real) -> None:
     """Let all who can stand, on one thread."""
     listed = ask(pressing, graph, standing)
@@ -196,14 +197,14 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
         push_all(bodies, pressing, standing, motion, listed)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_look(jointed: wp.array[wp.int32], apart: wp.array[wp.int32]) -> None:
     """Nothing that touches has been found to have joints."""
     jointed[0] = 0
     apart[0] = 1
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def look_for_joints(
     pressing: Pressing,
     graph: Graph,

@@ -14,6 +14,7 @@ Cost: a look at every body and every patch, and about that of half a sweep over 
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, mat33, real, vec3
 from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.model import Bodies
@@ -76,14 +77,14 @@ def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, speed: re
     standing.stands[i] = wp.where(static or (standing.alone[i] == 1 and not moves), 1, 0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing, speed: real, lanes: int) -> None:
     """At the end of a step bodies that stand lose their velocities."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         lose(bodies, standing, i, motion.velocity[i], motion.angular_velocity[i], speed)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def lose_way(bodies: Bodies, ways: Ways, clock: Clock, standing: Standing, speed: real, lanes: int) -> None:
     """At its start they lose what makes them move over it."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):

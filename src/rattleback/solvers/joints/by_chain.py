@@ -24,6 +24,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import find_pattern
@@ -31,7 +32,7 @@ from rattleback.problem.delassus import shared_bodies
 from rattleback.problem.joint_rows import JointRows
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin_share(share: wp.array[real], which: wp.array[wp.int32]) -> None:
     """Every world may use up its tolerances until a method says otherwise."""
     w = wp.tid()
@@ -39,7 +40,7 @@ def begin_share(share: wp.array[real], which: wp.array[wp.int32]) -> None:
         share[w] = real(1.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def take_least(share: wp.array[real], other: wp.array[real], which: wp.array[wp.int32]) -> None:
     """The least that a method allows."""
     w = wp.tid()

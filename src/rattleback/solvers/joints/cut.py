@@ -29,6 +29,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import find_pattern, solve_block
@@ -229,7 +230,7 @@ def begin_search(joints: Joints, cut: Cut, world: int, part: int) -> None:
     cure(joints, cut, cut.search.residual, cut.search.scaled, world, part)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def close_loops(joints: Joints, cut: Cut, rounds: int, parts: int) -> None:
     """Impulses of one part: rounds between its cut joints and its tree, then the tree once more."""
     part = wp.tid() % parts

@@ -24,6 +24,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import checks
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, multiply_block, solve_block
@@ -96,7 +97,7 @@ def eliminate(
         share[world] = SHARE
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def factor_chain(
     joints: Joints,
     entries: Entries,
@@ -116,7 +117,7 @@ def factor_chain(
         eliminate(joints, entries, elimination, sizes, share, world, c)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def factor_level(
     joints: Joints,
     entries: Entries,
@@ -133,7 +134,7 @@ def factor_level(
         eliminate(joints, entries, elimination, sizes, share, world, elimination.scheduled[first + wp.tid() % count])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget(share: wp.array[real], which: wp.array[wp.int32]) -> None:
     """Nothing is redundant until a column says so."""
     w = wp.tid()
@@ -194,7 +195,7 @@ def backward(
         rows.impulse[own + m] = x[m]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def solve_chain(
     joints: Joints,
     entries: Entries,
@@ -217,7 +218,7 @@ def solve_chain(
         backward(joints, entries, elimination, sizes, rows, world, first + count - 1 - back)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forward_level(
     joints: Joints,
     entries: Entries,
@@ -235,7 +236,7 @@ def forward_level(
         forward(joints, entries, elimination, sizes, rows, world, c)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def backward_level(
     joints: Joints,
     entries: Entries,

@@ -23,6 +23,7 @@ import warp as wp
 
 from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, find_pattern, solve_block
@@ -41,7 +42,7 @@ class Parts:
     member: wp.int32 = field("1", "block of a joint, part by part in the order they are swept", axis="members")
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def factor_own(joints: Joints, blocks: Blocks, entries: Entries, sizes: Sizes, which: wp.array[wp.int32]) -> None:
     """The factor of a joint's own block, in the worlds that are wanted."""
     k = wp.tid() % sizes.blocks
@@ -52,7 +53,7 @@ def factor_own(joints: Joints, blocks: Blocks, entries: Entries, sizes: Sizes, w
         factor_block(entries.value, at, joints.count[j], entries.least, entries.order, joints.first[j])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forget(change: Motion) -> None:
     """A solution begins: nothing has changed yet."""
     i = wp.tid()
@@ -85,7 +86,7 @@ def correct(joints: Joints, entries: Entries, rows: Rows, change: Motion, j: int
             change.angular_velocity[b] = change.angular_velocity[b] + p * rows.spin_b[r]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def sweep(
     joints: Joints,
     parts: Parts,

@@ -12,6 +12,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import inverse33
@@ -33,7 +34,7 @@ class Threes:
     any_trouble: wp.array[wp.int32]
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def begin(threes: Threes, share: wp.array[real], which: wp.array[wp.int32]) -> None:
     """No wanted world is known to be in trouble, nor to have redundant rows."""
     w = wp.tid()
@@ -42,7 +43,7 @@ def begin(threes: Threes, share: wp.array[real], which: wp.array[wp.int32]) -> N
         share[w] = real(1.0)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def fill(joints: Joints, rows: Rows, blocks: Blocks, threes: Threes, sizes: Sizes, which: wp.array[wp.int32]) -> None:
     """One block, in the worlds that are wanted, and the least pivots of a block on the diagonal."""
     k = wp.tid() % sizes.blocks
@@ -93,7 +94,7 @@ def eliminate(threes: Threes, elimination: Elimination, sizes: Sizes, world: int
         threes.scaled[base + k] = m * inverse
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def factor_chain(
     threes: Threes, elimination: Elimination, sizes: Sizes, which: wp.array[wp.int32], chains: int
 ) -> None:
@@ -107,7 +108,7 @@ def factor_chain(
         eliminate(threes, elimination, sizes, world, c)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def factor_level(
     threes: Threes, elimination: Elimination, sizes: Sizes, which: wp.array[wp.int32], first: int, count: int
 ) -> None:
@@ -143,7 +144,7 @@ def backward(threes: Threes, elimination: Elimination, sizes: Sizes, world: int,
     threes.impulse[j] = x
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def solve_chain(threes: Threes, elimination: Elimination, sizes: Sizes, chains: int) -> None:
     """Impulses of one chain, in worlds without trouble."""
     chain = wp.tid() % chains
@@ -158,7 +159,7 @@ def solve_chain(threes: Threes, elimination: Elimination, sizes: Sizes, chains: 
         backward(threes, elimination, sizes, world, first + count - 1 - back)
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def forward_level(threes: Threes, elimination: Elimination, sizes: Sizes, first: int, count: int) -> None:
     """The first substitution for one column of a level, in worlds without trouble."""
     world = wp.tid() // count
@@ -166,7 +167,7 @@ def forward_level(threes: Threes, elimination: Elimination, sizes: Sizes, first:
         forward(threes, elimination, sizes, world, elimination.scheduled[first + wp.tid() % count])
 
 
-@wp.kernel(enable_backward=False)
+@kernel
 def backward_level(threes: Threes, elimination: Elimination, sizes: Sizes, first: int, count: int) -> None:
     """The second substitution for one column of a level, in worlds without trouble."""
     world = wp.tid() // count

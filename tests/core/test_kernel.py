@@ -1,0 +1,80 @@
+"""Kernels of the house find rows of every type where NumPy does; functions of users may count from the end."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rattleback as rb
+from rattleback.core import device
+from rattleback.core.kernel import PLAIN_ROWS, kernel, lone_kernel
+from rattleback.core.precision import mat33, numpy_real, real, vec3
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+
+KINDS = [(wp.int8, ()), (wp.int32, ()), (wp.int64, ()), (real, ()), (vec3, (3,)), (mat33, (3, 3))]
+
+
+def pick(kind: Any) -> Any:
+    @lone_kernel
+    def take(source: wp.array(dtype=kind), row: wp.array[wp.int32], target: wp.array(dtype=kind)) -> None:
+        target[wp.tid()] = source[row[wp.tid()]]
+
+    return take
+
+
+device.start()
+PICKS = {kind: pick(kind) for kind, _ in KINDS}
+
+
+@pytest.mark.parametrize(("kind", "shape"), KINDS)
+@given(rows=st.lists(st.integers(0, 6), min_size=1, max_size=9))
+def test_rows_are_those_of_numpy(kind: Any, shape: tuple[int, ...], rows: list[int]) -> None:
+    values = np.arange(7 * int(np.prod(shape))).reshape(7, *shape)
+    source = wp.array(values, dtype=kind, device="cpu")
+    target = wp.zeros(len(rows), dtype=kind, device="cpu")
+    wp.launch(PICKS[kind], len(rows), [source, wp.array(rows, dtype=wp.int32, device="cpu"), target], device="cpu")
+    assert np.array_equal(target.numpy(), values[rows])
+
+
+@kernel
+def turn_round(table: wp.array2d[real], out: wp.array2d[real]) -> None:
+    i, j = wp.tid()
+    out[j, i] = table[i, j]
+
+
+def test_arrays_of_two_axes_may_have_gaps() -> None:
+    table = np.arange(24.0, dtype=numpy_real).reshape(4, 6)
+    whole = wp.array(table, dtype=real, device="cpu")
+    out = wp.zeros((3, 4), dtype=real, device="cpu")
+    wp.launch(turn_round, (4, 3), [whole[:, ::2], out], device="cpu")
+    assert np.array_equal(out.numpy(), table[:, ::2].T)
+
+
+def test_every_kernel_is_one_of_the_house() -> None:
+    ours = [module for module in device.own_modules() if module.name.startswith("rattleback.")]
+    assert len(ours) > 50
+    plain = [module.name for module in ours if module.options["extra_build_options"] is None]
+    assert not plain
+    assert all(module.options["extra_build_options"].extra_cpu_preamble == PLAIN_ROWS for module in ours)
+    kernels = [made for module in ours for made in module.kernels.values()]
+    assert not [made.key for made in kernels if made.options["enable_backward"] is not False]
+
+
+@wp.func
+def pulled_by_the_last(time: wp.float64, i: int, bodies: Bodies, motion: Motion) -> tuple[vec3, vec3]:
+    return motion.position[-1] - motion.position[i], vec3()
+
+
+def test_functions_of_users_may_count_from_the_end() -> None:
+    scene = rb.Scene(gravity=(0.0, 0.0, 0.0))
+    for name, x in (("a", 0.0), ("b", 1.0), ("c", 3.0)):
+        scene.add_body(rb.Sphere(0.1), name=name, mass=1.0, position=(x, 0.0, 0.0), collision=())
+    scene.add_force(rb.WarpForce(pulled_by_the_last, bodies="a"))
+    sim = rb.Simulation(scene, time_step=1e-3)
+    sim.step(1000)
+    # x'' = 3 − x from rest
+    assert sim["a"].position[0] == pytest.approx(3.0 - 3.0 * np.cos(1.0), rel=1e-5)
