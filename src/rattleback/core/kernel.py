@@ -1,8 +1,9 @@
-"""What makes a function a kernel of the house: no backward pass, and rows that a CPU finds by their number alone.
+"""What makes a function a kernel of the house: no backward pass, and rows that are found by their number alone.
 
 An array of Warp may have gaps between its rows, and a row may be counted from the end. So for every row that a kernel
-looks at, a CPU reads the distance of rows from memory, multiplies by it, and asks whether the number is negative. No
-array of ours has gaps and no kernel counts from the end. A step with contacts takes a fifth less without.
+looks at, the distance of rows is read from memory and multiplied by, and it is asked whether the number is negative. No
+array of ours has gaps and no kernel counts from the end. Without, a step with contacts takes a CPU a fifth less time
+and a GPU a twentieth, with the same bits.
 
     place of row i = first + i (bytes of a row)       instead of       first + (i + (i < 0) rows) (distance of rows)
 
@@ -17,11 +18,15 @@ import warp as wp
 # More special than the templates of Warp, so that a compiler takes these for arrays of one axis.
 PLAIN_ROWS = """
 namespace wp {
-template <typename T> inline T* address(const array_t<T>& rows, int i) { return rows.data + i; }
-template <typename T> inline void array_store(const array_t<T>& rows, int i, T value) { rows.data[i] = value; }
+template <typename T> inline CUDA_CALLABLE T* address(const array_t<T>& rows, int i) { return rows.data + i; }
+template <typename T> inline CUDA_CALLABLE void array_store(const array_t<T>& rows, int i, T value)
+{
+    rows.data[i] = value;
+}
 }
 """
-_OPTIONS = {"extra_build_options": wp.ModuleBuildOptions(extra_cpu_preamble=PLAIN_ROWS)}
+_BUILD = wp.ModuleBuildOptions(extra_cpu_preamble=PLAIN_ROWS, extra_cuda_preamble=PLAIN_ROWS)
+_OPTIONS = {"extra_build_options": _BUILD}
 
 
 def kernel(function: Any) -> Any:
