@@ -132,6 +132,42 @@ def test_a_static_body_that_is_driven_is_seen_coming(ground):
     assert len(simulation.contacts) == 0
 
 
+def two_crates(ahead, aside):
+    """Two crates of 1 m on the ground, 4 mm apart along x, that slide along y and, one of them, along x."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), name="ground")
+    scene.add_body(rb.Box(1, 1, 1), position=(0, 0, 0.5), velocity=(aside, ahead, 0), name="left")
+    scene.add_body(rb.Box(1, 1, 1), position=(1.004, 0, 0.5), velocity=(0, ahead, 0), name="right")
+    return rb.Simulation(scene, time_step=STEP, contacts="impulse")
+
+
+def test_what_slides_on_the_ground_is_not_thrown_aside_by_it():
+    simulation = two_crates(5.0, 0.0)
+    simulation.step()
+    assert len(simulation.contacts) == 8
+    assert all("ground" in names for names in simulation.contacts.bodies)
+
+
+def test_what_slides_on_the_ground_against_another_meets_it():
+    simulation = two_crates(5.0, 1.0)
+    assert sum("ground" not in names for names in simulation.contacts.bodies) == 4
+    simulation.step()
+    assert simulation.report.penetration < 1e-3
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("start", [0.0, 0.02, 0.06])
+def test_what_a_heavy_ball_throws_does_not_overlap_what_is_behind_it(start, restitution):
+    # The ball goes 50 mm in a step. It throws the first crate by up to 90 mm, upon the second one, 50 mm behind it.
+    scene, surface = rb.Scene(gravity=(0, 0, 0)), rb.Material(friction=0.0, restitution=restitution)
+    scene.add_body(rb.Sphere(0.2), mass=10.0, position=(-0.2 - start, 0, 0), velocity=(10, 0, 0), material=surface)
+    for k in range(2):
+        scene.add_body(rb.Box(0.4, 0.4, 0.4), mass=1.0, position=(0.2 + 0.45 * k, 0, 0), material=surface)
+    simulation = rb.Simulation(scene, time_step=STEP, contacts="impulse")
+    simulation.step(20)
+    assert simulation.report.penetration < 1e-3
+
+
 def test_a_turning_box_shows_the_corners_that_come_down():
     scene = rb.Scene()
     scene.add_static(rb.Plane(), name="ground")

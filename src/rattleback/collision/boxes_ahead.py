@@ -19,6 +19,7 @@ from rattleback.collision.solid import MESH, PLANE
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 
 # Farther than anything, yet sums of it are finite.
@@ -31,11 +32,12 @@ LOOSE = wp.constant(real(3.0))
 
 @wp.struct
 class Outlook:
-    """What the kernels read: the colliders, how their bodies move, for how long, and which contacts are known.
+    """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are known.
 
     ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m].
     """
 
+    bodies: Bodies
     colliders: Colliders
     places: Places
     prospects: Prospects
@@ -52,6 +54,15 @@ def is_known(outlook: Outlook) -> bool:
     return outlook.memory.pending[0] == SETTLED
 
 
+@wp.func
+def share(outlook: Outlook, i: int, other: int) -> real:
+    """The part of the speed of two colliders against each other by which a blow may change that of one of them."""
+    mass = outlook.bodies.inverse_mass[outlook.colliders.body[i]]
+    if mass == real(0.0):
+        return real(0.0)
+    return real(2.0) * mass / (mass + outlook.bodies.inverse_mass[outlook.colliders.body[other]])
+
+
 @kernel
 def begin_blows(outlook: Outlook, lanes: int) -> None:
     """Nobody has been struck."""
@@ -60,6 +71,8 @@ def begin_blows(outlook: Outlook, lanes: int) -> None:
     for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
         outlook.prospects.blow[i] = real(0.0)
         outlook.prospects.struck[i] = real(0.0)
+        outlook.prospects.jolt[i] = real(0.0)
+        outlook.prospects.jolted[i] = real(0.0)
 
 
 @wp.func

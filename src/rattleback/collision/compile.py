@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rattleback.model.model import Model
+    from rattleback.model.model import Bodies, Model
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Geometry:
         each: Number of colliders of one world.
         kinds: Kinds that occur, sorted.
         names: Name of the body of every collider of one world.
+        bodies: The bodies of the colliders.
         device: Where the arrays live.
     """
 
@@ -48,6 +49,7 @@ class Geometry:
     each: int
     kinds: tuple[int, ...]
     names: tuple[str, ...]
+    bodies: Bodies
     device: Any
 
     @property
@@ -89,7 +91,7 @@ def compile_colliders(model: Model) -> Geometry:
         listed.body.assign(np.array(exclusions, dtype=np.int32))
     kinds = tuple(sorted({int(row["kind"]) for row in rows}))
     tables = (hulls.tables(device), surfaces.tables(device), listed)
-    return Geometry(colliders, *tables, len(rows), kinds, tuple(names), device)
+    return Geometry(colliders, *tables, len(rows), kinds, tuple(names), model.bodies, device)
 
 
 def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:

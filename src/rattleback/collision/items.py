@@ -20,6 +20,7 @@ class Items:
     part: wp.int32 = field("1", "triangle of the one that is a mesh; -1 where none is")
     pair: wp.int32 = field("1", "pair it belongs to")
     ahead: real = field("m", "how much farther apart than the contact distance they may be; zero for nothing ahead")
+    nearer: real = field("m", "how much nearer they may come in the step by their velocities; zero for nothing ahead")
     sight: wp.int32 = field("1", "class of what lies ahead; zero for nothing")
     kept: wp.int32 = field("1", "1 where it has the answer of the last time, in the same slot")
     first: wp.int32 = field("1", "first item of a pair; one more entry than pairs", axis="pairs_and_one")

@@ -1,18 +1,17 @@
 """Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
 
     reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b + β_a + β_b         what a narrow phase has to look at
-    ahead    d < s < d + α      α = 2 ρ' h |n × (ω_a − ω_b)| − n · (w_a + h ω_a × r_a − w_b − h ω_b × r_b) + β_a + β_b
+    ahead    d < s < d + α      α = α_v + γ_a + γ_b
     region   the largest of  d,  ½ d + 3/2 α  and, where they are ahead,  d + s
 
 h step, v, ω velocities of a body, w = h v, θ = h |ω|, β its blow (see ``boxes_ahead``), ρ how far a collider reaches
-from its centre of mass, ρ' the smaller one from its origin, d contact distance, s separation and n normal of two
-solids, r their nearest points from the centres of mass. α is how much nearer their points may come; the turning of a
-ball does not count in its first term. The points of a region have their true separations, by which those who resolve
-contacts let them come closer. What is stopped at one end comes faster at the other, a rod half as much again. β is for
-what is struck before the step begins: how fast what it touched goes against it, and that against what it touched,
-bounds how fast it leaves, with equal masses; ``strikes_ahead`` adds what strikes something fixed. Regions go farther by
-one of a few classes, d (2ᵏ − 1) for class k. Where the reach is d + ¼ d or less nothing is looked for: what touches
-then was found before it came that near, and a heap at rest has the contacts it would have without.
+from its centre of mass, d contact distance, s separation of two solids. α is how much nearer their points may come:
+α_v by their velocities, γ by the jolts of what strikes them before the step begins (see ``jolts_ahead``). The points of
+a region have their true separations, by which those who resolve contacts let them come closer. What is stopped at one
+end comes faster at the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for
+class k; that of what moves and touches is one at least, as regions that lie ahead have more points, and what moves
+sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
+found before it came that near, and a heap at rest has the contacts it would have without.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -44,12 +43,13 @@ from rattleback.collision.closest import Found
 from rattleback.collision.colliders import Places, Prospects
 from rattleback.collision.compile import Geometry
 from rattleback.collision.items import Items
+from rattleback.collision.jolts_ahead import is_near, jolt_of, record_jolts
 from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.regions import Regions
-from rattleback.collision.solid import MESH, SPHERE
+from rattleback.collision.solid import MESH
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import real, vec3
+from rattleback.core.precision import real
 from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.state import Clock, Motion
 
@@ -57,7 +57,7 @@ from rattleback.model.state import Clock, Motion
 SPARE = wp.constant(real(0.01))
 # Part of the contact distance that solids may come nearer without anything to look for: those farther apart stay so.
 SLOW = wp.constant(real(0.25))
-# Parts of the contact distance and of α that a region goes.
+# Part of the contact distance by which a region in motion goes less far, and of α by which farther.
 AT_REST, IN_MOTION = wp.constant(real(0.5)), wp.constant(real(1.5))
 # Classes of regions there are.
 CLASSES = wp.constant(63)
@@ -98,35 +98,12 @@ def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
 
 
 @wp.func
-def nearness(outlook: Outlook, found: Found, m: int, a: int, b: int) -> real:
-    """How far the region of two solids has to go; zero where they do not touch in the step."""
-    s = found.separation[m]
-    n = found.normal[m]
-    body_a = outlook.colliders.body[a]
-    body_b = outlook.colliders.body[b]
-    origin = outlook.places.position[a]
-    spin_a = outlook.motion.angular_velocity[body_a]
-    spin_b = outlook.motion.angular_velocity[body_b]
-    u = outlook.motion.velocity[body_a] - outlook.motion.velocity[body_b]
-    u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
-    u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
-    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
-    if outlook.colliders.kind[a] == SPHERE:
-        spin_a = vec3()
-    if outlook.colliders.kind[b] == SPHERE:
-        spin_b = vec3()
-    size = outlook.colliders.reach[a]
-    other = outlook.colliders.reach[b]
-    if size < real(0.0) or (other >= real(0.0) and other < size):
-        size = other
-    nearer = h * (real(2.0) * size * wp.length(wp.cross(n, spin_a - spin_b)) - wp.dot(n, u))
-    nearer += outlook.prospects.blow[a] + outlook.prospects.blow[b]
-    if outlook.colliders.movable[a] + outlook.colliders.movable[b] == 2:
-        nearer += outlook.prospects.strike[a] + outlook.prospects.strike[b]
+def farther(outlook: Outlook, s: real, nearer: real) -> real:
+    """How much farther than the contact distance the region of two solids goes; negative where they do not touch."""
     if s > outlook.gap and s >= outlook.gap + nearer:
-        return real(0.0)
-    far = wp.max(outlook.gap, AT_REST * outlook.gap + IN_MOTION * nearer)
-    return wp.where(s > outlook.gap, wp.max(far, s + outlook.gap), far)
+        return real(-1.0)
+    far = IN_MOTION * nearer - AT_REST * outlook.gap
+    return wp.max(far, wp.where(s > outlook.gap, s, real(0.0)))
 
 
 @kernel
@@ -141,9 +118,10 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
             sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
             for _ in range(sight):
                 beyond = real(2.0) * beyond + outlook.unit
-        elif items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]:
-            more = nearness(outlook, found, m, a, b) - outlook.gap
-            while beyond < more and sight < CLASSES:
+        elif is_near(items, found, outlook, m):
+            nearer = items.nearer[m] + jolt_of(outlook, a) + jolt_of(outlook, b)
+            more = farther(outlook, found.separation[m], nearer)
+            while more >= beyond and sight < CLASSES:
                 beyond = real(2.0) * beyond + outlook.unit
                 sight += 1
         items.sight[m] = sight
@@ -198,7 +176,7 @@ class LookAhead:
         self, geometry: Geometry, places: Places, motion: Motion, clock: Clock, distance: float, unit: float
     ) -> None:
         self.outlook = Outlook()
-        self.outlook.colliders, self.outlook.places = geometry.colliders, places
+        self.outlook.bodies, self.outlook.colliders, self.outlook.places = geometry.bodies, geometry.colliders, places
         self.outlook.motion, self.outlook.clock = motion, clock
         self.outlook.gap, self.outlook.unit = distance, distance or unit
         self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count, "one": 1}, geometry.device)
@@ -225,6 +203,7 @@ class LookAhead:
 
     def record_touching(self, program: Any, items: Items, found: Found) -> None:
         """Record what says which of them will touch, and how far their regions go, from their answers."""
+        record_jolts(program, self.outlook, items, found)
         program.share(find_touching, len(items.a), items, found, self.outlook)
 
     def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:

@@ -1,12 +1,12 @@
-"""Strikes that lie ahead: what comes upon something that cannot be moved may leave it twice as fast as it came.
+"""Strikes that lie ahead: what comes upon something it has not touched yet may be thrown by it, or throw it.
 
-    β_a = 2 (|w_a − w_b| + θ_a ρ_a)     where b cannot be moved, was not in contact with a, and their boxes meet
+    β_a = 2 m_b / (m_a + m_b) (|w_a − w_b| + θ_a ρ_a + θ_b ρ_b)    where a and b were not in contact and boxes meet
 
-w ways of the bodies over the step, θ_a turn of a, ρ_a how far it reaches. A contact that lies ahead is resolved when
-it is found, so what is struck then goes another way than its box was stretched along. What flies behind it was far
-enough away as long as both went on alike, and would be run into. Contacts of the last time say nothing of such strikes
-(see ``boxes_ahead``); the pairs do. Where there are any, the boxes of what may be struck are made wider, and pairs are
-listed once more; what can be moved is then looked at as if it were nearer by what β is more than the blows.
+m mass of a body, w its way over the step, θ its turn, ρ how far a collider reaches. A contact that lies ahead is
+resolved when it is found, so what is struck then goes another way than its box was stretched along. What flies behind
+it was far enough away as long as both went on alike, and would be run into. Contacts of the last time say nothing of
+such strikes (see ``boxes_ahead``); the pairs do. Where there are any, the boxes of what may be struck are made wider,
+and pairs are listed once more. What that strikes in turn is not foreseen.
 
 Cost: a look at every pair, and in steps with such strikes a second list of pairs.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.boxes_ahead import HELD, Outlook, is_known
+from rattleback.collision.boxes_ahead import HELD, Outlook, is_known, share
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import PLANE
 from rattleback.core.kernel import kernel
@@ -57,40 +57,46 @@ def highest(outlook: Outlook, i: int) -> vec3:
 
 
 @wp.func
-def meets(outlook: Outlook, i: int, fixed: int) -> bool:
-    """Whether a collider may come upon a fixed one: their boxes overlap, and it gets as far as a half-space."""
-    below = highest(outlook, i) - lowest(outlook, fixed)
-    above = highest(outlook, fixed) - lowest(outlook, i)
+def meet(outlook: Outlook, a: int, b: int) -> bool:
+    """Whether two colliders may come upon each other: their boxes overlap, and one gets as far as a half-space."""
+    below = highest(outlook, a) - lowest(outlook, b)
+    above = highest(outlook, b) - lowest(outlook, a)
     if wp.min(wp.min(below), wp.min(above)) < real(0.0):
         return False
-    if outlook.colliders.kind[fixed] != PLANE:
+    plane = wp.where(outlook.colliders.kind[a] == PLANE, a, b)
+    if outlook.colliders.kind[plane] != PLANE:
         return True
-    R = outlook.places.rotation[fixed]
+    i = a + b - plane
+    R = outlook.places.rotation[plane]
     n = vec3(R[0, 2], R[1, 2], R[2, 2])
     size = real(0.5) * wp.length(outlook.prospects.upper[i] - outlook.prospects.lower[i])
-    height = wp.dot(n, outlook.places.position[i] - outlook.places.position[fixed])
-    return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[fixed]
+    height = wp.dot(n, outlook.places.position[i] - outlook.places.position[plane])
+    return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[plane]
+
+
+@wp.func
+def turned(outlook: Outlook, i: int) -> real:
+    """How far a collider comes by turning, those without an end aside."""
+    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
+    spin = wp.length(outlook.motion.angular_velocity[outlook.colliders.body[i]])
+    return h * spin * wp.max(outlook.colliders.reach[i], real(0.0))
 
 
 @kernel
 def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
-    """How far colliders may be thrown by fixed ones they have not touched."""
+    """How far colliders may be thrown by others that they have not touched."""
     if is_known(outlook):
         return
     for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
         a = pairs.a[k]
         b = pairs.b[k]
-        if outlook.colliders.movable[a] == outlook.colliders.movable[b]:
-            continue
-        i = wp.where(outlook.colliders.movable[a] == 1, a, b)
-        fixed = a + b - i
-        h = real(outlook.clock.time_step[outlook.colliders.world[i]])
-        angle = h * wp.length(outlook.motion.angular_velocity[outlook.colliders.body[i]])
-        far = wp.length(outlook.prospects.way[i] - outlook.prospects.way[fixed]) + angle * outlook.colliders.reach[i]
-        far = real(2.0) * far
-        farther = far - outlook.prospects.blow[i] > HELD * outlook.gap
-        if farther and meets(outlook, i, fixed) and not touched(outlook, a, b):
-            wp.atomic_max(outlook.prospects.strike, i, far)
+        far = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b]) + turned(outlook, a) + turned(outlook, b)
+        far_a = share(outlook, a, b) * far
+        far_b = share(outlook, b, a) * far
+        more = wp.max(far_a - outlook.prospects.blow[a], far_b - outlook.prospects.blow[b])
+        if more > HELD * outlook.gap and meet(outlook, a, b) and not touched(outlook, a, b):
+            wp.atomic_max(outlook.prospects.strike, a, far_a)
+            wp.atomic_max(outlook.prospects.strike, b, far_b)
             outlook.prospects.unforeseen[0] = 1
 
 
@@ -98,9 +104,8 @@ def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
 def widen_struck(outlook: Outlook, lanes: int) -> None:
     """Make the boxes wider of colliders that may be struck, by what their blows do not cover."""
     for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
-        more = wp.max(outlook.prospects.strike[i] - outlook.prospects.blow[i], real(0.0))
-        if outlook.prospects.strike[i] > real(0.0):
-            outlook.prospects.strike[i] = more
+        more = outlook.prospects.strike[i] - outlook.prospects.blow[i]
+        if more > real(0.0):
             outlook.prospects.turn[i] = outlook.prospects.turn[i] + more
             outlook.places.stride[i] = outlook.places.stride[i] + more
             wide = vec3(more, more, more)

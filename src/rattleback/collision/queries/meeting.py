@@ -108,7 +108,8 @@ def narrow(
     device, count = arrangement.device, len(parts[0])
     numbers = np.arange(count)
     columns = dict(zip(("a", "b", "part", "pair"), (*parts, numbers), strict=True))
-    columns |= {"ahead": np.zeros(count), "sight": np.zeros_like(numbers), "kept": np.zeros_like(numbers)}
+    columns |= {"ahead": np.zeros(count), "nearer": np.zeros(count)}
+    columns |= {"sight": np.zeros_like(numbers), "kept": np.zeros_like(numbers)}
     columns |= {name: np.zeros(2, dtype=np.int32) for name in ("later", "chosen", "others")}
     items = upload(Items, {**columns, "first": np.array([0, count]), "needed": np.array([count])}, device)
     found = arrays.allocate(Found, {"items": count}, device)

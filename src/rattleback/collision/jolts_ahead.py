@@ -1,0 +1,96 @@
+"""Jolts that lie ahead: what strikes each other in the coming step throws each other, and that what it touches.
+
+    α_v = 2 ρ' h |n × (ω_a − ω_b)| − n · u h,   u = v_a + ω_a × r_a − v_b − ω_b × r_b      how much nearer they come
+    jolt of a = the largest  2 m_b / (m_a + m_b) (ρ' h |n × (ω_a − ω_b)| − n · u h)  of the solids b that a meets
+
+h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s separation
+and n normal of two solids, r their nearest points from the centres of mass. They meet where s is less than the contact
+distance and α_v. The turning of a ball does not count. What is jolted jolts what it meets then, and no more is passed
+on. That bounds how fast bodies leave, whatever the restitution. What slides past has no part in it, other than in the
+blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
+
+Cost: a look at every item that is near.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.boxes_ahead import Outlook, is_known, share
+from rattleback.collision.closest import Found
+from rattleback.collision.items import Items
+from rattleback.collision.solid import SPHERE
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
+
+
+@wp.func
+def is_near(items: Items, found: Found, outlook: Outlook, m: int) -> bool:
+    """Whether two solids may touch in the step, by all that can happen to them."""
+    return items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]
+
+
+@wp.func
+def come_nearer(outlook: Outlook, found: Found, m: int, a: int, b: int) -> tuple[real, real]:
+    """How much nearer two solids come by turning, at either end, and by how their nearest points move."""
+    n = found.normal[m]
+    body_a = outlook.colliders.body[a]
+    body_b = outlook.colliders.body[b]
+    origin = outlook.places.position[a]
+    spin_a = outlook.motion.angular_velocity[body_a]
+    spin_b = outlook.motion.angular_velocity[body_b]
+    u = outlook.motion.velocity[body_a] - outlook.motion.velocity[body_b]
+    u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
+    u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
+    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    if outlook.colliders.kind[a] == SPHERE:
+        spin_a = vec3()
+    if outlook.colliders.kind[b] == SPHERE:
+        spin_b = vec3()
+    size = outlook.colliders.reach[a]
+    other = outlook.colliders.reach[b]
+    if size < real(0.0) or (other >= real(0.0) and other < size):
+        size = other
+    return h * size * wp.length(wp.cross(n, spin_a - spin_b)), -h * wp.dot(n, u)
+
+
+@kernel
+def find_jolts(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
+    """How much nearer solids come by their velocities, and how far those that meet throw each other."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        items.nearer[m] = real(0.0)
+        if is_known(outlook) or not is_near(items, found, outlook, m):
+            continue
+        a = items.a[m]
+        b = items.b[m]
+        turn, closer = come_nearer(outlook, found, m, a, b)
+        items.nearer[m] = real(2.0) * turn + closer
+        if found.separation[m] < outlook.gap + items.nearer[m] and turn + closer > real(0.0):
+            wp.atomic_max(outlook.prospects.jolt, a, share(outlook, a, b) * (turn + closer))
+            wp.atomic_max(outlook.prospects.jolt, b, share(outlook, b, a) * (turn + closer))
+
+
+@kernel
+def pass_jolts_on(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
+    """What is thrown throws what it meets then."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[m]
+        b = items.b[m]
+        jolt_a = outlook.prospects.jolt[a]
+        jolt_b = outlook.prospects.jolt[b]
+        nearer = items.nearer[m] + jolt_a + jolt_b
+        if jolt_a + jolt_b > real(0.0) and found.separation[m] < outlook.gap + nearer:
+            wp.atomic_max(outlook.prospects.jolted, a, share(outlook, a, b) * jolt_b)
+            wp.atomic_max(outlook.prospects.jolted, b, share(outlook, b, a) * jolt_a)
+
+
+@wp.func
+def jolt_of(outlook: Outlook, i: int) -> real:
+    """How much farther a collider may go than its velocity says."""
+    return wp.max(outlook.prospects.jolt[i], outlook.prospects.jolted[i])
+
+
+def record_jolts(program: Any, outlook: Outlook, items: Items, found: Found) -> None:
+    """Record what finds the jolts that lie ahead, from the answers of a narrow phase."""
+    program.share(find_jolts, len(items.a), items, found, outlook)
+    program.share(pass_jolts_on, len(items.a), items, found, outlook)
