@@ -6,8 +6,8 @@
 h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s separation
 and n normal of two solids, r their nearest points from the centres of mass. They meet where s is less than the contact
 distance and α_v. The turning of a ball does not count. What is jolted jolts what it meets then, and no more is passed
-on. That bounds how fast bodies leave, whatever the restitution. What slides past has no part in it, other than in the
-blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
+on. That bounds how fast two bodies leave each other, whatever the restitution. What slides past has no part in it, but
+in the blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
 
 Cost: a look at every item that is near.
 """
