@@ -1,5 +1,6 @@
 """Kernels of the house find rows of every type where NumPy does; functions of users may count from the end."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 import warp as wp
 
 import rattleback as rb
+from rattleback import scenes
 from rattleback.core.device import own_modules, start
 from rattleback.core.kernel import PLAIN_ROWS, kernel, lone_kernel
+from rattleback.core.node import launches_of
 from rattleback.core.precision import mat33, numpy_real, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
@@ -61,6 +64,24 @@ def test_every_kernel_is_one_of_the_house() -> None:
     assert all(build.extra_cpu_preamble == build.extra_cuda_preamble == PLAIN_ROWS for build in builds)
     kernels = [made for module in ours for made in module.kernels.values()]
     assert not [made.key for made in kernels if made.options["enable_backward"] is not False]
+
+
+def arrays_in(given: Any) -> Iterator[Any]:
+    """The arrays that a kernel is given, those inside structs too."""
+    if isinstance(given, wp.array):
+        yield given
+    for name in getattr(getattr(given, "_cls", None), "vars", ()):
+        yield from arrays_in(getattr(given, name))
+
+
+@pytest.mark.contacts
+@pytest.mark.parametrize("scene", [scenes.ragdoll_on_stairs, lambda: scenes.wall(3)])
+def test_no_array_of_a_step_has_gaps(scene: Any, device: str) -> None:
+    program = rb.Simulation(scene(), device=device, sleep=True)._step.program
+    nodes = [node for stage in program.stages.values() for node in stage]
+    found = [array for launch in launches_of(nodes) for given in launch.inputs for array in arrays_in(given)]
+    assert len(found) > 1000
+    assert all(array.is_contiguous for array in found)
 
 
 @wp.func

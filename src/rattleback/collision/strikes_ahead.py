@@ -74,14 +74,6 @@ def meet(outlook: Outlook, a: int, b: int) -> bool:
     return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[plane]
 
 
-@wp.func
-def turned(outlook: Outlook, i: int) -> real:
-    """How far a collider comes by turning, those without an end aside."""
-    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
-    spin = wp.length(outlook.motion.angular_velocity[outlook.colliders.body[i]])
-    return h * spin * wp.max(outlook.colliders.reach[i], real(0.0))
-
-
 @kernel
 def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
     """How far colliders may be thrown by others that they have not touched."""
@@ -90,10 +82,15 @@ def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
     for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
         a = pairs.a[k]
         b = pairs.b[k]
-        far = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b]) + turned(outlook, a) + turned(outlook, b)
+        blow_a = outlook.prospects.blow[a]
+        blow_b = outlook.prospects.blow[b]
+        far = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
+        # Half-spaces, which have no end, have no way by turning.
+        far += wp.max(outlook.prospects.turn[a] - blow_a, real(0.0))
+        far += wp.max(outlook.prospects.turn[b] - blow_b, real(0.0))
         far_a = share(outlook, a, b) * far
         far_b = share(outlook, b, a) * far
-        more = wp.max(far_a - outlook.prospects.blow[a], far_b - outlook.prospects.blow[b])
+        more = wp.max(far_a - blow_a, far_b - blow_b)
         if more > HELD * outlook.gap and meet(outlook, a, b) and not touched(outlook, a, b):
             wp.atomic_max(outlook.prospects.strike, a, far_a)
             wp.atomic_max(outlook.prospects.strike, b, far_b)
