@@ -6,7 +6,7 @@ sleep, under every method, law and order of contacts, with steps from 1e-4 to 1/
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pytest
@@ -153,14 +153,16 @@ def draw_settings(rng, law):
     )
     if rng.random() < 0.3:
         method = rb.contacts.ShockPropagation(inner=method, after=5)
-    return {
-        "contacts": method,
+    settings = {
         "time_step": log_uniform(rng, 1e-4, 1 / 30),
         "sleep": bool(rng.random() < 0.3),
         "worlds": 3 if rng.random() < 0.1 else None,
         "joints": str(rng.choice(["direct", "iterative"])),
         "contact_time": "interpolate" if rng.random() < 0.1 else "off",
     }
+    if isinstance(method, rb.contacts.Impulse) and rng.random() < 0.4:
+        method = rb.contacts.TimeStepping(**asdict(method))
+    return {"contacts": method, **settings}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Random mechanisms, and their matrices made densely with NumPy."""
+"""Random mechanisms, and their matrices made densely with NumPy; the methods that resolve contacts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +13,7 @@ from rattleback.core.stages import Program
 from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
+from rattleback.solvers import contacts
 from rattleback.solvers.contacts.impulse import ContactImpulses
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
@@ -145,3 +146,10 @@ def give_colours(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         self.sweeper.palette = self.palette
 
     return lambda: monkeypatch.setattr(ContactImpulses, "__init__", with_palette)
+
+
+@pytest.fixture(params=["impulse", "time_stepping"])
+def contact_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A method that resolves contacts, which simulations have that ask for none."""
+    monkeypatch.setattr(contacts, "DEFAULT", request.param)
+    return contacts.MENU[request.param]

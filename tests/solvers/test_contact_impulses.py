@@ -1,4 +1,4 @@
-"""Contacts by impulses against closed forms, statics and each other: braking, resting, conveying, rolling, stacking."""
+"""Contact methods against closed forms, statics and each other: braking, resting, conveying, rolling, stacking."""
 
 import math
 
@@ -12,6 +12,7 @@ import rattleback as rb
 from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL
 
 pytestmark = pytest.mark.contacts
+by_each_method = pytest.mark.usefixtures("contact_method")
 G = 9.81
 
 
@@ -32,12 +33,14 @@ def tower(count, masses=None):
     return scene
 
 
+@by_each_method
 def test_contacts_are_resolved_unless_said_otherwise():
     sim = rb.Simulation(on_ground(rb.Sphere(0.5), position=(0, 0, 1.0)), time_step=0.005)
     sim.run(1.0)
     assert sim["body"].position[2] == pytest.approx(0.5, abs=1e-3)
 
 
+@by_each_method
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.1])
 def test_a_sliding_cube_stops_after_its_braking_distance(angle):
     along = np.array([math.cos(angle), math.sin(angle), 0.0])
@@ -49,6 +52,7 @@ def test_a_sliding_cube_stops_after_its_braking_distance(angle):
     assert np.abs(sim["body"].velocity).max() < 1e-9
 
 
+@by_each_method
 def test_a_cube_on_a_slope_sticks_below_the_angle_of_friction_and_does_not_creep():
     slope = Rotation.from_rotvec((0, 0.5, 0))
     scene = rb.Scene()
@@ -61,6 +65,7 @@ def test_a_cube_on_a_slope_sticks_below_the_angle_of_friction_and_does_not_creep
     assert np.linalg.norm(sim["body"].position - place) < 2e-4
 
 
+@by_each_method
 def test_static_friction_holds_what_dynamic_friction_would_not():
     slope = Rotation.from_rotvec((0, 0.5, 0))
     rests = rb.Material(static_friction=0.8, dynamic_friction=0.2)
@@ -78,6 +83,7 @@ def test_static_friction_holds_what_dynamic_friction_would_not():
     assert speeds[1] == pytest.approx(0.5 + 0.5 * G * (math.sin(0.5) - 0.2 * math.cos(0.5)), rel=1e-4)
 
 
+@by_each_method
 def test_a_belt_carries_a_cube_along():
     belt = rb.Material(friction=0.0, surface_velocity=(1.0, 0.0, 0.0))
     scene = on_ground(rb.Box(1, 1, 1), friction=0.3, ground=belt, position=(0, 0, 0.5))
@@ -88,6 +94,7 @@ def test_a_belt_carries_a_cube_along():
     assert sim["body"].velocity[0] == pytest.approx(1.0, abs=1e-5)
 
 
+@by_each_method
 def test_rolling_friction_slows_a_ball_down():
     scene = rb.Scene()
     scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))
@@ -100,6 +107,7 @@ def test_rolling_friction_slows_a_ball_down():
     assert sim["body"].velocity[0] == pytest.approx(2.0 - 0.01 * G / (1.4 * 0.5), rel=1e-3)
 
 
+@by_each_method
 def test_spinning_friction_stops_a_ball_that_spins_in_place():
     scene = rb.Scene()
     scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))
@@ -114,10 +122,10 @@ def test_spinning_friction_stops_a_ball_that_spins_in_place():
 
 
 @pytest.mark.parametrize("masses", [None, [1.0, 3.0, 0.5, 2.0], [10.0**k for k in range(4)]])
-def test_a_tower_stands_and_every_contact_carries_what_is_above_it(masses):
+def test_a_tower_stands_and_every_contact_carries_what_is_above_it(masses, contact_method):
     sim = rb.Simulation(tower(4, masses), time_step=0.005, contact_velocity_tolerance=1e-7, penetration_tolerance=1e-6)
-    sim.use(contacts=rb.contacts.Impulse(max_sweeps=1000))
-    sim.run(0.5)
+    sim.use(contacts=contact_method(max_sweeps=1000))
+    sim.run(1.0)
     masses = np.ones(4) if masses is None else np.array(masses)
     for k in range(4):
         assert sim[f"cube_{k}"].position[2] == pytest.approx(0.5 + k, abs=1e-5)
@@ -140,6 +148,7 @@ def pile(seed, count=12):
     return scene
 
 
+@by_each_method
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def test_steps_one_by_one_and_copied_states_have_the_same_bits():
     many, single = (rb.Simulation(pile(1), time_step=0.004) for _ in range(2))
@@ -155,6 +164,7 @@ def test_steps_one_by_one_and_copied_states_have_the_same_bits():
     assert other.hash() == many.hash()
 
 
+@by_each_method
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def test_a_saved_pile_goes_on_bit_for_bit(tmp_path):
     sim = rb.Simulation(pile(2), time_step=0.004)
@@ -167,6 +177,7 @@ def test_a_saved_pile_goes_on_bit_for_bit(tmp_path):
     assert again.hash() == sim.hash()
 
 
+@by_each_method
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def test_worlds_have_the_bits_of_single_runs():
     single, batch = rb.Simulation(pile(3), time_step=0.004), rb.Simulation(pile(3), time_step=0.004, worlds=3)
@@ -188,8 +199,8 @@ def laden_table():
 
 
 @pytest.mark.parametrize(("make", "count"), [(lambda: tower(6), 6), (laden_table, 13)])
-def test_colours_find_what_the_order_finds(make, count, give_colours):
-    method, settings = rb.contacts.Impulse(max_sweeps=2000), {"time_step": 0.005, "contact_velocity_tolerance": 1e-8}
+def test_colours_find_what_the_order_finds(make, count, give_colours, contact_method):
+    method, settings = contact_method(max_sweeps=2000), {"time_step": 0.005, "contact_velocity_tolerance": 1e-8}
     ordered = rb.Simulation(make(), contacts=method, **settings)
     give_colours()
     coloured = rb.Simulation(make(), contacts=method, **settings)
@@ -209,6 +220,7 @@ def test_colours_find_what_the_order_finds(make, count, give_colours):
     assert count <= USUAL or colours.max() >= USUAL
 
 
+@by_each_method
 def test_contacts_conserve_momentum_between_free_bodies():
     scene = rb.Scene(gravity=(0, 0, 0))
     rng = np.random.default_rng(4)
@@ -224,6 +236,7 @@ def test_contacts_conserve_momentum_between_free_bodies():
     assert sim.energy().kinetic < 0.9 * rb.Simulation(scene).energy().kinetic
 
 
+@by_each_method
 def test_the_report_names_the_worst_contact_and_what_would_help():
     scene = tower(2)
     scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=(3, 0, 0.3), name="sunk")
@@ -246,12 +259,13 @@ def column(balls):
     return scene
 
 
-def test_a_column_of_balls_that_may_not_sweep_says_how_fast_it_was_left():
-    sim = rb.Simulation(column(10), contacts=rb.contacts.Impulse(max_sweeps=1), penetration_tolerance=1.0)
+def test_a_column_of_balls_that_may_not_sweep_says_how_fast_it_was_left(contact_method):
+    sim = rb.Simulation(column(10), contacts=contact_method(max_sweeps=1), penetration_tolerance=1.0)
     with pytest.warns(rb.NotConvergedWarning, match=r"velocity error of .* after 1 sweeps, above the contact"):
         sim.step()
 
 
+@by_each_method
 def test_bodies_that_start_deep_in_each_other_part_without_flying_apart():
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=(0, 0, 0), name="a")
@@ -273,6 +287,7 @@ def test_shock_propagation_stops_a_tall_column_with_few_sweeps():
     assert abs(sag(rb.contacts.ShockPropagation(after=4))) < 0.1 * abs(sag(rb.contacts.Impulse(max_sweeps=4)))
 
 
+@by_each_method
 @given(
     size=st.floats(-2, 2), mass=st.floats(-3, 4), seed=st.integers(0, 2**20), friction=st.sampled_from([0.0, 0.4, 2.0])
 )
@@ -299,6 +314,8 @@ def test_nothing_becomes_infinite_whatever_the_sizes_masses_and_overlaps(size, m
     [
         (lambda: rb.contacts.Impulse(max_sweeps=0), "max_sweeps of Impulse"),
         (lambda: rb.contacts.Impulse(sweeps_between=0), "sweeps_between of Impulse"),
+        (lambda: rb.contacts.TimeStepping(max_sweeps=0), "max_sweeps of TimeStepping"),
+        (lambda: rb.contacts.TimeStepping(restitution="newtonian"), "restitution of TimeStepping"),
         (lambda: rb.contacts.ShockPropagation(after=0), "after of ShockPropagation"),
         (
             lambda: rb.contacts.ShockPropagation(inner="impulse"),

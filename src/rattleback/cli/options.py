@@ -44,7 +44,7 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "worlds": ("N", whole_number, "copies of the scene side by side"),
     "integrator": ("METHOD", str, "how free bodies are moved, such as rk4"),
     "joints": ("METHOD", str, "how joints are held: direct or iterative"),
-    "contacts": ("METHOD", str, "how contacts are resolved: impulse, shock, detect or none"),
+    "contacts": ("METHOD", str, "how contacts are resolved: impulse, shock, time_stepping, detect or none"),
     "restitution": ("LAW", str, "law of collisions: newton, poisson or stronge"),
     "broadphase": ("METHOD", str, "how pairs that may touch are found, such as sweep"),
     "narrowphase": ("METHOD", str, "how contacts of a pair are found, such as gjk"),

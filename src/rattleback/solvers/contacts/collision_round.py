@@ -45,6 +45,18 @@ def take_loads_off(bodies: Bodies, courses: Courses, lanes: int) -> None:
 
 
 @kernel
+def empty(graph: Graph, pressing: Pressing, lanes: int) -> None:
+    """No patch pushes or wants anything, as where those that take no part are looked at, too."""
+    for k in range(wp.tid(), graph.total[0], lanes):
+        pressing.patches.couple[k] = vec3()
+        pressing.patches.drive[k] = vec3()
+        pressing.patches.spin[k] = vec3()
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            pressing.points.impulse[c] = vec3()
+
+
+@kernel
 def aim(
     ground: Footing, pressing: Pressing, motion: Motion, collisions: Collisions, newton: int, together: int, lanes: int
 ) -> None:

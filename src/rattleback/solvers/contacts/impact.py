@@ -94,25 +94,48 @@ class Impacts:
             taken: Length of the step that was taken, for every world [s].
             correct: Records what makes velocities fit the joints; None without joints.
         """
-        bench, program, found = self.bench, self.bench.program, self.collisions
-        motion, courses = bench.state.motion, self._courses()
-        bench.share_bodies(copy_velocities, motion, self.unloaded)
+        bench, program = self.bench, self.bench.program
+        courses = self._courses()
+        bench.share_bodies(copy_velocities, bench.state.motion, self.unloaded)
         self._load(taken)
-        bench.for_worlds(collisions.begin_collisions, found)
-        self._find(self._courses(before=True), everywhere=True)
-        with program.when(found.any_colliding):
+        self._begin(self._courses(before=True))
+        with program.when(self.collisions.any_colliding):
             bench.share_bodies(collision_round.take_loads_off, courses)
-            with program.loop(found.any_colliding):
-                self._resolve_round(correct)
-                most = 1 if self.together else MOST_ROUNDS
-                bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, most, BUDGET)
-                # Joints move bodies that are not listed.
-                self._find(courses, everywhere=correct is not None)
+            self._go_on(courses, correct)
             if self.in_order and correct is None:
-                given = (bench.model.bodies, self.ground, self.sweeper.graph, self.sweeper.pressing)
-                program.launch(collision_round.put_loads_on, 1, *given, courses, bench.state.clock, taken, found)
+                given = (bench.model.bodies, self.ground, self.sweeper.graph, self.sweeper.pressing, courses)
+                program.launch(collision_round.put_loads_on, 1, *given, bench.state.clock, taken, self.collisions)
             else:
                 self._load(taken)
+
+    def record_unloaded(self, correct: Callable[[], None] | None) -> None:
+        """Record what resolves the collisions of a state that has its loads already, or none.
+
+        Args:
+            correct: Records what makes velocities fit the joints; None without joints.
+        """
+        courses = Courses()
+        courses.now = courses.unloaded = courses.loaded = self.bench.state.motion
+        self._begin(courses)
+        with self.bench.program.when(self.collisions.any_colliding):
+            if self.together:
+                self._for_patches(collision_round.empty, self.sweeper.graph, self.sweeper.pressing)
+            self._go_on(courses, correct)
+
+    def _begin(self, courses: Courses) -> None:
+        """Look for collisions everywhere."""
+        self.bench.for_worlds(collisions.begin_collisions, self.collisions)
+        self._find(courses, everywhere=True)
+
+    def _go_on(self, courses: Courses, correct: Callable[[], None] | None) -> None:
+        """Rounds of collisions, until there are none."""
+        bench, found = self.bench, self.collisions
+        with bench.program.loop(found.any_colliding):
+            self._resolve_round(correct)
+            most = 1 if self.together else MOST_ROUNDS
+            bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, most, BUDGET)
+            # Joints move bodies that are not listed.
+            self._find(courses, everywhere=correct is not None)
 
     def _courses(self, before: bool = False) -> Courses:
         """The velocities that matter at the moment; before it those of the state are the ones with loads."""

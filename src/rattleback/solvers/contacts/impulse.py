@@ -75,10 +75,11 @@ class Impulse:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        checks.count(self.max_sweeps, "max_sweeps of Impulse")
-        checks.count(self.sweeps_between, "sweeps_between of Impulse")
-        checks.one_of(self.restitution, RESTITUTIONS, "restitution of Impulse")
-        checks.one_of(self.impact, ORDERS, "impact of Impulse")
+        own = type(self).__name__
+        checks.count(self.max_sweeps, f"max_sweeps of {own}")
+        checks.count(self.sweeps_between, f"sweeps_between of {own}")
+        checks.one_of(self.restitution, RESTITUTIONS, f"restitution of {own}")
+        checks.one_of(self.impact, ORDERS, f"impact of {own}")
 
     def bind(
         self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float
@@ -91,12 +92,17 @@ class Impulse:
             tolerances: Depth [m] and speed [m/s] that contacts may be off.
             distance: Contact distance [m].
         """
+        return ContactImpulses(self, bench, contacts, self.limits(bench, tolerances, distance))
+
+    @staticmethod
+    def limits(bench: Bench, tolerances: tuple[float, float], distance: float) -> ContactLimits:
+        """What contacts aim at; see ``bind``."""
         limits = ContactLimits()
         limits.depth, limits.speed = tolerances
         limits.share, limits.recovery = SHARE, RECOVERY
         limits.rebound = float(np.sqrt(2.0 * np.linalg.norm(bench.model.scene.gravity) * distance))
         limits.slow = 0.1 * limits.rebound
-        return ContactImpulses(self, bench, contacts, limits)
+        return limits
 
 
 class ContactImpulses:
@@ -119,7 +125,7 @@ class ContactImpulses:
         # One more patch than there can be, for those who solve one with other masses.
         made[0] = arrays.allocate(Patches, {"contacts": room + 1}, model.device)
         patches, points, weights, graph, rounds, self.shift, self.errors, ways = made
-        self.pressing, self.graph, self.rounds = Pressing(), graph, rounds
+        self.pressing, self.graph, self.rounds, self.solved = Pressing(), graph, rounds, rounds
         self.pressing.patches, self.pressing.points, self.pressing.weights = patches, points, weights
         self.ground = Footing()
         self.ground.contacts, self.ground.memory = contacts, bench.state.contacts
@@ -196,8 +202,12 @@ class ContactImpulses:
             with self.bench.program.when(self.footing.jointed):
                 press = partial(self._press, predict, self._sweep, self._turn)
                 self._exchange(press, hold)
-        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock)
+        self._end_start()
         self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
+
+    def _end_start(self) -> None:
+        """Record what follows when the impulses at the start are found."""
+        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock)
 
     def _where_apart(self, joints: Any) -> AbstractContextManager[None]:
         """What is recorded inside is done where no joint holds anything that touches."""
@@ -287,7 +297,7 @@ class ContactImpulses:
         """Record what finds out how far contacts are off after the step."""
         bench = self.bench
         given = (bench.model.bodies, self.contacts, self.errors, bench.stop)
-        ends = (self.rounds, self.impacts.collisions.left)
+        ends = (self.solved, self.impacts.collisions.left)
         record_errors(bench.program, bench.model.worlds, given, ends, self.limits)
 
     def forget(self) -> None:

@@ -233,6 +233,12 @@ def note_length(clock: Clock, taken: wp.array[wp.float64]) -> None:
     taken[w] = clock.time_step[w]
 
 
+@wp.func
+def sticks(p: vec3, mu: real) -> bool:
+    """Whether a point with an impulse and a friction sticks; at the limit of its friction it slides."""
+    return p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
+
+
 @kernel
 def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> None:
     """The impulses at the start are found: the load of every point, and whether it sticks."""
@@ -243,9 +249,7 @@ def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> Non
         for c in range(first, first + pressing.patches.count[k]):
             p = pressing.points.impulse[c]
             pressing.points.force[c] = (real(2.0) / h) * p
-            # At the limit of its friction a point slides.
-            sticks = p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
-            pressing.points.sticks[c] = wp.where(sticks, 1, 0)
+            pressing.points.sticks[c] = wp.where(sticks(p, mu), 1, 0)
 
 
 @kernel

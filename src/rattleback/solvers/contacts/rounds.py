@@ -158,6 +158,15 @@ def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: in
 
 
 @kernel
+def note_rounds(rounds: Rounds, noted: Rounds) -> None:
+    """Note how the sweeps went, before others follow."""
+    w = wp.tid()
+    noted.sweeps[w] = rounds.sweeps[w]
+    noted.along[w] = rounds.along[w]
+    noted.across[w] = rounds.across[w]
+
+
+@kernel
 def begin_exchange(rounds: Rounds) -> None:
     """All worlds are to exchange impulses with joints."""
     rounds.exchanging[wp.tid()] = 1

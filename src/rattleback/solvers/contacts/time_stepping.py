@@ -1,0 +1,153 @@
+"""Time stepping: contacts are solved once a step, where impulses solve them at either end of it.
+
+    v⁺ = v + h M⁻¹ f + M⁻¹ Jᵀ p,      0 ≤ p_n  ⟂  u_n + Φ / h ≥ 0,      |p_t| ≤ μ p_n against the slip
+
+v⁺ mean velocities over the step, u those of A against B at a point, Φ its distance. A point that touches is stopped or
+separates, one that does not touch yet may come closer by its distance. Collisions rebound at the end of the step, as
+they do by impulses; so what is solved here rests, slides or lands.
+
+    start of the step   ½ h F, then what is missing to p
+    end of the step     ½ h F again, no more than p; what stands is stopped; collisions
+    F ← ½ F + p / h
+
+F is the load of a point. One half acts before the step and one half after it, so that a body at rest neither sinks nor
+keeps a speed, and one that slides follows the exact parabola. What p is beside the load put velocities right that were
+off at the end of the last step. Were F all of 2 p / h, the next end would be off by as much the other way, for ever; so
+it is the mean of that and what it was. F grows in a step at most by what changes a velocity by the speed from which
+bodies rebound: what is more was a blow, and does not go on.
+
+Cost: half of the sweeps of impulses, and a third less in all where much moves. Use it there, and with short steps. At
+the end of a step no sweeps make velocities fit: they do where loads stay what they were. Few sweeps leave overlaps, and
+to move bodies apart lifts them. Where a joint holds anything that touches, both ends are solved, as by impulses.
+
+Reference: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Stewart, Trinkle (1996), An
+implicit time-stepping scheme; the halves are derived here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real
+from rattleback.model.contact_memory import SETTLED, find_due, remember
+from rattleback.model.state import Clock
+from rattleback.solvers.contacts.contact_graph import Graph
+from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
+from rattleback.solvers.contacts.patch import Pressing, world
+from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.rounds import Rounds, note_rounds
+from rattleback.solvers.contacts.sweep import TINY
+
+if TYPE_CHECKING:
+    from rattleback.model.bench import Bench
+    from rattleback.model.contacts import Contacts
+
+
+@wp.func
+def part(some: real, whole: real) -> real:
+    """The part that some is of a whole; none where there is nothing."""
+    return wp.where(whole > ZERO, some / wp.max(whole, TINY), ZERO)
+
+
+@kernel
+def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Clock, lanes: int) -> None:
+    """The impulses at the start are found: the load of every point from now on, and what it pushes with at the end."""
+    for k in range(wp.tid(), graph.total[0], lanes):
+        h = real(clock.time_step[pressing.patches.world[k]])
+        more = limits.rebound / pressing.patches.rise[k][0, 0]
+        all_pushed = ZERO
+        all_kept = ZERO
+        first = pressing.patches.first[k]
+        for c in range(first, first + pressing.patches.count[k]):
+            p = pressing.points.impulse[c]
+            half = HALF * h * pressing.points.force[c]
+            grown = wp.min(p[0], half[0] + HALF * more)
+            kept = wp.min(p[0], half[0])
+            pressing.points.impulse[c] = part(kept, half[0]) * half
+            pressing.points.force[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
+            pressing.points.sticks[c] = wp.where(sticks(p, pressing.patches.grip[k]), 1, 0)
+            all_pushed += p[0]
+            all_kept += kept
+        pressing.patches.couple[k] = part(all_kept, all_pushed) * pressing.patches.couple[k]
+
+
+@kernel
+def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array[wp.int32], lanes: int) -> None:
+    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be."""
+    if stop[0] != 0:
+        return
+    if wp.tid() == 0:
+        ground.memory.pending[0] = SETTLED
+    for k in range(wp.tid(), graph.total[0], lanes):
+        n = pressing.patches.normal[k]
+        t = pressing.patches.tangent[k]
+        for i in range(pressing.patches.count[k]):
+            c = pressing.patches.first[k] + i
+            row = pressing.patches.contact[k] + i
+            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            ground.memory.slip[row] = pressing.points.slip[c]
+
+
+@dataclass(frozen=True)
+class TimeStepping(Impulse):
+    """Contacts by impulses that are solved once a step; the same settings as ``Impulse``."""
+
+    def bind(
+        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float
+    ) -> SteppedContacts:
+        """The method on a model; see ``Impulse.bind``."""
+        return SteppedContacts(self, bench, contacts, self.limits(bench, tolerances, distance))
+
+
+class SteppedContacts(ContactImpulses):
+    """Contacts by time stepping in the steps of a model; see ``ContactImpulses``."""
+
+    def __init__(self, method: Impulse, bench: Bench, contacts: Contacts, limits: ContactLimits) -> None:
+        super().__init__(method, bench, contacts, limits)
+        self.solved = arrays.allocate(Rounds, {"worlds": bench.model.worlds, "flags": 1}, bench.model.device)
+
+    def _calm_sweeps(self) -> None:
+        """On one thread sweeps go on where hardly anything moves."""
+        if self.bench.model.device.is_cpu:
+            self.sweeper.state = self.bench.state.motion
+
+    def _end_start(self) -> None:
+        with self._where_apart(self.exchange):
+            self._for_patches(end_start, self.graph, self.pressing, self.limits, self.bench.state.clock)
+            self.sweeper.push(self.bench.predicted)
+            self.footing.stop(self.bench.predicted)
+            self._note_solved()
+        if self.exchange is not None:
+            with self.bench.program.when(self.footing.jointed):
+                super()._end_start()
+
+    def _note_solved(self) -> None:
+        self.bench.for_worlds(note_rounds, self.rounds, self.solved)
+
+    def record_velocities(self, correct: Callable[[], None] | None = None) -> None:
+        """Record collisions at the velocities of the state, and what is remembered of the contacts found.
+
+        Args:
+            correct: Records what makes velocities fit the joints; None without joints.
+        """
+        with self._where_apart(correct):
+            self._collide(correct)
+        if correct is not None:
+            with self.bench.program.when(self.footing.jointed):
+                super().record_velocities(correct)
+                self._note_solved()
+
+    def _collide(self, correct: Callable[[], None] | None) -> None:
+        bench, memory = self.bench, self.ground.memory
+        bench.program.launch(find_due, 1, memory, bench.stop, self.due)
+        with bench.program.when(self.due):
+            self.impacts.record_unloaded(correct)
+            rows = max(len(self.contacts.part), len(memory.first))
+            bench.program.share(remember, rows, self.contacts, memory, bench.stop)
+            self._for_patches(keep_loads, self.ground, self.graph, self.pressing, bench.stop)
