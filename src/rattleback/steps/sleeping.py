@@ -285,6 +285,8 @@ class Sleeping:
         given = (state.motion, state.clock, self.memory, self.taken, state.sleep, self.islands)
         bench.for_bodies(wake, *given)
         bench.program.launch(end_waking, bench.model.count, self.islands, self.memory)
+        if self.contacts is not None:
+            self.contacts.record_stale(bench.program)
         self._count()
 
     def record_stay(self) -> None:
