@@ -264,9 +264,6 @@ def test_swapping_methods_changes_nothing_about_the_motion():
         ({"contact_points": 0}, "points"),
         ({"contact_points": 17}, "16"),
         ({"contact_points": 2.5}, "points"),
-        ({"contact_every": 0}, "contact_every is 0; it must be at least 1"),
-        ({"contact_every": 101}, "contact_every is 101; it must be at most 100"),
-        ({"contact_every": 1.5}, "contact_every is 1.5; it must be a whole number"),
     ],
 )
 def test_wrong_settings_are_refused_with_what_would_work(settings, says):
@@ -332,7 +329,7 @@ def test_a_body_that_is_no_longer_finite_is_still_named():
         simulation.step(5)
 
 
-@pytest.mark.parametrize("settings", [{}, {"broadphase": "grid", "narrowphase": "gjk", "contact_points": 7, "contact_every": 5}])
+@pytest.mark.parametrize("settings", [{}, {"broadphase": "grid", "narrowphase": "gjk", "contact_points": 7}])
 def test_a_saved_simulation_finds_the_same_contacts(tmp_path, settings):
     simulation = rb.Simulation(crowd(), contacts="detect", contact_distance=0.04, **settings)
     simulation.step(25)
@@ -373,7 +370,6 @@ def test_a_file_from_before_there_were_contacts_still_loads(tmp_path):
         "narrowphase",
         "contact_distance",
         "contact_points",
-        "contact_every",
         "contact_time",
         "closing_speed",
     )
@@ -390,7 +386,6 @@ def test_a_file_from_before_there_were_contacts_still_loads(tmp_path):
     [
         ("contacts", "bounce", "contact method"),
         ("contact_points", 0, "contact_points"),
-        ("contact_every", 0, "contact_every"),
         ("contact_distance", -1.0, "contact_distance"),
         ("narrowphase", {"name": "fast", "parameters": {}}, "narrow phase"),
         ("broadphase", {"name": "grid", "parameters": {"wider": 1}}, "wider"),

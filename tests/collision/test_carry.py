@@ -1,5 +1,7 @@
 """Contacts that are found after every few steps: carried along exactly between, and the same in every copy."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -170,6 +172,25 @@ def test_a_pose_that_is_written_has_its_contacts_at_once():
         np.testing.assert_allclose(sim.contacts.point[:, :2].mean(axis=0), (1.0, 2.0), atol=1e-12)
         sim.step()
         np.testing.assert_allclose(sim.contacts.separation, 0.02, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("every", "says"),
+    [
+        (0, "contact_every is 0; it must be at least 1."),
+        (101, "contact_every is 101; it must be at most 100."),
+        (1.5, "contact_every is 1.5; it must be a whole number."),
+        (True, "contact_every is True; it must be a whole number."),
+    ],
+)
+def test_other_numbers_of_steps_are_refused(every, says):
+    scene = rb.Scene()
+    add_cube(scene, "cube", (0, 0, 0))
+    with pytest.raises(rb.InputError, match=re.escape(says)):
+        rb.Simulation(scene, contact_every=every)
+    sim = rb.Simulation(scene)
+    with pytest.raises(rb.InputError, match=re.escape(says)):
+        sim.use(contact_every=every)
 
 
 def test_with_a_contact_time_contacts_are_found_after_every_step():

@@ -1,9 +1,13 @@
 """Contacts that are found after every few steps, where they are resolved: copies, calls, heaps, walls and sleep."""
 
+import json
+import zipfile
+
 import numpy as np
 import pytest
 
 import rattleback as rb
+from rattleback.io import state_archive
 
 pytestmark = [
     pytest.mark.contacts,
@@ -73,6 +77,48 @@ def test_copies_and_files_go_on_bit_for_bit(begun, place, tmp_path):
         for each in (sim, copied, loaded):
             each.step(steps)
         assert sim.hash() == copied.hash() == loaded.hash()
+
+
+def test_where_contacts_are_only_found_a_copy_has_those_of_where_its_bodies_are():
+    settings = {"contacts": "detect", "contact_distance": 0.3 * EDGE}
+    sim, copied = (carrying(shaft(), **settings) for _ in range(2))
+    fresh = carrying(shaft(), contact_every=1, **settings)
+    sim.step(EVERY + 2)
+    copied.step()
+    copied.state = fresh.state = sim.state.copy()
+    assert len(fresh.contacts) > 20
+    np.testing.assert_array_equal(copied.contacts.point, fresh.contacts.point)
+    for each in (sim, copied, fresh):
+        each.step()
+    np.testing.assert_array_equal(copied.contacts.point, fresh.contacts.point)
+    np.testing.assert_array_equal(sim.contacts.point, fresh.contacts.point)
+
+
+@pytest.mark.parametrize(("written", "read"), [(None, 1), (4, 4)])
+def test_files_without_the_setting_have_the_default(written, read, tmp_path):
+    path = tmp_path / "x.npz"
+    carrying(shaft(4)).save(path)
+    write_setting(path, written)
+    assert rb.load(path).methods.detection.every == read
+
+
+def test_a_file_with_a_wrong_setting_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    carrying(shaft(4)).save(path)
+    write_setting(path, 0)
+    with pytest.raises(rb.FileError, match=r"settings\.contact_every: must be 1 or more; it is 0"):
+        rb.load(path)
+
+
+def write_setting(path, every):
+    """Change a state file, or leave the setting out of it as files from before there was one do."""
+    with zipfile.ZipFile(path) as archive, np.load(path) as arrays:
+        header = json.loads(archive.read("header.json"))
+        values = {name: arrays[name] for name in arrays.files if name != "header.json"}
+    del header["settings"]["contact_every"]
+    if every is not None:
+        header["settings"]["contact_every"] = every
+    path.write_bytes(state_archive.pack(header, values))
 
 
 @pytest.mark.parametrize("substeps", [1, 2])
