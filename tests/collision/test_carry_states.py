@@ -80,7 +80,7 @@ def test_copies_and_files_go_on_bit_for_bit(begun, place, tmp_path):
 
 
 def test_where_contacts_are_only_found_a_copy_has_those_of_where_its_bodies_are():
-    settings = {"contacts": "detect", "contact_distance": 0.3 * EDGE}
+    settings = {"contacts": "detect", "contact_distance": 0.6 * EDGE}
     sim, copied = (carrying(shaft(), **settings) for _ in range(2))
     fresh = carrying(shaft(), contact_every=1, **settings)
     sim.step(EVERY + 2)
