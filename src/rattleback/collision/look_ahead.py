@@ -13,9 +13,9 @@ class k; that of what moves and touches is one at least, as regions that lie ahe
 sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
 found before it came that near, and a heap at rest has the contacts it would have without.
 
-Where contacts are found after every n-th step only, h is ½ (n + 1) steps: to look n steps ahead would list half as many
-points again that are not met. What comes from farther away overlaps by ½ (n − 1) steps of its way at most when it is
-found.
+Where contacts are found after every n-th step only, h is ½ (n + 1) steps. What comes from farther away overlaps by
+½ (n − 1) steps of its way at most when it is found. To look n steps ahead would take back a quarter of the time that is
+spared, as it lists points that are not met: in a funnel of cubes a tenth more with n = 3.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
