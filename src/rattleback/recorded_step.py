@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, glance
@@ -177,7 +176,7 @@ class RecordedStep:
         depth = deep * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
         speed = methods.contact_velocity_tolerance
         if speed is None:
-            gravity = float(np.linalg.norm(self.model.scene.gravity)) or 1.0
+            gravity = math.hypot(*self.model.scene.gravity) or 1.0
             speed = fast * math.sqrt(2.0 * gravity * finder.distance)
         return methods.contacts.bind(self.bench, finder.contacts, (depth, speed), finder.distance)
 

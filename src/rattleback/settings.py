@@ -35,6 +35,7 @@ DETECTION = {
     "contact_points": "points",
     "bounding_volume": "bounds",
     "contact_volumes": "volumes",
+    "contact_every": "every",
 }
 
 
@@ -55,6 +56,7 @@ class Settings(TypedDict, total=False):
     contact_distance: float | None
     contact_points: int
     contact_volumes: bool
+    contact_every: int
     contact_time: str
     penetration_tolerance: float | None
     contact_velocity_tolerance: float | None

@@ -51,7 +51,8 @@ class Simulation:
             names from their menus or objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``, the same, which
             find contacts no farther apart than ``contact_distance`` [m] (default a thousandth of the median size of
             what moves), at most ``contact_points`` a pair of solids (default 4), with ``contact_volumes`` to measure
-            overlaps; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default
+            overlaps, found anew after every ``contact_every`` steps (default 1), between which they go with their
+            bodies; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default
             ``"off"``); ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of contacts;
             ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
             joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are

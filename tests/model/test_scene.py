@@ -88,6 +88,14 @@ def test_an_impossible_scene_is_refused(options: dict[str, object], words: str) 
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("sleep", [False, True])
+def test_gravity_may_have_a_square_that_is_not_finite(sleep: bool) -> None:
+    scene = rb.Scene(gravity=(0, 0, -1e160))
+    scene.add_static(rb.Plane(), name="floor")
+    scene.add_body(rb.Box(1, 1, 1), mass=2, position=(0, 0, 9), name="box")
+    assert len(rb.Simulation(scene, contacts="impulse", sleep=sleep).contacts) == 0
+
+
 def test_scenes_and_bodies_say_what_they_are() -> None:
     scene = rb.Scene(name="attic")
     assert repr(scene.add_body(rb.Box(1, 1, 1), mass=2, name="box")) == "<body of 2 kg 'box'>"

@@ -44,11 +44,12 @@ class Answered:
 
 @wp.struct
 class Anchoring:
-    """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them."""
+    """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them, if not held."""
 
     motion: Motion
     memory: ContactMemory
     limit: real
+    held: wp.array[wp.int32]
 
 
 @wp.func
@@ -65,7 +66,8 @@ def place_at_anchor(
     far = wp.length(way) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
     # The turn from a heading that was never set is none.
     unset = anchoring.memory.heading[i] == quat()
-    if unset or far > anchoring.limit or (colliders.reach[i] < real(0.0) and angle > real(0.0)):
+    far_off = far > anchoring.limit or (colliders.reach[i] < real(0.0) and angle > real(0.0))
+    if unset or (far_off and anchoring.held[0] == 0):
         anchoring.memory.anchor[i] = x
         anchoring.memory.heading[i] = q
         way = vec3()

@@ -34,7 +34,8 @@ LOOSE = wp.constant(real(3.0))
 class Outlook:
     """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are known.
 
-    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m].
+    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m];
+    ``steps`` how many steps are foreseen.
     """
 
     bodies: Bodies
@@ -46,6 +47,7 @@ class Outlook:
     memory: ContactMemory
     gap: real
     unit: real
+    steps: real
 
 
 @wp.func
@@ -110,7 +112,7 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         b = outlook.memory.collider[k]
         body = outlook.colliders.body[a]
         other = outlook.colliders.body[b]
-        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+        h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
         u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
         w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
         far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
@@ -155,7 +157,7 @@ def widen_box(outlook: Outlook, i: int) -> None:
     if outlook.colliders.movable[i] == 0:
         blow = real(0.0)
     outlook.prospects.blow[i] = blow
-    h = real(outlook.clock.time_step[outlook.colliders.world[i]])
+    h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[i]])
     way = h * outlook.motion.velocity[body]
     angle = h * wp.length(outlook.motion.angular_velocity[body])
     outlook.prospects.way[i] = way

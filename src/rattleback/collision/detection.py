@@ -10,6 +10,7 @@ from rattleback.core import checks
 from rattleback.core.choice import choose
 
 MOST_POINTS = 16
+MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Detection:
         narrowphase: Name from the menu or object.
         bounds: Bounding volume that pairs are tested with before a costly narrow phase; name from the menu or object.
         volumes: Whether overlaps are measured as solids, too.
+        every: After how many steps, sub-steps included, contacts are found anew; between they go with their bodies.
     """
 
     distance: float | None = None
@@ -32,6 +34,7 @@ class Detection:
     narrowphase: Any = narrowphase.DEFAULT
     bounds: Any = bounds.DEFAULT
     volumes: bool = False
+    every: int = 1
 
     def __post_init__(self) -> None:
         """Check the numbers and look up the names."""
@@ -39,6 +42,7 @@ class Detection:
             checks.not_negative(self.distance, "The contact distance")
         checks.flag(self.volumes, "contact_volumes")
         checks.count(self.points, "The number of points of a contact region", most=MOST_POINTS)
+        checks.count(self.every, "contact_every", most=MOST_STEPS)
         if self.broadphase is not None:
             chosen = choose("broad phase", self.broadphase, broadphase.MENU, broadphase.NEEDS)
             object.__setattr__(self, "broadphase", chosen)

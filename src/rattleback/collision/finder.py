@@ -22,6 +22,7 @@ import warp as wp
 from rattleback.collision import broadphase
 from rattleback.collision.anchor import LIMIT, Anchoring, Answered, place_at_anchors, record_spared
 from rattleback.collision.bounds import BoxBounds
+from rattleback.collision.carry import Carrying, make_phase
 from rattleback.collision.closest import Found
 from rattleback.collision.coherence import Coherence
 from rattleback.collision.colliders import PlacedColliders, Places
@@ -95,6 +96,9 @@ class Finder:
         self.room = {"pairs": room, "items": room, "contacts": room}
         self.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
         self.look = None if ahead is None else LookAhead(geometry, self.places, motion, ahead, self.distance, usual)
+        if self.look is not None:
+            self.look.foresee(how.every)
+        self.clock, self.phase = ahead, make_phase(geometry.device)
         self.version = 0
         self.still: Any = None
         self._alone: Program | None = None
@@ -108,11 +112,15 @@ class Finder:
             program: Where to record.
             stop: One-entry array; set to −1 where a buffer was too small.
         """
+        if self.carrying is not None:
+            self.carrying.record_held(program)
         items, found = self.record_answers(program, stop)
         record_regions(program, self.geometry, items, self.places, found, self.gathering.into)
         if self.how.volumes:
             record_volumes(program, self.geometry, items, self.places, found, self.volumes)
         self.gathering.record(program)
+        if self.carrying is not None:
+            self.carrying.record(program, anew=True)
         program.launch(raise_when_full, 1, self.contacts.needed, self.room["contacts"], stop)
 
     def skip_still(self, still: Any) -> None:
@@ -220,6 +228,7 @@ class Finder:
         geometry, anchoring = self.geometry, Anchoring()
         anchoring.motion, anchoring.memory = self.motion, self.gathering.memory
         anchoring.limit = 0.0 if self.look is None else LIMIT * self.distance
+        anchoring.held = self.phase.held
         given = (geometry.colliders, geometry.hulls, anchoring, 0.5 * self.distance, self.places)
         program.share(place_at_anchors, geometry.count, *given)
 
@@ -268,6 +277,8 @@ class Finder:
         placed = PlacedColliders()
         placed.colliders, placed.places, placed.hulls = geometry.colliders, self.places, geometry.hulls
         self.gathering = Gathering(placed, self.pairs, self.items, into, self.contacts, memory)
+        given = (self.gathering, self.motion, self.how.every, self.clock, self.phase)
+        self.carrying = Carrying(*given) if self.how.every > 1 else None
 
 
 def _median_size(geometry: Geometry) -> float:

@@ -42,7 +42,7 @@ def come_nearer(outlook: Outlook, found: Found, m: int, a: int, b: int) -> tuple
     u = outlook.motion.velocity[body_a] - outlook.motion.velocity[body_b]
     u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
     u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
-    h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+    h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
     if outlook.colliders.kind[a] == SPHERE:
         spin_a = vec3()
     if outlook.colliders.kind[b] == SPHERE:

@@ -1,9 +1,11 @@
 """What a step does about contacts: find them at its end, stop fast bodies within it, end it when bodies touch."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
+from rattleback.collision.carry import find_phase
 from rattleback.collision.compile import compile_colliders
 from rattleback.collision.continuous import Continuous
 from rattleback.collision.finder import Finder
@@ -25,6 +27,12 @@ def note_fresh(stale: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
         stale[0] = 0
 
 
+@kernel
+def note_stale(stale: wp.array[wp.int32]) -> None:
+    """The contacts are not those of the state any more."""
+    stale[0] = 1
+
+
 class ContactStages:
     """The parts of a step that have to do with contacts.
 
@@ -42,7 +50,9 @@ class ContactStages:
     def __init__(self, bench: "Bench", how: "Detection", time: "ContactTime | None", keeps: bool) -> None:
         model, motion, predicted = bench.model, bench.state.motion, bench.predicted
         geometry, each = compile_colliders(model), len(model.names)
-        self.how, self.time, self.keeps = how, time, keeps
+        self.how, self.time, self.keeps, self.clock = how, time, keeps, bench.state.clock
+        # Steps that end when bodies touch need contacts at the end of each.
+        how = how if time is None else replace(how, every=1)
         # Who resolves contacts wants them before bodies overlap, unless the step is to end when they touch.
         ahead = bench.state.clock if keeps and time is None else None
         self.finder = Finder(geometry, each, motion, how, bench.state if keeps else None, ahead)
@@ -72,8 +82,22 @@ class ContactStages:
                 part.skip_still(still)
 
     def record_contacts(self, program: "Program", stop: Any) -> None:
-        """Record what finds the contacts where the bodies are now."""
-        self.finder.record(program, stop)
+        """Record what finds the contacts where the bodies are now, or carries them there from where they were found."""
+        carrying, phase = self.finder.carrying, self.finder.phase
+        if carrying is None:
+            self.finder.record(program, stop)
+            return
+        program.launch(find_phase, 1, self.clock, self.stale, self.finder.contacts, carrying.every, phase)
+        with program.when(phase.due):
+            self.finder.record(program, stop)
+            self.record_fresh(program, stop)
+        with program.when(phase.carried):
+            carrying.record(program, anew=False)
+
+    def record_stale(self, program: "Program") -> None:
+        """Record that contacts have to be found where they are wanted next, not carried along."""
+        if self.finder.carrying is not None:
+            program.launch(note_stale, 1, self.stale)
 
     def record_memory(self, program: "Program", stop: Any) -> None:
         """Record what makes them the last ones."""

@@ -63,6 +63,7 @@ class SettingsEntry(Entry):
     bounding_volume: MethodEntry | None = None
     contact_points: int | None = Field(None, ge=1)
     contact_volumes: bool | None = None
+    contact_every: int | None = Field(None, ge=1)
     contact_time: str | None = None
     worlds: int | None = Field(ge=1)
     position_tolerance: Positive

@@ -13,6 +13,7 @@ contacts of its start, so that the forces of its contacts hold it still.
 Reference: Bender, dissertation, §7.2.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,7 +170,7 @@ class Sleeping:
         taken: Any,
     ) -> None:
         self.bench, self.forces, self.contacts, model = bench, forces, contacts, bench.model
-        self.gravity = real(float(np.linalg.norm(model.scene.gravity)) or 1.0)
+        self.gravity = real(math.hypot(*model.scene.gravity) or 1.0)
         counts = {"bodies": model.count, "flags": 1}
         self.islands: Any = arrays.allocate(Islands, counts, model.device)
         self.loads = arrays.allocate(Loads, counts, model.device)
@@ -285,6 +286,8 @@ class Sleeping:
         given = (state.motion, state.clock, self.memory, self.taken, state.sleep, self.islands)
         bench.for_bodies(wake, *given)
         bench.program.launch(end_waking, bench.model.count, self.islands, self.memory)
+        if self.contacts is not None:
+            self.contacts.record_stale(bench.program)
         self._count()
 
     def record_stay(self) -> None:

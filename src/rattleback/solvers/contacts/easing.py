@@ -19,9 +19,9 @@ fixed order would take longer than the sweeps that they spare.
 Reference: Tarjan (1975), disjoint sets.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
@@ -256,7 +256,7 @@ class Easer:
         self.bench, self.pressing, self.graph, self.rounds, self.alone = bench, pressing, graph, rounds, alone
         self.easing = arrays.allocate(Easing, {"bodies": bench.model.count, "flags": 1}, bench.model.device)
         self.fall, self.loads = bench.scratch(Motion), bench.scratch(Loads)
-        self.gravity = float(np.linalg.norm(bench.model.scene.gravity))
+        self.gravity = math.hypot(*bench.model.scene.gravity)
 
     def ease_left(self, motion: Motion, wanted: Any, tolerance: float) -> None:
         """Record what eases impulses of worlds whose sweeps have ended outside their tolerance.

@@ -15,6 +15,7 @@ Reference: Bender, dissertation, chapter 5.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ class Impulse:
         limits = ContactLimits()
         limits.depth, limits.speed = tolerances
         limits.share, limits.recovery = SHARE, RECOVERY
-        limits.rebound = float(np.sqrt(2.0 * np.linalg.norm(bench.model.scene.gravity) * distance))
+        limits.rebound = math.sqrt(2.0 * math.hypot(*bench.model.scene.gravity) * distance)
         limits.slow = 0.1 * limits.rebound
         return limits
 
