@@ -65,9 +65,10 @@ def find_jolts(items: Items, found: Found, outlook: Outlook, lanes: int) -> None
         b = items.b[m]
         turn, closer = come_nearer(outlook, found, m, a, b)
         items.nearer[m] = real(2.0) * turn + closer
-        if found.separation[m] < outlook.gap + items.nearer[m] and turn + closer > real(0.0):
-            wp.atomic_max(outlook.prospects.jolt, a, share(outlook, a, b) * (turn + closer))
-            wp.atomic_max(outlook.prospects.jolt, b, share(outlook, b, a) * (turn + closer))
+        jolt = (turn + closer) / outlook.steps
+        if found.separation[m] < outlook.gap + items.nearer[m] and jolt > real(0.0):
+            wp.atomic_max(outlook.prospects.jolt, a, share(outlook, a, b) * jolt)
+            wp.atomic_max(outlook.prospects.jolt, b, share(outlook, b, a) * jolt)
 
 
 @kernel

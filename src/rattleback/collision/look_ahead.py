@@ -13,9 +13,9 @@ class k; that of what moves and touches is one at least, as regions that lie ahe
 sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
 found before it came that near, and a heap at rest has the contacts it would have without.
 
-Where contacts are found after every n-th step only, h is ½ (n + 1) steps. What comes from farther away overlaps by
-½ (n − 1) steps of its way at most when it is found. To look n steps ahead would take back a quarter of the time that is
-spared, as it lists points that are not met: in a funnel of cubes a tenth more with n = 3.
+Where contacts are found after every n-th step only, h is n steps for velocities, and one for blows and jolts: to see
+those n steps ahead, too, would list half as many points again that are not met. What is struck between may overlap what
+it was far from by n − 1 steps of the way that the blow gives it, until that is found.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -190,7 +190,7 @@ class LookAhead:
 
     def foresee(self, every: int) -> None:
         """Look so far ahead as contacts that are found after every so many steps need."""
-        self.outlook.steps = 0.5 * (every + 1)
+        self.outlook.steps = float(every)
 
     def remember(self, memory: ContactMemory) -> None:
         """Use this memory and new lists from now on; then record again."""
