@@ -118,13 +118,19 @@ def across(n: vec3) -> vec3:
     return wp.normalize(wp.cross(vec3(real(0.0), real(0.0), real(1.0)), n))
 
 
+@wp.func
+def is_alike(bodies: Bodies, i: int) -> bool:
+    """Whether a body turns about any axis alike."""
+    ratios = bodies.ratios[i]
+    return wp.dot(ratios, ratios) == real(0.0)
+
+
 @kernel
 def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
     """Inverse inertias in the axes of the world; what turns about any axis alike has one in all axes."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        ratios = bodies.ratios[i]
         inverse = bodies.inverse_inertia[i]
-        if wp.dot(ratios, ratios) > real(0.0):
+        if not is_alike(bodies, i):
             r = wp.quat_to_matrix(motion.orientation[i])
             inverse = r * inverse * wp.transpose(r)
         weights.inverse_inertia[i] = inverse
@@ -213,11 +219,19 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
         if mass > real(0.0):
             r = local(n, t, wp.where(side == 0, pressing.patches.arm_a[k], pressing.patches.arm_b[k]))
             arm = wp.skew(r)
-            inverse = share * (wp.transpose(axes) * (pressing.weights.inverse_inertia[i] * axes))
-            turned = inverse * arm
-            give += wp.diag(vec3(mass, mass, mass)) + wp.transpose(arm) * turned
-            lean += turned
-            turn += inverse
+            inverse = pressing.weights.inverse_inertia[i]
+            if is_alike(bodies, i):
+                ease = share * inverse[0, 0]
+                all_ways = mass + ease * wp.dot(r, r)
+                give += wp.diag(vec3(all_ways, all_ways, all_ways)) - wp.outer(ease * r, r)
+                lean += ease * arm
+                turn += wp.diag(vec3(ease, ease, ease))
+            else:
+                inverse = share * (wp.transpose(axes) * (inverse * axes))
+                turned = inverse * arm
+                give += wp.diag(vec3(mass, mass, mass)) + wp.transpose(arm) * turned
+                lean += turned
+                turn += inverse
     keep_blocks(pressing.patches, give, lean, turn, k, to)
 
 
