@@ -165,7 +165,7 @@ def test_a_heap_keeps_its_cubes_apart_and_gains_no_energy():
 
 @pytest.mark.parametrize("every", [2, 3, 5])
 @pytest.mark.parametrize("late", [0.0, 0.2, 0.4, 0.6, 0.8])
-def test_what_is_thrown_at_a_wall_sinks_in_no_farther_than_was_not_foreseen(every, late):
+def test_what_is_thrown_at_a_wall_stops_at_it(every, late):
     fast, h = 5.0, 1e-3
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_static(rb.Plane(normal=(-1, 0, 0)), name="wall")
@@ -176,7 +176,7 @@ def test_what_is_thrown_at_a_wall_sinks_in_no_farther_than_was_not_foreseen(ever
     for _ in range(12 + 2 * every):
         sim.step()
         deep = max(deep, sim["cube"].position[0] + 0.5 * EDGE)
-    assert deep <= 0.5 * (every - 1) * fast * h + DISTANCE
+    assert deep <= 0.1 * DISTANCE
     assert sim["cube"].velocity[0] <= 1e-9
 
 

@@ -35,7 +35,7 @@ class Outlook:
     """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are known.
 
     ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m];
-    ``steps`` for how many steps velocities are taken to stay.
+    ``steps`` for how many steps velocities are taken to stay, ``struck`` for how many those after a blow.
     """
 
     bodies: Bodies
@@ -48,6 +48,7 @@ class Outlook:
     gap: real
     unit: real
     steps: real
+    struck: real
 
 
 @wp.func
@@ -112,7 +113,7 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         b = outlook.memory.collider[k]
         body = outlook.colliders.body[a]
         other = outlook.colliders.body[b]
-        h = real(outlook.clock.time_step[outlook.colliders.world[a]])
+        h = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]])
         u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
         w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
         far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))

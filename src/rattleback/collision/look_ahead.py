@@ -13,9 +13,9 @@ class k; that of what moves and touches is one at least, as regions that lie ahe
 sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
 found before it came that near, and a heap at rest has the contacts it would have without.
 
-Where contacts are found after every n-th step only, h is n steps for velocities, and one for blows and jolts: to see
-those n steps ahead, too, would list half as many points again that are not met. What is struck between may overlap what
-it was far from by n − 1 steps of the way that the blow gives it, until that is found.
+Where contacts are found after every n-th step only, h is n steps for velocities, and half of n + 1 for blows and jolts,
+which come somewhere between. What is struck may overlap what it was far from by as many steps of its way, until that is
+found; and what passes an edge meanwhile is held by it, or not, as it was.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -183,14 +183,14 @@ class LookAhead:
         self.outlook.bodies, self.outlook.colliders, self.outlook.places = geometry.bodies, geometry.colliders, places
         self.outlook.motion, self.outlook.clock = motion, clock
         self.outlook.gap, self.outlook.unit = distance, distance or unit
-        self.outlook.steps = 1.0
+        self.outlook.steps = self.outlook.struck = 1.0
         self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count, "one": 1}, geometry.device)
         self.outlook.prospects = self.prospects
         self.geometry, self._meshes = geometry, int(MESH) in geometry.kinds
 
     def foresee(self, every: int) -> None:
         """Look so far ahead as contacts that are found after every so many steps need."""
-        self.outlook.steps = float(every)
+        self.outlook.steps, self.outlook.struck = float(every), 0.5 * (every + 1)
 
     def remember(self, memory: ContactMemory) -> None:
         """Use this memory and new lists from now on; then record again."""
