@@ -221,3 +221,17 @@ def test_what_rests_has_nothing_ahead():
         found[every] = sim.contacts
     np.testing.assert_array_equal(found[1].feature, found[3].feature)
     np.testing.assert_allclose(found[1].point, found[3].point, atol=1e-9)
+
+
+def test_each_device_carries_contacts_to_where_they_would_be_found(device):
+    rng, scene = np.random.default_rng(3), rb.Scene(gravity=(0, 0, 0))
+    scene.add_static(rb.Plane(), name="ground")
+    for k in range(40):
+        place = (1.5 * SIDE * (k % 8), 1.5 * SIDE * (k // 8), 0.5 * SIDE)
+        add_cube(scene, f"cube_{k}", place, velocity=rng.normal(size=3), angular_velocity=rng.normal(size=3))
+    carried, found = finding(scene, 5, device=device), finding(scene, 1, device=device)
+    for sim in (carried, found):
+        sim.step(4)
+    assert len(carried.contacts) == len(found.contacts) == 160
+    np.testing.assert_allclose(carried.contacts.separation, found.contacts.separation, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(carried.contacts.point, found.contacts.point, rtol=0, atol=1e-12)

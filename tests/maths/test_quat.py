@@ -278,3 +278,11 @@ def test_a_small_turn_is_the_rotation_vector_but_for_the_cube_of_its_angle(sign)
     wp.launch(write_small_turn, 50, inputs=[*given, turn], device="cpu")
     angle = np.linalg.norm(wanted, axis=1, keepdims=True)
     assert np.all(np.abs(turn.numpy() - wanted) <= angle**3 / 24.0 + 1e-15)
+
+
+def test_from_an_orientation_to_itself_there_is_no_turn_to_the_bit(device):
+    poses = np.random.default_rng(5).normal(size=(1000, 4))
+    poses = wp.array(poses / np.linalg.norm(poses, axis=1)[:, None], dtype=quat, device=device)
+    turn = wp.full(1000, vec3(1.0), dtype=vec3, device=device)
+    wp.launch(write_small_turn, 1000, inputs=[poses, poses, turn], device=device)
+    np.testing.assert_array_equal(turn.numpy(), 0.0)

@@ -150,15 +150,15 @@ def pile(seed, count=12):
 
 @by_each_method
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
-def test_steps_one_by_one_and_copied_states_have_the_same_bits():
-    many, single = (rb.Simulation(pile(1), time_step=0.004) for _ in range(2))
+def test_steps_one_by_one_and_copied_states_have_the_same_bits(device):
+    many, single = (rb.Simulation(pile(1), time_step=0.004, device=device) for _ in range(2))
     many.step(300)
     for _ in range(300):
         single.step()
     assert many.hash() == single.hash()
     middle = many.state.copy()
     many.step(200)
-    other = rb.Simulation(pile(1), time_step=0.004)
+    other = rb.Simulation(pile(1), time_step=0.004, device=device)
     other.state = middle
     other.step(200)
     assert other.hash() == many.hash()

@@ -46,6 +46,22 @@ def test_a_body_that_bounces_reaches_the_part_of_its_height_that_restitution_lea
     assert top - 0.5 == pytest.approx(0.64, abs=0.01)
 
 
+def test_each_device_brakes_a_cube_and_lets_a_tower_stand(device):
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))
+    rough = rb.Material(friction=0.4)
+    for k in range(5):
+        scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=(0, 0, 0.5 + k), name=f"cube_{k}", material=rough)
+    place = {"position": (5, 0, 0.5), "velocity": (2.0, 0, 0)}
+    scene.add_body(rb.Box(1, 1, 1), mass=1.0, name="slider", material=rough, **place)
+    sim = rb.Simulation(scene, time_step=0.002, contacts="time_stepping", device=device, contact_every=2)
+    sim.run(1.0)
+    for k in range(5):
+        np.testing.assert_allclose(sim[f"cube_{k}"].position, (0, 0, 0.5 + k), rtol=0, atol=1e-4)
+        np.testing.assert_allclose(sim[f"cube_{k}"].velocity, 0.0, rtol=0, atol=2e-3)
+    assert sim["slider"].position[0] - 5 == pytest.approx(2.0**2 / (2 * 0.4 * G), abs=1e-3)
+
+
 def test_a_ball_in_a_wedge_comes_to_rest_and_presses_both_sides_alike():
     scene, smooth = rb.Scene(), rb.Material(friction=0.0)
     for side in (1.0, -1.0):

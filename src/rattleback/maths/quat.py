@@ -70,6 +70,9 @@ def rotation_vector_from_quat(q: quat) -> vec3:
 @wp.func
 def small_turn(before: quat, after: quat) -> vec3:
     """Rotation vector of the turn from one orientation to another, but for the cube of its angle, without a sine."""
+    # Multiplied and added at once, as on CUDA, what should cancel leaves its rounding.
+    if before == after:
+        return vec3()
     d = after * wp.quat_inverse(before)
     return wp.where(d[3] < real(0.0), real(-2.0), real(2.0)) * vec3(d[0], d[1], d[2])
 

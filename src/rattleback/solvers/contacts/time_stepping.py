@@ -69,9 +69,13 @@ def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Cl
             half = HALF * h * pressing.points.force[c]
             grown = wp.min(p[0], half[0] + HALF * more)
             kept = wp.min(p[0], half[0])
-            pressing.points.impulse[c] = part(kept, half[0]) * half
             pressing.points.force[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
-            pressing.points.sticks[c] = wp.where(sticks(p, pressing.patches.grip[k]), 1, 0)
+            # What slides rubs as it did just now; what sticks as its load has it, which does not swing.
+            pressing.points.impulse[c] = part(kept, p[0]) * p
+            pressing.points.sticks[c] = 0
+            if sticks(p, pressing.patches.grip[k]):
+                pressing.points.impulse[c] = part(kept, half[0]) * half
+                pressing.points.sticks[c] = 1
             all_pushed += p[0]
             all_kept += kept
         pressing.patches.couple[k] = part(all_kept, all_pushed) * pressing.patches.couple[k]
