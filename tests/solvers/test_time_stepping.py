@@ -46,6 +46,20 @@ def test_a_body_that_bounces_reaches_the_part_of_its_height_that_restitution_lea
     assert top - 0.5 == pytest.approx(0.64, abs=0.01)
 
 
+def test_what_slides_is_braked_from_the_step_on_in_which_it_gets_its_friction():
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))
+    place = {"position": (0, 0, 0.5), "velocity": (8.0, 0, 0)}
+    scene.add_body(rb.Box(1, 1, 1), mass=1.0, name="body", material=rb.Material(friction=0.0), **place)
+    sim = rb.Simulation(scene, time_step=0.002, contacts="time_stepping", contact_velocity_tolerance=1e-6)
+    sim.step(50)
+    begin = sim["body"].position[0]
+    sim["body"].material = rb.Material(friction=0.5)
+    sim.run(2.0)
+    assert sim["body"].position[0] - begin == pytest.approx(8.0**2 / (2 * 0.5 * G), abs=2e-5)
+    np.testing.assert_allclose(sim["body"].velocity, 0.0, rtol=0, atol=1e-6)
+
+
 def test_each_device_brakes_a_cube_and_lets_a_tower_stand(device):
     scene = rb.Scene()
     scene.add_static(rb.Plane(), material=rb.Material(friction=0.0))

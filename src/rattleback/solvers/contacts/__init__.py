@@ -4,7 +4,7 @@
 |---|---|
 | ``impulse`` (default) | block Gauss–Seidel over patches of contacts, warm-started, with restitution and friction |
 | ``shock`` | the same with few sweeps, then from the ground up with all below standing still |
-| ``time_stepping`` | the same solved once a step, not at either end of it: about half the cost where much moves |
+| ``time_stepping`` | the same, solved once a step and not at either end of it: cheaper where much moves |
 | ``detect`` | contacts are found and nothing is done about them |
 | ``none`` | contacts are not even found |
 """

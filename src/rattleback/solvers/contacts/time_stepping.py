@@ -16,9 +16,10 @@ off at the end of the last step. Were F all of 2 p / h, the next end would be of
 it is the mean of that and what it was. F grows in a step at most by what changes a velocity by the speed from which
 bodies rebound: what is more was a blow, and does not go on.
 
-Cost: half of the sweeps of impulses, and a third less in all where much moves. Use it there, and with short steps. At
-the end of a step no sweeps make velocities fit: they do where loads stay what they were. Few sweeps leave overlaps, and
-to move bodies apart lifts them. Where a joint holds anything that touches, both ends are solved, as by impulses.
+Cost: half of the sweeps of impulses, and a fifth to a quarter less in all where much moves. Use it there, and with
+short steps. At the end of a step no sweeps make velocities fit: they do where loads stay what they were. Few sweeps
+leave overlaps, and to move bodies apart lifts them. Where a joint holds anything that touches, both ends are solved, as
+by impulses.
 
 Reference: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Stewart, Trinkle (1996), An
 implicit time-stepping scheme; the halves are derived here.
