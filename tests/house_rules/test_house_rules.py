@@ -339,3 +339,11 @@ def test_a_path_that_is_gone_is_found_and_units_are_not_paths(tmp_path):
         "`src/gone.py` `core/gone.py` `tests/conftest.py` `core/errors.py` `m/s` `out/x.csv` `src/<name>.py`"
     )
     assert [line.split()[-1] for line in lost_paths(path)] == ["src/gone.py", "core/gone.py"]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/api").glob("*.md")), ids=lambda page: page.stem)
+def test_every_module_of_a_room_is_on_its_page(page: Path) -> None:
+    room = PACKAGE / page.stem
+    parts = [path.relative_to(PACKAGE).with_suffix("").parts for path in room.rglob("*.py") if path.stem != "__init__"]
+    listed = set(re.findall(r"automodule:: rattleback\.(\S+)", page.read_text(encoding="utf-8")))
+    assert {".".join(part) for part in parts} - listed == set()
