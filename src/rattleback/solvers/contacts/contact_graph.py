@@ -154,6 +154,13 @@ def find_places(contacts: Contacts, graph: Graph) -> None:
         graph.slot[level + 1] = graph.slot[level + 1] + graph.slot[level]
 
 
+@wp.func
+def find_rider(graph: Graph, a: int, b: int) -> int:
+    """Which of two bodies that touch stands on the other, one level higher; -1 where neither does."""
+    higher = graph.level[a] - graph.level[b]
+    return wp.where(higher == 1, a, wp.where(higher == -1, b, -1))
+
+
 @kernel
 def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Patches) -> None:
     """Lay the patches out by level, those of one level in the order of the contacts, on one thread."""
@@ -169,9 +176,12 @@ def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Pat
         patches.contact[place] = c
         patches.first[place] = graph.slot[level]
         patches.count[place] = size
-        patches.body_a[place] = contacts.body_a[c]
-        patches.body_b[place] = contacts.body_b[c]
-        patches.world[place] = bodies.world[contacts.body_a[c]]
+        a = contacts.body_a[c]
+        b = contacts.body_b[c]
+        patches.body_a[place] = a
+        patches.body_b[place] = b
+        patches.rider[place] = find_rider(graph, a, b)
+        patches.world[place] = bodies.world[a]
         graph.place[level] = place + 1
         graph.slot[level] = graph.slot[level] + size
     # Each level now points to the end of itself: to the beginning of the next.

@@ -175,7 +175,7 @@ class Impacts:
             return
         if self.in_order and correct is None and not self.together:
             ends = (self.ground.limits.speed, MOST_SWEEPS, BUDGET)
-            program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding)
+            program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding, 0)
             program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
         else:
             # Joints move bodies between sweeps: no patch is quiet then.
@@ -206,7 +206,7 @@ class Impacts:
         # Few patches alone need few sweeps, and conjugate directions look at all patches. What joints do in between is
         # not what they count on.
         conjugate = self.together and correct is None
-        program.launch(begin_rounds, sweeper.worlds, rounds, wanted)
+        program.launch(begin_rounds, sweeper.worlds, rounds, wanted, 0)
         if correct is not None:
             # Sweeps answer to what points push only where joints fit at their beginning.
             correct()

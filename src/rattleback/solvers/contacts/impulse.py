@@ -242,7 +242,7 @@ class ContactImpulses:
         """Record what moves overlapping bodies apart at the end of the step."""
         bench, program = self.bench, self.bench.program
         flags = (self.overlapping, self.any_overlapping)
-        bench.share_bodies(projection.begin_projection, self.shift, *flags)
+        bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
         bench.share_bodies(resting.find_ways, self.flights)
         self._for_patches(projection.measure_overlap, *given, *flags)
@@ -250,7 +250,7 @@ class ContactImpulses:
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
                 near = NEAR * self.limits.depth
-                self.sweeper.sweep(self.shift, near, PROJECTIONS, self.overlapping, finish=False)
+                self.sweeper.sweep_marked(self.shift, near, PROJECTIONS, self.overlapping)
                 bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
             if joints is not None:
                 with program.when(self.footing.jointed):

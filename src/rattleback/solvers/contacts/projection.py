@@ -8,6 +8,7 @@ is beyond the tolerance is put right in the step, by the arithmetic of impulses 
 Fast corrections would lift bodies as fast as they sink and so feed energy to a pile; slow ones let it come to rest. One
 sweep does for overlaps near the tolerance. Wedged bodies, as in the mouth of a funnel, are moved apart by it only for
 their neighbours to push them back, and sink deeper; so it goes on while it moves them by more than the tolerance.
+Patches whose points are all above their goals are marked as swept: they want nothing until a neighbour is moved.
 
 Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stabilisation.
 """
@@ -20,7 +21,7 @@ from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing, local
+from rattleback.solvers.contacts.patch import Pressing, Weights, local
 from rattleback.solvers.contacts.resting import Footing, Ways, way_of
 
 # Friction of a patch that sticks while it is moved back.
@@ -29,10 +30,11 @@ STUCK = wp.constant(real(1e9))
 
 @kernel
 def begin_projection(
-    bodies: Bodies, shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32], lanes: int
+    bodies: Bodies, weights: Weights, shift: Motion, wanted: wp.array[wp.int32], flag: wp.array[wp.int32], lanes: int
 ) -> None:
     """Nothing has been moved."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        weights.pushed[i] = 0
         shift.velocity[i] = vec3()
         shift.angular_velocity[i] = vec3()
     if wp.tid() == 0:
@@ -64,6 +66,7 @@ def measure_overlap(
         crept = vec3()
         sticks = bool(True)
         off = bool(False)
+        pressing.patches.swept[k] = 1
         for i in range(count):
             c = pressing.patches.first[k] + i
             place = pressing.points.place[c]
@@ -73,6 +76,8 @@ def measure_overlap(
             if gap < -limits.depth:
                 off = True
                 goal = wp.min(gap + limits.share * (goal - gap), before + limits.recovery * h)
+            if gap < goal:
+                pressing.patches.swept[k] = 0
             pressing.points.place[c] = vec3(place[0], place[1], gap - goal)
             pressing.points.impulse[c] = vec3()
             sticks = sticks and pressing.points.sticks[c] == 1

@@ -24,8 +24,9 @@ from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
 from rattleback.solvers.contacts.sweep import THERE_AND_BACK, push_patch, solve_patch
 
-# Part of the tolerance up to which a change does not matter to neighbours.
+# Part of the tolerance up to which a change does not matter to neighbours, where sweeps go on and where they are few.
 LITTLE = wp.constant(real(0.01))
+COARSE = wp.constant(real(0.1))
 # Part of the fastest velocity of a world that sweeps go on to, and the part of the tolerance below which they do not.
 CALM = wp.constant(real(0.01))
 FINEST = wp.constant(real(0.03))
@@ -56,8 +57,8 @@ class Rounds:
 
 
 @kernel
-def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
-    """All worlds that want it are to be swept."""
+def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32], marked: int) -> None:
+    """All worlds that want it are to be swept: all their patches at first, or those that are not marked as swept."""
     w = wp.tid()
     rounds.busy[w] = wanted[w]
     rounds.sweeps[w] = 0
@@ -66,7 +67,7 @@ def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
     rounds.beginning[w] = real(0.0)
     rounds.aim[w] = ANY
     rounds.any_busy[0] = 1
-    rounds.turn[0] = 0
+    rounds.turn[0] = marked
 
 
 @kernel
@@ -200,13 +201,19 @@ def is_quiet(pressing: Pressing, k: int) -> bool:
 
 
 @wp.func
+def little(rounds: Rounds, w: int, tolerance: real, way: int) -> real:
+    """The change of a velocity that does not matter to neighbours of a patch whose points are taken this way."""
+    return wp.where(way == THERE_AND_BACK, LITTLE, COARSE) * goal(rounds, w, tolerance)
+
+
+@wp.func
 def sweep_patch(
-    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, little: real, way: int
+    bodies: Bodies, pressing: Pressing, motion: Motion, k: int, turn: int, small: real, way: int
 ) -> tuple[real, real]:
     """Solve a patch; returns its residual along the normal and across."""
     along, across = solve_patch(bodies, pressing, motion, k, way)
     pressing.patches.swept[k] = turn
-    if along > little or across > little:
+    if along > small or across > small:
         note_push(bodies, pressing, pressing.patches.body_a[k], turn)
         note_push(bodies, pressing, pressing.patches.body_b[k], turn)
     return along, across
@@ -246,8 +253,9 @@ def sweep_in_order(
     for k in range(graph.total[0]):
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-            little = LITTLE * goal(rounds, w, tolerance)
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, way))
+            taken = manner(rounds, w, tolerance, way)
+            small = little(rounds, w, tolerance, taken)
+            along, across = sweep_patch(bodies, pressing, motion, k, turn, small, taken)
             note_residual(rounds, w, along, across)
             if pressing.patches.jointed[k] == 1:
                 rounds.jointed[w] = wp.max(rounds.jointed[w], wp.max(along, across))
@@ -266,8 +274,8 @@ def sweep_back(
         k = count - 1 - i
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1 and not is_quiet(pressing, k):
-            little = LITTLE * goal(rounds, w, tolerance)
-            sweep_patch(bodies, pressing, motion, k, turn, little, manner(rounds, w, tolerance, way))
+            taken = manner(rounds, w, tolerance, way)
+            sweep_patch(bodies, pressing, motion, k, turn, little(rounds, w, tolerance, taken), taken)
 
 
 @kernel

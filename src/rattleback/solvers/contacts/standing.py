@@ -17,6 +17,7 @@ Cost: about that of two sweeps over what moves a little and all that carries it;
 wherever things lie on each other; it does nothing for what moves.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.resting import Flights
 from rattleback.solvers.contacts.support import (
+    Pace,
     Standing,
     arm,
     ask,
@@ -238,7 +240,9 @@ class Ground:
     """
 
     def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
-        self.bench, self.pressing, self.graph, self.speed = bench, pressing, graph, speed
+        self.bench, self.pressing, self.graph, self.pace = bench, pressing, graph, Pace()
+        self.pace.speed, self.pace.gravity = speed, math.hypot(*bench.model.scene.gravity)
+        self.pace.clock = bench.state.clock
         counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse), "flags": 1}
         self.standing = arrays.allocate(Standing, counts, bench.model.device)
         self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
@@ -262,9 +266,9 @@ class Ground:
     def stay(self, flights: Flights) -> None:
         """Record that bodies that stand do not move over the predicted step."""
         if self.bench.model.device.is_cpu:
-            self._stand(lose_way, flights.start, flights.ways, self.bench.state.clock)
+            self._stand(lose_way, flights.start, flights.ways)
 
-    def _stand(self, lose: Any, motion: Motion, *what: Any) -> None:
+    def _stand(self, lose: Any, motion: Motion, what: Any) -> None:
         program, bodies = self.bench.program, self.bench.model.bodies
-        program.share(lose, self.bench.model.count, bodies, *what, self.standing, self.speed)
-        program.launch(stand, 1, bodies, self.pressing, self.graph, self.standing, motion, self.speed)
+        program.share(lose, self.bench.model.count, bodies, what, self.standing, self.pace)
+        program.launch(stand, 1, bodies, self.pressing, self.graph, self.standing, motion, self.pace.speed)

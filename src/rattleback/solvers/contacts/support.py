@@ -3,7 +3,7 @@
     Σ F_c (r² 1 − r rᵀ) about q   with   q = Σ F_c r / Σ F_c
 
 F_c what a point pushes with, r from the centre of mass of the body it carries. At rest nearly everybody has nothing to
-lose but rounding. Only who has more is asked, and who carries somebody who is:
+lose but rounding. Only who has more is asked, and who carries somebody who is; who is fast is not:
 
     what every body is to lose, and whether that is more than rounding
     from the top down: list the patches below those who are asked; whom they push down on is asked as well
@@ -29,6 +29,8 @@ BASE = wp.constant(real(0.1))
 UNLOADED = wp.constant(real(1e-9))
 # Part of the tolerance up to which a velocity is rounding, and nobody has to lose it.
 STILL = wp.constant(real(262144.0 * epsilon))
+# Times the tolerance, and what gravity does in a step, from which a velocity is too fast for anybody who stands.
+FAST = wp.constant(real(10.0))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
 # Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
@@ -62,43 +64,45 @@ class Standing:
     members: wp.int32 = field("1", "their number", axis="flags")
 
 
+@wp.struct
+class Pace:
+    """What says how fast bodies are: the tolerance of velocities [m/s], gravity [m/s²], and how long steps are."""
+
+    speed: real
+    gravity: real
+    clock: Clock
+
+
 @wp.func
-def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, speed: real) -> None:
-    """Note what a body is to lose, and whether that is more than rounding."""
+def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pace) -> None:
+    """Note what a body is to lose, and whether that is more than rounding and not too much."""
     standing.velocity[i] = v
     standing.turning[i] = w
     mass = bodies.mass[i]
     moments = bodies.moments[i]
-    still = STILL * speed
+    still = STILL * pace.speed
+    fast = FAST * wp.max(pace.speed, pace.gravity * real(pace.clock.time_step[bodies.world[i]]))
     wide = moments[0] + moments[1] + moments[2]
-    moves = mass * wp.dot(v, v) + wide * wp.dot(w, w) > mass * still * still
+    energy = mass * wp.dot(v, v) + wide * wp.dot(w, w)
+    moves = energy > mass * still * still
     static = bodies.inverse_mass[i] == real(0.0)
-    standing.asked[i] = wp.where(moves and not static, 1, 0)
+    standing.asked[i] = wp.where(moves and energy < mass * fast * fast and not static, 1, 0)
     standing.stands[i] = wp.where(static or (standing.alone[i] == 1 and not moves), 1, 0)
 
 
 @kernel
-def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing, speed: real, lanes: int) -> None:
+def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing, pace: Pace, lanes: int) -> None:
     """At the end of a step bodies that stand lose their velocities."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        lose(bodies, standing, i, motion.velocity[i], motion.angular_velocity[i], speed)
+        lose(bodies, standing, i, motion.velocity[i], motion.angular_velocity[i], pace)
 
 
 @kernel
-def lose_way(bodies: Bodies, ways: Ways, clock: Clock, standing: Standing, speed: real, lanes: int) -> None:
+def lose_way(bodies: Bodies, ways: Ways, standing: Standing, pace: Pace, lanes: int) -> None:
     """At its start they lose what makes them move over it."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-        lose(bodies, standing, i, rate * ways.way[i], rate * ways.turn[i], speed)
-
-
-@wp.func
-def find_rider(pressing: Pressing, graph: Graph, k: int) -> int:
-    """The body of a patch that stands on the other, one level higher; -1 where neither does."""
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    higher = graph.level[a] - graph.level[b]
-    return wp.where(higher == 1, a, wp.where(higher == -1, b, -1))
+        rate = real(1.0) / real(pace.clock.time_step[bodies.world[i]])
+        lose(bodies, standing, i, rate * ways.way[i], rate * ways.turn[i], pace)
 
 
 @wp.func
@@ -175,9 +179,8 @@ def ask(pressing: Pressing, graph: Graph, standing: Standing) -> int:
     listed = int(0)
     for down in range(count):
         k = count - 1 - down
-        i = find_rider(pressing, graph, k)
+        i = pressing.patches.rider[k]
         if i >= 0 and standing.asked[i] == 1:
-            pressing.patches.rider[k] = i
             standing.asked[lower(pressing, k, i)] = 1
             standing.listed[listed] = k
             listed += 1

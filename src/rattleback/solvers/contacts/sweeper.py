@@ -102,7 +102,7 @@ class Sweeper:
             joints()
             program.launch(judge_exchange, self.worlds, rounds, tolerance, most)
 
-    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None, finish: bool = True) -> None:
+    def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None) -> None:
         """Record sweeps over a motion until the residual is within a tolerance.
 
         Args:
@@ -110,24 +110,31 @@ class Sweeper:
             tolerance: Largest residual [m/s].
             most: Most sweeps.
             wanted: 1 for every world that is to be swept; None for all.
-            finish: Whether what is left is eased, or propagated as a shock.
         """
         program, rounds = self.program, self.rounds
-        finish = finish and most > 1
         wanted = self.everywhere if wanted is None else wanted
-        plain = self.plain(most)
-        self.begin(tolerance, wanted, finish)
-        with program.loop(rounds.any_busy, may_stop=True):
-            self.sweep_once(motion, tolerance, most)
-            program.launch(judge_plain, self.worlds, rounds, tolerance, *plain)
-        if plain[1] < most - 1:
+        self.begin(tolerance, wanted, most > 1)
+        self._sweep_plainly(motion, tolerance, most)
+        if self.plain(most)[1] < most - 1:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance, most)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
-        if self.easer is not None and finish:
+        if self.easer is not None and most > 1:
             self.easer.ease_left(motion, wanted, tolerance)
-        if self.shocks and finish:
+        if self.shocks and most > 1:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
+
+    def sweep_marked(self, motion: Motion, tolerance: float, most: int, wanted: Any) -> None:
+        """Record a few plain sweeps over the patches that are not marked as swept, and over those next to them.
+
+        Args:
+            motion: Whose velocities are corrected, those of bodies that nobody has pushed yet.
+            tolerance: Largest residual [m/s].
+            most: Most sweeps.
+            wanted: 1 for every world that is to be swept.
+        """
+        self.program.launch(begin_rounds, self.worlds, self.rounds, wanted, 1)
+        self._sweep_plainly(motion, tolerance, most)
 
     def plain(self, most: int) -> tuple[int, int]:
         """Sweeps of ``most`` that come before conjugate directions, and those where these come early."""
@@ -141,7 +148,7 @@ class Sweeper:
             wanted: 1 for every world that is to be swept.
             calms: Whether worlds in which hardly anything moves are swept to a finer one.
         """
-        self.program.launch(begin_rounds, self.worlds, self.rounds, wanted)
+        self.program.launch(begin_rounds, self.worlds, self.rounds, wanted, 0)
         if calms and self.state is not None:
             self.program.launch(find_aims, 1, self.bodies, self.state, self.rounds, tolerance)
 
@@ -156,6 +163,11 @@ class Sweeper:
     def sweep_back(self, motion: Motion, tolerance: float, most: int) -> None:
         """Record one of them the other way, on one thread."""
         self._in_order(sweep_back, motion, tolerance, BACK if most <= FEW else THERE_AND_BACK)
+
+    def _sweep_plainly(self, motion: Motion, tolerance: float, most: int) -> None:
+        with self.program.loop(self.rounds.any_busy, may_stop=True):
+            self.sweep_once(motion, tolerance, most)
+            self.program.launch(judge_plain, self.worlds, self.rounds, tolerance, *self.plain(most))
 
     def _in_order(self, kernel: Any, motion: Motion, tolerance: float, way: Any) -> None:
         given = (self.bodies, self.pressing, self.graph, motion, self.rounds)
