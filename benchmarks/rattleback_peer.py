@@ -41,7 +41,7 @@ def touching(scene: Any) -> Any:
     name = scene.name
     own = cradle(int(name.removeprefix("cradle"))) if name.startswith("cradle") else WITH_CONTACTS[name]()
     preset, method = (os.environ.get(f"RATTLEBACK_{what}") for what in ("PRESET", "CONTACTS"))
-    sim = rb.Simulation(own, time_step=scene.h, preset=preset or "balanced", **TOLERANCES.get(name, {}))
+    sim = rb.Simulation(own, time_step=scene.h, preset=preset or "balanced", warn=False, **TOLERANCES.get(name, {}))
     if method:
         sim.use(contacts=method)
     if sweeps := os.environ.get("RATTLEBACK_SWEEPS"):

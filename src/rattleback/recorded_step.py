@@ -48,6 +48,7 @@ class RecordedStep:
         held = bool(self.model.scene.joints)
         self.bench = self._make_bench(held or (methods.resolves and self._can_meet), old)
         self.program = self.bench.program
+        self._clear_worst = glance.clearing(*(array for _, array in arrays.each(self.bench.worst)))
         self.preview = self._make_preview() if held else None
         met = self._can_meet or not methods.resolves
         self.contacts = self._make_contacts(old) if met else None
@@ -118,7 +119,7 @@ class RecordedStep:
         for part in (self.preview, self.impulses):
             if part is not None:
                 part.forget()
-        glance.clear(*(array for _, array in arrays.each(self.bench.worst)))
+        self._clear_worst()
 
     def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
         model, device = self.model, self.model.device

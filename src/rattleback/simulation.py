@@ -336,7 +336,7 @@ class Simulation:
 
     def _end(self) -> None:
         """Say so when a step of the call did not meet its tolerance."""
-        if not self._step.fell_short or (report := self.report).converged:
+        if not (self.strict or self.warn) or not self._step.fell_short or (report := self.report).converged:
             return
         if self.strict:
             raise NotConverged(report.reason)

@@ -31,5 +31,9 @@ def test_an_entry_that_is_set_is_seen(device, values):
 def test_all_entries_are_cleared(device):
     full = [wp.full(count, 3.5, dtype=dtype, device=device) for count, dtype in ((4, wp.float64), (3, wp.vec3d))]
     empty = wp.zeros(0, dtype=wp.int32, device=device)
-    glance.clear(*full, empty)
-    assert not any(array.numpy().any() for array in full)
+    clear = glance.clearing(*full, empty)
+    for _ in range(2):
+        clear()
+        assert not any(array.numpy().any() for array in full)
+        for array in full:
+            array.fill_(2.0)

@@ -17,8 +17,9 @@ again with all bodies at their anchors, which stay where they are, and goes on b
 anchors follow, and contacts are those of the new poses at once.
 
 Limits: what comes near between is not seen before contacts are found again, see ``look_ahead``. Normals of two solids
-whose features change are off by how far they turn against each other, separations by that times how far they slip.
-Cylinders, cones and ellipsoids that roll by an angle φ are off by ½ r φ².
+whose features change are off by how far they turn against each other, separations by that times how far they slip;
+pairs that have gone far against each other are found anew where they are, see ``renew``. Cylinders, cones and
+ellipsoids that roll by an angle φ are off by ½ r φ².
 
 Cost: 25 ns a contact; nothing where both bodies rest, or are at their anchors when contacts were found.
 
@@ -34,6 +35,7 @@ from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.gather import Gathering
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.wanted import ALONE
+from rattleback.collision.place import pose
 from rattleback.collision.regions import CROSSING, OF_B, Regions
 from rattleback.collision.solid import BOX, HULL
 from rattleback.core import arrays
@@ -46,6 +48,8 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
 HALF = wp.constant(real(0.5))
+# Contact distances that the points of a contact may go against each other before their pair is found anew.
+FAR_APART = 2.0
 
 
 @group(axis="one")
@@ -68,7 +72,11 @@ class Rides:
 
 @wp.struct
 class Carriage:
-    """What is carried: the items that were looked at, their regions and their rows, and what they are of."""
+    """What is carried: the items that were looked at, their regions and their rows, and what they are of.
+
+    ``poses`` is where colliders are now, ``limit`` how far the points of a contact may go against each other [m];
+    ``near`` is 1 for every item whose points have not gone farther, and ``far`` where one has.
+    """
 
     items: Items
     regions: Regions
@@ -80,6 +88,10 @@ class Carriage:
     motion: Motion
     memory: ContactMemory
     contacts: Contacts
+    poses: Places
+    limit: real
+    near: wp.array[wp.int32]
+    far: wp.array[wp.int32]
 
 
 @kernel
@@ -121,6 +133,8 @@ def swing(t: vec3) -> mat33:
 def follow(carriage: Carriage, anew: int, lanes: int) -> None:
     """How far colliders have gone from their anchors; between, whether they rest since they were seen last."""
     places = carriage.places
+    if wp.tid() == 0:
+        carriage.far[0] = 0
     for i in range(wp.tid(), carriage.colliders.body.shape[0], lanes):
         body = carriage.colliders.body[i]
         x = carriage.motion.position[body]
@@ -134,6 +148,7 @@ def follow(carriage: Carriage, anew: int, lanes: int) -> None:
         carriage.rides.way[i] = way
         carriage.rides.swing[i] = swing(turn)
         carriage.rides.away[i] = wp.where(way == vec3() and turn == vec3(), 0, 1)
+        pose(carriage.colliders, carriage.motion, carriage.poses, i)
 
 
 @wp.func
@@ -164,8 +179,11 @@ def share_of_a(feature: int, normal_of: int, a: int) -> real:
 
 
 @wp.func
-def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> None:
-    """Rewrite the contacts of an item from its region, with its bodies where they are now."""
+def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> real:
+    """Rewrite the contacts of an item from its region, with its bodies where they are now.
+
+    Returns the square of how far the points of a contact have gone against each other, at most.
+    """
     a = carriage.items.a[m]
     b = carriage.items.b[m]
     way_a = carriage.rides.way[a]
@@ -186,6 +204,7 @@ def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> None:
     # How much of a gap along the normal is lost when that turns.
     lost = wp.dot(n, n0 - n)
     slot = m * carriage.most - begin
+    farthest = real(0.0)
     for c in range(begin, end):
         p = carriage.regions.point[slot + c]
         s = carriage.regions.separation[slot + c]
@@ -193,6 +212,7 @@ def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> None:
         down = HALF * s + shell_b
         of_b = way_b + M_b * (p - down * n0 - x_b)
         apart = way_a + M_a * (p + up * n0 - x_a) - of_b
+        farthest = wp.max(farthest, wp.dot(apart, apart))
         s += wp.dot(n, apart) + (up + down) * lost
         share = share_of_a(carriage.regions.feature[slot + c], normal_of, a)
         rest = real(1.0) - share
@@ -201,6 +221,7 @@ def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> None:
         carriage.contacts.normal[c] = n
         carriage.contacts.separation[c] = s
         carriage.contacts.point[c] = p + of_b + share * apart + before * (n0 - n) + (before - after) * n
+    return farthest
 
 
 @kernel
@@ -213,6 +234,7 @@ def carry(carriage: Carriage, anew: int, lanes: int) -> None:
     for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
         begin = carriage.start[m]
         end = wp.min(carriage.start[m + 1], contacts.part.shape[0])
+        carriage.near[m] = 1
         if begin >= end:
             continue
         a = carriage.items.a[m]
@@ -225,7 +247,10 @@ def carry(carriage: Carriage, anew: int, lanes: int) -> None:
                 contacts.previous[c] = c
                 contacts.rests[c] = rests
         if goes > 0:
-            carry_item(carriage, m, begin, end)
+            farthest = carry_item(carriage, m, begin, end)
+            if farthest > carriage.limit * carriage.limit and carriage.items.part[m] < 0:
+                carriage.near[m] = 0
+                carriage.far[0] = 1
 
 
 class Carrying:
@@ -237,9 +262,12 @@ class Carrying:
         every: After how many steps contacts are found.
         clock: Which step it is; None where nobody remembers contacts, so that they are always found where bodies are.
         phase: What is done about contacts now.
+        unit: Contact distance, or the usual one where that is zero [m].
     """
 
-    def __init__(self, gathering: Gathering, motion: Motion, every: int, clock: "Clock | None", phase: Phase) -> None:
+    def __init__(
+        self, gathering: Gathering, motion: Motion, every: int, clock: "Clock | None", phase: Phase, unit: float
+    ) -> None:
         self.every, self.clock, self.phase = every, clock, phase
         self.carriage = carriage = Carriage()
         carriage.items, carriage.regions = gathering.items, gathering.into.regions
@@ -247,6 +275,10 @@ class Carrying:
         carriage.colliders, carriage.places = gathering.placed.colliders, gathering.placed.places
         count, device = len(gathering.placed.places.way), gathering.start.device
         carriage.rides = arrays.allocate(Rides, {"colliders": count}, device)
+        carriage.poses = arrays.allocate(Places, {"colliders": count}, device)
+        carriage.near = wp.zeros(len(gathering.items.a), dtype=wp.int32, device=device)
+        carriage.far = wp.zeros(1, dtype=wp.int32, device=device)
+        carriage.limit = FAR_APART * unit
         carriage.motion, carriage.memory, carriage.contacts = motion, gathering.memory, gathering.contacts
 
     def record_held(self, program: Any) -> None:

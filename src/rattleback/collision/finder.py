@@ -37,6 +37,7 @@ from rattleback.collision.narrowphase.surface_normals import record_surface_norm
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.place import place
 from rattleback.collision.regions import Regions
+from rattleback.collision.renew import Renewing
 from rattleback.collision.solid import MESH
 from rattleback.collision.split import record_split
 from rattleback.collision.still import Sieve
@@ -92,10 +93,11 @@ class Finder:
             self.holder.contacts.pending.fill_(int(WRITTEN))
         usual = 1e-3 * _median_size(geometry)
         self.distance = usual if how.distance is None else float(how.distance)
+        self.unit = self.distance or usual
         room = room_before(geometry.count)
         self.room = {"pairs": room, "items": room, "contacts": room}
         self.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
-        self.look = None if ahead is None else LookAhead(geometry, self.places, motion, ahead, self.distance, usual)
+        self.look = None if ahead is None else LookAhead(geometry, self.places, motion, ahead, self.distance, self.unit)
         if self.look is not None:
             self.look.foresee(how.every)
         self.clock, self.phase = ahead, make_phase(geometry.device)
@@ -119,9 +121,20 @@ class Finder:
         if self.how.volumes:
             record_volumes(program, self.geometry, items, self.places, found, self.volumes)
         self.gathering.record(program)
-        if self.carrying is not None:
-            self.carrying.record(program, anew=True)
+        self.record_carried(program, anew=True)
         program.launch(raise_when_full, 1, self.contacts.needed, self.room["contacts"], stop)
+
+    def record_carried(self, program: Program, anew: bool) -> None:
+        """Record what puts contacts where their bodies are if they are found after every few steps only.
+
+        Args:
+            program: Where to record.
+            anew: Whether they have just been found.
+        """
+        if self.carrying is None:
+            return
+        self.carrying.record(program, anew)
+        self.renewing.record(program)
 
     def skip_still(self, still: Any) -> None:
         """Find no contacts between still colliders from now on; then record again.
@@ -277,8 +290,11 @@ class Finder:
         placed = PlacedColliders()
         placed.colliders, placed.places, placed.hulls = geometry.colliders, self.places, geometry.hulls
         self.gathering = Gathering(placed, self.pairs, self.items, into, self.contacts, memory)
-        given = (self.gathering, self.motion, self.how.every, self.clock, self.phase)
-        self.carrying = Carrying(*given) if self.how.every > 1 else None
+        self.carrying = None
+        if self.how.every > 1:
+            given = (self.gathering, self.motion, self.how.every, self.clock, self.phase, self.unit)
+            self.carrying = Carrying(*given)
+            self.renewing = Renewing(geometry, self.how.narrowphase, self.carrying.carriage, into)
 
 
 def _median_size(geometry: Geometry) -> float:

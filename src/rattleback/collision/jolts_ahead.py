@@ -65,7 +65,7 @@ def find_jolts(items: Items, found: Found, outlook: Outlook, lanes: int) -> None
         b = items.b[m]
         turn, closer = come_nearer(outlook, found, m, a, b)
         items.nearer[m] = real(2.0) * turn + closer
-        jolt = outlook.struck / outlook.steps * (turn + closer)
+        jolt = turn + closer
         if found.separation[m] < outlook.gap + items.nearer[m] and jolt > real(0.0):
             wp.atomic_max(outlook.prospects.jolt, a, share(outlook, a, b) * jolt)
             wp.atomic_max(outlook.prospects.jolt, b, share(outlook, b, a) * jolt)

@@ -13,9 +13,9 @@ class k; that of what moves and touches is one at least, as regions that lie ahe
 sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
 found before it came that near, and a heap at rest has the contacts it would have without.
 
-Where contacts are found after every n-th step only, h is n steps for velocities, and half of n + 1 for blows and jolts,
-which come somewhere between. What is struck may overlap what it was far from by as many steps of its way, until that is
-found; and what passes an edge meanwhile is held by it, or not, as it was.
+Where contacts are found after every n-th step only, h is n steps for velocities and jolts, and half of n + 1 for blows,
+which come somewhere between. What is struck more than twice over may overlap what it was far from by as many steps of
+its way, until that is found.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
 found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
@@ -173,7 +173,7 @@ class LookAhead:
         motion: How their bodies move.
         clock: How long the coming step is.
         distance: Contact distance [m].
-        unit: Contact distance where none was chosen [m].
+        unit: The same, or the usual one where that is zero [m].
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class LookAhead:
         self.outlook = Outlook()
         self.outlook.bodies, self.outlook.colliders, self.outlook.places = geometry.bodies, geometry.colliders, places
         self.outlook.motion, self.outlook.clock = motion, clock
-        self.outlook.gap, self.outlook.unit = distance, distance or unit
+        self.outlook.gap, self.outlook.unit = distance, unit
         self.outlook.steps = self.outlook.struck = 1.0
         self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count, "one": 1}, geometry.device)
         self.outlook.prospects = self.prospects

@@ -92,7 +92,7 @@ class ContactStages:
             self.finder.record(program, stop)
             self.record_fresh(program, stop)
         with program.when(phase.carried):
-            carrying.record(program, anew=False)
+            self.finder.record_carried(program, anew=False)
 
     def record_stale(self, program: "Program") -> None:
         """Record that contacts have to be found where they are wanted next, not carried along."""

@@ -5,10 +5,13 @@ takes seven. On CUDA they are copied.
 """
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import warp as wp
+
+from rattleback.core.node import together
 
 _C: dict[Any, Any] = {wp.int32: ctypes.c_int32, wp.int64: ctypes.c_int64, wp.float64: ctypes.c_double}
 
@@ -35,10 +38,15 @@ def any_set(array: Any) -> bool:
     return bool(array.numpy().any())
 
 
-def clear(*arrays: Any) -> None:
-    """Zero all entries of arrays."""
-    for array in arrays:
-        if array.device.is_cpu:
-            ctypes.memset(array.ptr, 0, array.capacity)
-        else:
-            array.zero_()
+def clearing(*arrays: Any) -> Callable[[], None]:
+    """A call that zeroes all entries of arrays, where they are; prepared once, it takes a CPU a few microseconds."""
+    if any(not array.device.is_cpu for array in arrays):
+        return together([array.zero_ for array in arrays])
+    spans = [(array.ptr, array.capacity) for array in arrays if array.size]
+
+    # The arrays must live as long as the call: they are held here.
+    def clear(_held: Any = arrays) -> None:
+        for address, size in spans:
+            ctypes.memset(address, 0, size)
+
+    return clear

@@ -76,12 +76,13 @@ class Preview:
         """What the joints do at once about a push from elsewhere."""
         return JointAnswer(self)
 
-    def forget(self) -> None:
-        """A call begins: the worst errors start anew."""
+    @cached_property
+    def forget(self) -> Callable[[], None]:
+        """To be called when a call begins: the worst errors start anew."""
         errors: Any = self.errors
         effort: Any = self.effort
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        glance.clear(*worst, effort.most_positions, effort.failed)
+        return glance.clearing(*worst, effort.most_positions, effort.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""

@@ -137,14 +137,21 @@ def find_regions(
             find_region(items, placed, found, wanted, regions, m)
 
 
-def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
-    """Record the launches that find the region of every item."""
+def record_regions_of_solids(
+    program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into"
+) -> None:
+    """Record the launches that find the region of every item, each on its own."""
     many, placed = len(items.a), PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     if BOX in geometry.kinds:
         program.share(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)
     if geometry.kinds != (BOX,):
         program.share(find_regions, many, items, placed, found, into.wanted(), into.regions)
+
+
+def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
+    """Record the launches that find the region of every item; those of a surface are thinned out together."""
+    record_regions_of_solids(program, geometry, items, places, found, into)
     if MESH in geometry.kinds:
         if into.look is not None:
             into.look.record_points(program, items, into.slots, into.regions)

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -135,7 +135,7 @@ class ContactImpulses:
         self.flights.start, self.flights.end, self.flights.ways = bench.start, bench.predicted, ways
         self.palette = None if model.device.is_cpu else self._make_palette(counts)
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
-        self.footing = Ground(bench, self.pressing, graph, limits.speed)
+        self.footing = Ground(bench, self.pressing, graph, limits)
         self._calm_sweeps()
         self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
         self.exchange: Exchange | None = None
@@ -301,9 +301,10 @@ class ContactImpulses:
         ends = (self.solved, self.impacts.collisions.left)
         record_errors(bench.program, bench.model.worlds, given, ends, self.limits)
 
-    def forget(self) -> None:
-        """A call begins: the worst errors start anew."""
-        glance.clear(*(array for _, array in arrays.each(self.errors)))
+    @cached_property
+    def forget(self) -> Callable[[], None]:
+        """To be called when a call begins: the worst errors start anew."""
+        return glance.clearing(*(array for _, array in arrays.each(self.errors)))
 
     def take_over(self, old: ContactImpulses) -> None:
         """Go on with what another one of the same model has seen."""

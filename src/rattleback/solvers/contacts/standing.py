@@ -32,7 +32,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, moment_at, world
-from rattleback.solvers.contacts.resting import Flights
+from rattleback.solvers.contacts.resting import ContactLimits, Flights
 from rattleback.solvers.contacts.support import (
     Pace,
     Standing,
@@ -236,13 +236,13 @@ class Ground:
         bench: What the step works on.
         pressing: The patches.
         graph: Their order.
-        speed: Tolerance of velocities [m/s].
+        limits: What contacts aim at.
     """
 
-    def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, speed: float) -> None:
+    def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, limits: ContactLimits) -> None:
         self.bench, self.pressing, self.graph, self.pace = bench, pressing, graph, Pace()
-        self.pace.speed, self.pace.gravity = speed, math.hypot(*bench.model.scene.gravity)
-        self.pace.clock = bench.state.clock
+        self.pace.speed, self.pace.rebound = limits.speed, limits.rebound
+        self.pace.gravity, self.pace.clock = math.hypot(*bench.model.scene.gravity), bench.state.clock
         counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse), "flags": 1}
         self.standing = arrays.allocate(Standing, counts, bench.model.device)
         self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))

@@ -30,7 +30,7 @@ UNLOADED = wp.constant(real(1e-9))
 # Part of the tolerance up to which a velocity is rounding, and nobody has to lose it.
 STILL = wp.constant(real(262144.0 * epsilon))
 # Times the tolerance, and what gravity does in a step, from which a velocity is too fast for anybody who stands.
-FAST = wp.constant(real(10.0))
+FAST = wp.constant(real(4.0))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
 # Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
@@ -66,9 +66,13 @@ class Standing:
 
 @wp.struct
 class Pace:
-    """What says how fast bodies are: the tolerance of velocities [m/s], gravity [m/s²], and how long steps are."""
+    """What says how fast bodies are: the tolerance of velocities and the speed from which they rebound [m/s], gravity.
+
+    The load that a blow leaves may throw a body up with about that speed, which standing takes from it.
+    """
 
     speed: real
+    rebound: real
     gravity: real
     clock: Clock
 
@@ -81,7 +85,8 @@ def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pac
     mass = bodies.mass[i]
     moments = bodies.moments[i]
     still = STILL * pace.speed
-    fast = FAST * wp.max(pace.speed, pace.gravity * real(pace.clock.time_step[bodies.world[i]]))
+    fall = pace.gravity * real(pace.clock.time_step[bodies.world[i]])
+    fast = wp.max(FAST * wp.max(pace.speed, fall), pace.rebound)
     wide = moments[0] + moments[1] + moments[2]
     energy = mass * wp.dot(v, v) + wide * wp.dot(w, w)
     moves = energy > mass * still * still
