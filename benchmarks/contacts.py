@@ -34,7 +34,9 @@ SCENES = ("wall", "pile", *HEAPS, "funnel", "incline", *CRADLES)
 # Name, module, nothing, settings; a setting of rattleback is a preset; "sleep" is balanced with bodies that sleep,
 # "20 sweeps" and "3 sweeps" are balanced with no more of them, and "stepping" is balanced with time stepping.
 EVERY_THIRD = "rattleback, stepping, 2 sweeps, every 3rd"
+SINGLE = f"{EVERY_THIRD}, single"
 STEPPING = {"RATTLEBACK_CONTACTS": "time_stepping"}
+SELDOM = STEPPING | {"RATTLEBACK_SWEEPS": "2", "RATTLEBACK_EVERY": "3"}
 ENGINES: list[Kind] = [
     ("rattleback, accurate", OWN_MODULE, "", {"RATTLEBACK_PRESET": "accurate"}),
     ("rattleback, balanced", OWN_MODULE, "", {"RATTLEBACK_PRESET": "balanced"}),
@@ -42,7 +44,8 @@ ENGINES: list[Kind] = [
     ("rattleback, 3 sweeps", OWN_MODULE, "", {"RATTLEBACK_SWEEPS": "3"}),
     ("rattleback, stepping", OWN_MODULE, "", STEPPING),
     ("rattleback, stepping, 3 sweeps", OWN_MODULE, "", STEPPING | {"RATTLEBACK_SWEEPS": "3"}),
-    (EVERY_THIRD, OWN_MODULE, "", STEPPING | {"RATTLEBACK_SWEEPS": "2", "RATTLEBACK_EVERY": "3"}),
+    (EVERY_THIRD, OWN_MODULE, "", SELDOM),
+    (SINGLE, OWN_MODULE, "", SELDOM | {"RATTLEBACK_PRECISION": "single"}),
     ("rattleback, fast", OWN_MODULE, "", {"RATTLEBACK_PRESET": "fast"}),
     ("rattleback, sleep", OWN_MODULE, "", {"RATTLEBACK_SLEEP": "1"}),
     ("Rapier", "rapier_peer", "", {}),
@@ -65,6 +68,7 @@ ONLY = {
     "rattleback, stepping": ("wall", "pile", "incline"),
     "rattleback, stepping, 3 sweeps": ("wall", "funnel"),
     EVERY_THIRD: ("funnel",),
+    SINGLE: ("funnel",),
     "Rapier, 120 Hz": SCENES,
     "MuJoCo": ("wall", "pile", "incline", *CRADLES),
     "MuJoCo, CG": ("wall", "pile"),
