@@ -9,14 +9,12 @@ steps contacts are found, and ``RATTLEBACK_SLEEP=1`` lets bodies sleep.
 import dataclasses
 import math
 import os
-import warnings
 from typing import Any
 
 import common
 import numpy as np
 
 import rattleback as rb
-from rattleback.core.errors import NotConvergedWarning
 from rattleback.scenes import chain, cradle, cubes_1000, funnel, incline, tree, wall
 
 TOLERANCE = 1e-6
@@ -25,8 +23,6 @@ MOVED = 1e-4
 WITH_CONTACTS = {"wall": wall, "pile": cubes_1000, "funnel": funnel, "incline": incline}
 # Tolerances that belong to a scene: those of the dissertation's funnel.
 TOLERANCES = {"funnel": {"penetration_tolerance": 1e-4, "contact_velocity_tolerance": 0.01}}
-# Overlaps of the start are outside their tolerance; the benchmark measures by itself what is left of them.
-warnings.simplefilter("ignore", NotConvergedWarning)
 
 
 def mechanism(scene: Any) -> Any:
@@ -37,7 +33,10 @@ def mechanism(scene: Any) -> Any:
 
 
 def touching(scene: Any) -> Any:
-    """A scene with contacts, as the environment asks for it, with the friction and restitution of the peers' pairs."""
+    """A scene with contacts, as the environment asks for it, with the friction and restitution of the peers' pairs.
+
+    Overlaps of the start are outside their tolerance; the benchmark measures by itself what is left of them.
+    """
     name = scene.name
     own = cradle(int(name.removeprefix("cradle"))) if name.startswith("cradle") else WITH_CONTACTS[name]()
     preset, method = (os.environ.get(f"RATTLEBACK_{what}") for what in ("PRESET", "CONTACTS"))

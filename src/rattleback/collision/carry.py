@@ -21,7 +21,7 @@ whose features change are off by how far they turn against each other, separatio
 pairs that have gone far against each other are found anew where they are, see ``renew``. Cylinders, cones and
 ellipsoids that roll by an angle φ are off by ½ r φ².
 
-Cost: 25 ns a contact; nothing where both bodies rest, or are at their anchors when contacts were found.
+Cost: about 40 ns a contact; nothing where both bodies rest, or are at their anchors when contacts were found.
 
 Reference: derived here.
 """
