@@ -235,3 +235,22 @@ def test_each_device_carries_contacts_to_where_they_would_be_found(device):
     assert len(carried.contacts) == len(found.contacts) == 160
     np.testing.assert_allclose(carried.contacts.separation, found.contacts.separation, rtol=0, atol=1e-12)
     np.testing.assert_allclose(carried.contacts.point, found.contacts.point, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
+@pytest.mark.parametrize("method", ["impulse", "time_stepping"])
+@pytest.mark.parametrize("every", [1, 3])
+def test_overlaps_are_moved_apart_where_contacts_are_found_next_and_as_fast_as_in_every_step(every, method):
+    tolerance, sunk = 1e-4, 2e-3
+    scene = rb.Scene(gravity=(0, 0, 0))
+    scene.add_static(rb.Plane())
+    add_cube(scene, "cube", (0, 0, 0.5 * SIDE - sunk))
+    given = {"contacts": method, "contact_every": every, "penetration_tolerance": tolerance, "time_step": 1e-3}
+    sim = rb.Simulation(scene, **given)
+    for step in range(1, 7):
+        sim.step()
+        # Two fifths of what is beyond half the tolerance go in a step.
+        moved = step // every * every
+        left = 0.5 * tolerance + (sunk - 0.5 * tolerance) * 0.6**moved
+        assert 0.5 * SIDE - sim["cube"].position[2] == pytest.approx(left, rel=0.02)
+    assert np.abs(sim["cube"].velocity).max() < 1e-12

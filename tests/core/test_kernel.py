@@ -10,7 +10,7 @@ import warp as wp
 import rattleback as rb
 from rattleback import scenes
 from rattleback.core.device import own_modules, start
-from rattleback.core.kernel import PLAIN_ROWS, kernel, lone_kernel
+from rattleback.core.kernel import PLAIN_ROWS, fetch, kernel, lone_kernel
 from rattleback.core.node import launches_of
 from rattleback.core.precision import mat33, numpy_real, real, vec3
 from rattleback.model.model import Bodies
@@ -53,6 +53,22 @@ def test_arrays_of_two_axes_may_have_gaps(device: str) -> None:
     out = wp.zeros((3, 4), dtype=real, device=device)
     wp.launch(turn_round, (4, 3), [whole[:, ::2], out], device=device)
     assert np.array_equal(out.numpy(), table[:, ::2].T)
+
+
+@kernel
+def double(rows: wp.array[vec3], names: wp.array[wp.int32]) -> None:
+    i = wp.tid()
+    fetch(rows, i + 4)
+    fetch(names, i + 1000000)
+    rows[i] = real(2.0) * rows[i]
+
+
+def test_rows_may_be_asked_for_before_they_are_read_also_where_there_are_none(device: str) -> None:
+    values = np.random.default_rng(2).standard_normal((50, 3)).astype(numpy_real)
+    rows, names = wp.array(values, dtype=vec3, device=device), wp.zeros(50, dtype=wp.int32, device=device)
+    wp.launch(double, 50, [rows, names], device=device)
+    assert np.array_equal(rows.numpy(), 2.0 * values)
+    assert not names.numpy().any()
 
 
 def test_every_kernel_is_one_of_the_house() -> None:

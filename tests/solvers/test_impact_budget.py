@@ -77,6 +77,33 @@ def test_a_budget_that_ends_before_the_first_step_is_reported_with_it(monkeypatc
     assert sim.report.converged
 
 
+def landing(max_sweeps: int) -> rb.Simulation:
+    """Columns of cubes of many masses that lean on each other and land at once."""
+    rng, scene, material = np.random.default_rng(3), rb.Scene(), rb.Material(0.3, restitution=0.5)
+    scene.add_static(rb.Plane(), material=material)
+    for x, y, z in itertools.product(range(4), range(4), range(4)):
+        position = np.array([0.101 * x, 0.101 * y, 0.052 + 0.101 * z]) + 2e-4 * rng.normal(size=3)
+        mass = 10.0 ** rng.uniform(-1, 1)
+        given = {"mass": mass, "position": position, "velocity": (0, 0, -3), "material": material}
+        scene.add_body(rb.Box(0.1, 0.1, 0.1), angular_velocity=0.5 * rng.normal(size=3), **given)
+    return rb.Simulation(scene, time_step=1e-3, contacts=Impulse(max_sweeps=max_sweeps))
+
+
+def test_few_sweeps_are_few_in_rounds_of_collisions_too_and_create_no_energy():
+    few, many = landing(1), landing(50)
+    most = {few: 0.0, many: 0.0}
+    energy = few.energy().total
+    for _ in range(20):
+        for sim in (few, many):
+            sim.step()
+            rounds = int(sim._step.impulses.impacts.collisions.rounds.numpy()[0])
+            most[sim] = max(most[sim], spent(sim) / max(1, rounds))
+        assert few.energy().total <= energy + 1e-9
+        energy = few.energy().total
+    assert 10 < most[few] <= 20
+    assert most[many] > 40
+
+
 def test_nothing_is_spent_where_nothing_collides():
     scene = rb.Scene()
     scene.add_static(rb.Plane())

@@ -36,7 +36,7 @@ from rattleback.collision.gather import Gathering
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.wanted import ALONE
 from rattleback.collision.place import pose
-from rattleback.collision.regions import CROSSING, OF_B, Regions
+from rattleback.collision.regions import CROSSING, OF_B, Regions, fetch_soon
 from rattleback.collision.solid import BOX, HULL
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
@@ -59,6 +59,7 @@ class Phase:
     due: wp.int32 = field("1", "1 where they are found anew")
     carried: wp.int32 = field("1", "1 where they are carried along")
     held: wp.int32 = field("1", "1 where anchors stay when they are found anew, between the steps after which they are")
+    eve: wp.int32 = field("1", "1 in a step after which they are found anew")
 
 
 @group(axis="colliders")
@@ -101,6 +102,12 @@ def find_phase(clock: Clock, stale: wp.array[wp.int32], contacts: Contacts, ever
     due = wp.where(often or stale[0] != 0 or contacts.alike[0] < 0, 1, 0)
     phase.due[0] = due
     phase.carried[0] = 1 - due
+
+
+@kernel
+def find_eve(clock: Clock, every: int, phase: Phase) -> None:
+    """Whether contacts are found anew after the step that is predicted."""
+    phase.eve[0] = wp.where((clock.steps[0] + wp.int64(1)) % wp.int64(every) == wp.int64(0), 1, 0)
 
 
 @kernel
@@ -234,6 +241,7 @@ def carry(carriage: Carriage, anew: int, lanes: int) -> None:
     for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
         begin = carriage.start[m]
         end = wp.min(carriage.start[m + 1], contacts.part.shape[0])
+        fetch_soon(carriage.regions, m, carriage.most)
         carriage.near[m] = 1
         if begin >= end:
             continue

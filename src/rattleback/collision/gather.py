@@ -18,7 +18,7 @@ from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import Into
 from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.pairs import Pairs
-from rattleback.collision.regions import Regions
+from rattleback.collision.regions import Regions, fetch_soon
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sums import Sum
@@ -179,6 +179,7 @@ def gather(
     if wp.tid() == 0:
         contacts.needed[0] = start[start.shape[0] - 1]
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        fetch_soon(regions, m, most)
         if rests(items, placed.places, regions, m):
             recall_item(items, memory, contacts, m, start[m], wp.min(start[m + 1], contacts.part.shape[0]))
         elif start[m] < start[m + 1]:

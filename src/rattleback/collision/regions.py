@@ -20,6 +20,7 @@ Reference: Bender, dissertation, §4.5.1.3 and §4.5.2.1; overview of physics en
 import warp as wp
 
 from rattleback.core.arrays import field, group
+from rattleback.core.kernel import fetch
 from rattleback.core.precision import epsilon, real, vec3, vec4
 
 # Parts of the size of the region: points nearer than this are one; a vertex this near names a corner.
@@ -36,6 +37,8 @@ SUNK = wp.constant(real(0.02))
 LITTLE = wp.constant(real(1e-3))
 # Corners this part of the contact distance less deep than the deepest are as good.
 SLACK = wp.constant(real(0.1))
+# How many items before it the region of an item is asked for.
+SOON = wp.constant(8)
 
 
 @group(axis="items")
@@ -48,6 +51,16 @@ class Regions:
     separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")
     feature: wp.int32 = field("1", "name of the point within its item", axis="slots")
     same_rows: wp.int32 = field("1", "1 where its points go to the same rows of the list as the last time")
+
+
+@wp.func
+def fetch_soon(regions: Regions, m: int, most: int) -> None:
+    """Ask for the region of an item that comes soon: many have no points, so that nothing foresees which are read."""
+    slot = (m + SOON) * most
+    fetch(regions.point, slot)
+    fetch(regions.point, slot + 3)
+    fetch(regions.separation, slot)
+    fetch(regions.feature, slot)
 
 
 @wp.struct

@@ -1,11 +1,12 @@
 """What a step does about contacts: find them at its end, stop fast bodies within it, end it when bodies touch."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
-from rattleback.collision.carry import find_phase
+from rattleback.collision.carry import find_eve, find_phase
 from rattleback.collision.compile import compile_colliders
 from rattleback.collision.continuous import Continuous
 from rattleback.collision.finder import Finder
@@ -93,6 +94,19 @@ class ContactStages:
             self.record_fresh(program, stop)
         with program.when(phase.carried):
             self.finder.record_carried(program, anew=False)
+
+    @property
+    def every(self) -> int:
+        """After how many steps contacts are found anew."""
+        return 1 if self.finder.carrying is None else self.finder.carrying.every
+
+    def before_found(self, program: "Program") -> AbstractContextManager[None]:
+        """What is recorded inside is done in steps after which contacts are found anew."""
+        phase = self.finder.phase
+        if self.every == 1:
+            return nullcontext()
+        program.launch(find_eve, 1, self.clock, self.every, phase)
+        return program.when(phase.eve)
 
     def record_stale(self, program: "Program") -> None:
         """Record that contacts have to be found where they are wanted next, not carried along."""

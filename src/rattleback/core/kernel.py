@@ -25,6 +25,12 @@ template <typename T> inline CUDA_CALLABLE void array_store(const array_t<T>& ro
 }
 }
 """
+# Other threads of a GPU go on while one waits for its memory.
+FETCH = """
+#if !defined(__CUDA_ARCH__)
+__builtin_prefetch(rows.data + i);
+#endif
+"""
 _BUILD = wp.ModuleBuildOptions(extra_cpu_preamble=PLAIN_ROWS, extra_cuda_preamble=PLAIN_ROWS)
 _OPTIONS = {"extra_build_options": _BUILD}
 
@@ -40,3 +46,8 @@ def kernel(function: Any) -> Any:
 def lone_kernel(function: Any) -> Any:
     """A kernel in a Warp module of its own: made in a function, of what was given to that."""
     return wp.kernel(function, enable_backward=False, module="unique", module_options=_OPTIONS)
+
+
+@wp.func_native(FETCH)
+def fetch(rows: wp.array(dtype=Any), i: int) -> None:  # type: ignore[valid-type]
+    """Ask for a row that is needed soon and does not follow the last one; there may be none."""

@@ -237,7 +237,8 @@ class ImpulseStep:
         joints = self.joints
         hold = None if joints is None else lambda: joints.record_positions(lambda: self._predict(bench))
         self.impulses.record_positions(lambda: self._predict(bench), hold)
-        self.impulses.record_projection()
+        with self.contacts.before_found(bench.program):
+            self.impulses.record_projection(self.contacts.every)
 
     def _try(self, bench: Bench) -> None:
         """A step of another length, from the same start."""

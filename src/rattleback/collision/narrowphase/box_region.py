@@ -23,6 +23,7 @@ from rattleback.collision.regions import (
     SLACK,
     Regions,
     add_corner,
+    fetch_soon,
     is_free,
     thin_out,
 )
@@ -231,6 +232,7 @@ def find_box_regions(
             continue
         if colliders.kind[items.a[m]] != BOX or colliders.kind[items.b[m]] != BOX:
             continue
+        fetch_soon(regions, m, wanted.most)
         if found.separation[m] > wanted.gap + items.ahead[m]:
             regions.points[m] = 0
         else:

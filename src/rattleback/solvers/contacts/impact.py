@@ -6,9 +6,10 @@
         poisson     impulses p_c ≥ 0 that stop the points, then e p_c more
         stronge     the same in slices, until e² of the work of compression has come back
 
-Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. After
-``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is stopped
-by the resting contacts, and the report gives the velocity that was still to be changed.
+Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. A round that
+has used up its sweeps, twenty for each of ``max_sweeps``, is left as it is, and what still collides is part of the
+next. After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, it is stopped by the
+resting contacts. The report gives the velocity that was still to be changed.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
 Stronge's never does, and costs about a hundred times as much. Without friction they agree.
@@ -36,14 +37,16 @@ from rattleback.solvers.contacts.rounds import begin_rounds, judge, next_sweep
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
+    from rattleback.solvers.contacts.impulse import Impulse
     from rattleback.solvers.contacts.resting import Footing
     from rattleback.solvers.contacts.sweeper import Sweeper
 
 RESTITUTIONS = ("newton", "poisson", "stronge")
 ORDERS = ("sequential", "simultaneous")
-# Most rounds of collisions at one moment, most sweeps of one of them, and most sweeps and corrections of joints in all.
+# Most rounds of collisions at one moment, most sweeps of one of them, at all and for each that resting contacts may
+# have, and most sweeps and corrections of joints of all rounds.
 MOST_ROUNDS = 200
-MOST_SWEEPS = 1000
+MOST_SWEEPS, SWEEPS_FOR_EACH = 1000, 20
 BUDGET = 20_000
 # A tolerance of which every change is more than a part, so that no patch is quiet [m/s].
 NEVER = -1.0
@@ -59,15 +62,15 @@ class Impacts:
     """The collisions in the steps of a model.
 
     Args:
-        restitution: The law, a name of RESTITUTIONS.
-        order: What is resolved together, a name of ORDERS.
+        method: How: the law, what is resolved together, and how many sweeps there may be.
         bench: What the step works on.
         ground: What the patches are made from.
         sweeper: Their sweeps.
     """
 
-    def __init__(self, restitution: str, order: str, bench: Bench, ground: Footing, sweeper: Sweeper) -> None:
-        self.restitution, self.together = restitution, int(order == "simultaneous")
+    def __init__(self, method: Impulse, bench: Bench, ground: Footing, sweeper: Sweeper) -> None:
+        self.restitution, self.together = method.restitution, int(method.impact == "simultaneous")
+        self.most_sweeps = min(MOST_SWEEPS, SWEEPS_FOR_EACH * method.max_sweeps)
         self.bench, self.ground, self.sweeper = bench, ground, sweeper
         model, self.room = bench.model, len(ground.contacts.part)
         counts = {"contacts": self.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
@@ -174,7 +177,7 @@ class Impacts:
             self._slice(parts, correct)
             return
         if self.in_order and correct is None and not self.together:
-            ends = (self.ground.limits.speed, MOST_SWEEPS, BUDGET)
+            ends = (self.ground.limits.speed, self.most_sweeps, BUDGET)
             program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding, 0)
             program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
         else:
@@ -217,7 +220,7 @@ class Impacts:
             program.launch(kernel, 1, *given)
             if correct is not None:
                 correct()
-            ends = (self.ground.limits.speed, MOST_SWEEPS)
+            ends = (self.ground.limits.speed, self.most_sweeps)
             program.launch(collision_round.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
             program.launch(judge, sweeper.worlds, rounds, *ends, 1)
             if conjugate:

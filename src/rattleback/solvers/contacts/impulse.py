@@ -59,7 +59,7 @@ class Impulse:
     """How contacts are resolved.
 
     Attributes:
-        max_sweeps: Most sweeps at either end of a step.
+        max_sweeps: Most sweeps at either end of a step; a round of collisions has up to twenty for each of them.
         sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
         restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
@@ -100,7 +100,6 @@ class Impulse:
         """What contacts aim at; see ``bind``."""
         limits = ContactLimits()
         limits.depth, limits.speed = tolerances
-        limits.share, limits.recovery = SHARE, RECOVERY
         limits.rebound = math.sqrt(2.0 * math.hypot(*bench.model.scene.gravity) * distance)
         limits.slow = 0.1 * limits.rebound
         return limits
@@ -137,7 +136,7 @@ class ContactImpulses:
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
         self.footing = Ground(bench, self.pressing, graph, limits)
         self._calm_sweeps()
-        self.impacts = Impacts(method.restitution, method.impact, bench, self.ground, self.sweeper)
+        self.impacts = Impacts(method, bench, self.ground, self.sweeper)
         self.exchange: Exchange | None = None
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
         self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
@@ -238,9 +237,15 @@ class ContactImpulses:
         """Most sweeps until joints have their turn."""
         return min(self.method.sweeps_between, self.method.max_sweeps)
 
-    def record_projection(self) -> None:
-        """Record what moves overlapping bodies apart at the end of the step."""
+    def record_projection(self, steps: int) -> None:
+        """Record what moves overlapping bodies apart at the end of the step.
+
+        Args:
+            steps: How many steps it is done for at once.
+        """
         bench, program = self.bench, self.bench.program
+        limits = self.ground.limits
+        limits.share, limits.recovery = 1.0 - (1.0 - SHARE) ** steps, RECOVERY * steps
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
