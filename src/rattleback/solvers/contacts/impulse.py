@@ -216,7 +216,7 @@ class ContactImpulses:
     def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any = None) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights)
+        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
         self._for_patches(resting.begin_way, *given)
         self.footing.stay(self.flights)
         sweep(bench.start, self.limits.speed, most, which)
@@ -249,7 +249,7 @@ class ContactImpulses:
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights)
+        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             joints = None if self.exchange is None else self.exchange.answer
@@ -268,7 +268,7 @@ class ContactImpulses:
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
         given = (self.ground, self.graph, self.pressing, self.flights.ways, self.bench.stop)
-        self.bench.share_bodies(resting.find_ways, self.flights)
+        self.bench.share_bodies(resting.find_ways, self.flights, self.bench.state.clock)
         self._for_patches(resting.keep_forces, *given)
 
     def record_velocities(self, correct: Callable[[], None] | None = None) -> None:

@@ -236,16 +236,22 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
 
 
 @wp.func
-def twist_of(patches: Patches, motion: Motion, k: int) -> tuple[vec3, vec3]:
-    """Velocity and angular velocity of A against B at the middle of a patch, in its axes."""
+def between(patches: Patches, moved: wp.array[vec3], turned: wp.array[vec3], k: int) -> tuple[vec3, vec3]:
+    """How A moves against B at the middle of a patch and how it turns, in its axes, from how centres of mass move."""
     a = patches.body_a[k]
     b = patches.body_b[k]
     n = patches.normal[k]
     t = patches.tangent[k]
-    wa = motion.angular_velocity[a]
-    wb = motion.angular_velocity[b]
-    u = motion.velocity[a] + wp.cross(wa, patches.arm_a[k]) - motion.velocity[b] - wp.cross(wb, patches.arm_b[k])
-    return local(n, t, u), local(n, t, wa - wb)
+    turn_a = turned[a]
+    turn_b = turned[b]
+    u = moved[a] + wp.cross(turn_a, patches.arm_a[k]) - moved[b] - wp.cross(turn_b, patches.arm_b[k])
+    return local(n, t, u), local(n, t, turn_a - turn_b)
+
+
+@wp.func
+def twist_of(patches: Patches, motion: Motion, k: int) -> tuple[vec3, vec3]:
+    """Velocity and angular velocity of A against B at the middle of a patch, in its axes."""
+    return between(patches, motion.velocity, motion.angular_velocity, k)
 
 
 @wp.func

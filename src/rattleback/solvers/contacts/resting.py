@@ -23,7 +23,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.surfaces import PairRules, Surfaces, combine
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing, answer, local, place_points, twist_of, world
+from rattleback.solvers.contacts.patch import Pressing, answer, between, local, place_points, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
 
 HALF = wp.constant(real(0.5))
@@ -124,11 +124,14 @@ def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: 
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
     slide = local(n, t, belt(ground.surfaces, motion, pressing.patches.body_a[k], pressing.patches.body_b[k], n))
-    u, _w = twist_of(pressing.patches, motion, k)
-    u += slide
-    slow = u[1] * u[1] + u[2] * u[2] < ground.limits.slow * ground.limits.slow
     static = pressing.patches.static_friction[k]
-    pressing.patches.grip[k] = wp.where(slow, static, pressing.patches.dynamic_friction[k])
+    dynamic = pressing.patches.dynamic_friction[k]
+    pressing.patches.grip[k] = dynamic
+    if static != dynamic:
+        u, _w = twist_of(pressing.patches, motion, k)
+        u += slide
+        slow = u[1] * u[1] + u[2] * u[2] < ground.limits.slow * ground.limits.slow
+        pressing.patches.grip[k] = wp.where(slow, static, dynamic)
     return slide
 
 
@@ -180,6 +183,8 @@ class Ways:
 
     way: vec3 = field("m", "way of its centre of mass")
     turn: vec3 = field("rad", "its turn")
+    gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
+    spin: vec3 = field("rad/s", "the same of its angular velocity")
 
 
 @wp.struct
@@ -192,38 +197,35 @@ class Flights:
 
 
 @kernel
-def find_ways(bodies: Bodies, flights: Flights, lanes: int) -> None:
+def find_ways(bodies: Bodies, flights: Flights, clock: Clock, lanes: int) -> None:
     """How far the bodies go over the predicted step."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        flights.ways.way[i] = flights.end.position[i] - flights.start.position[i]
-        flights.ways.turn[i] = small_turn(flights.start.orientation[i], flights.end.orientation[i])
+        rate = real(1.0) / real(clock.time_step[bodies.world[i]])
+        way = flights.end.position[i] - flights.start.position[i]
+        turn = small_turn(flights.start.orientation[i], flights.end.orientation[i])
+        flights.ways.way[i] = way
+        flights.ways.turn[i] = turn
+        flights.ways.gain[i] = rate * way - flights.start.velocity[i]
+        flights.ways.spin[i] = rate * turn - flights.start.angular_velocity[i]
 
 
 @wp.func
 def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
     """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    da = ways.way[a] + wp.cross(ways.turn[a], pressing.patches.arm_a[k])
-    db = ways.way[b] + wp.cross(ways.turn[b], pressing.patches.arm_b[k])
-    return local(n, t, da - db), local(n, t, ways.turn[a] - ways.turn[b])
+    return between(pressing.patches, ways.way, ways.turn, k)
 
 
 @kernel
 def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock, lanes: int) -> None:
     """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        h = real(clock.time_step[pressing.patches.world[k]])
-        d, turn = way_of(pressing, flights.ways, k)
-        u, w = twist_of(pressing.patches, flights.start, k)
+        u, w = between(pressing.patches, flights.ways.gain, flights.ways.spin, k)
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
-        pressing.patches.drive[k] = d / h - u + local(n, t, slide)
-        pressing.patches.spin[k] = turn / h - w
-        allow(ground, pressing, k, h)
+        pressing.patches.drive[k] = u + local(n, t, slide)
+        pressing.patches.spin[k] = w
+        allow(ground, pressing, k, real(clock.time_step[pressing.patches.world[k]]))
 
 
 @kernel
