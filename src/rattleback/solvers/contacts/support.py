@@ -3,11 +3,10 @@
     Σ F_c (r² 1 − r rᵀ) about q   with   q = Σ F_c r / Σ F_c
 
 F_c what a point pushes with, r from the centre of mass of the body it carries. At rest nearly everybody has nothing to
-lose but rounding. Only who has more is asked, and who carries somebody who is; who is fast is not, nor who is on top:
+lose but rounding. Only who has more is asked, and who carries somebody who is; who is fast is not:
 
     what every body is to lose, and whether that is more than rounding
     from the top down: list the patches below those who are asked; whom they push down on is asked as well
-    from the ground up: strike off who is on somebody fast
     from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line
 Cost: a look at every body and every patch, and about that of half a sweep over the patches that are listed.
 """
@@ -38,8 +37,6 @@ NARROW = wp.constant(real(1e-3))
 LOST = wp.constant(real(1024.0 * epsilon))
 # Who may stand, when that is not known yet.
 OPEN = wp.constant(2)
-# Who is not asked, being too fast or on somebody who is.
-NEVER = wp.constant(-1)
 
 
 @group(axis="bodies")
@@ -47,7 +44,7 @@ class Standing:
     """What bodies stand on, and what they hand down."""
 
     alone: wp.int32 = field("1", "1 where no joint holds it")
-    asked: wp.int32 = field("1", "1 where it or somebody it carries has something to lose; 2 with a footing; −1 fast")
+    asked: wp.int32 = field("1", "1 where it or somebody it carries has something to lose; 2 with a footing")
     stands: wp.int32 = field("1", "1 where it stands; static bodies do, and so does what has nothing to lose")
     aimed: wp.int32 = field("1", "1 where it is known how it hands down")
     velocity: vec3 = field("m/s", "what it is to lose; then, where it may stand, its momentum [N s]")
@@ -94,7 +91,7 @@ def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pac
     energy = mass * wp.dot(v, v) + wide * wp.dot(w, w)
     moves = energy > mass * still * still
     static = bodies.inverse_mass[i] == real(0.0)
-    standing.asked[i] = wp.where(static or not moves, 0, wp.where(energy < mass * fast * fast, 1, NEVER))
+    standing.asked[i] = wp.where(moves and energy < mass * fast * fast and not static, 1, 0)
     standing.stands[i] = wp.where(static or (standing.alone[i] == 1 and not moves), 1, 0)
 
 
@@ -189,28 +186,10 @@ def ask(pressing: Pressing, graph: Graph, standing: Standing) -> int:
         k = count - 1 - down
         i = pressing.patches.rider[k]
         if i >= 0 and standing.asked[i] == 1:
-            below = lower(pressing, k, i)
-            standing.asked[below] = wp.where(standing.asked[below] == NEVER, NEVER, 1)
+            standing.asked[lower(pressing, k, i)] = 1
             standing.listed[listed] = k
             listed += 1
-    return strike_off_fast(pressing, standing, listed)
-
-
-@wp.func
-def strike_off_fast(pressing: Pressing, standing: Standing, listed: int) -> int:
-    """Strike those off the list who are on somebody fast; returns how many patches stay."""
-    for up in range(listed):
-        k = standing.listed[listed - 1 - up]
-        i = pressing.patches.rider[k]
-        if standing.asked[lower(pressing, k, i)] == NEVER:
-            standing.asked[i] = NEVER
-    kept = int(0)
-    for n in range(listed):
-        k = standing.listed[n]
-        if standing.asked[pressing.patches.rider[k]] == 1:
-            standing.listed[kept] = k
-            kept += 1
-    return kept
+    return listed
 
 
 @wp.func
