@@ -181,10 +181,11 @@ def test_a_saved_pile_goes_on_bit_for_bit(tmp_path):
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 def test_worlds_have_the_bits_of_single_runs():
     single, batch = rb.Simulation(pile(3), time_step=0.004), rb.Simulation(pile(3), time_step=0.004, worlds=3)
-    batch["body_0"].position = batch["body_0"].position + np.array([[0.0, 0, 0], [0, 0, 2.0], [1.0, 0, 0]])
+    # Contacts of the last world are in other rows in almost every step, for what those before it do.
+    batch["body_0"].position = batch["body_0"].position + np.array([[1.0, 0, 0], [0, 0, 2.0], [0, 0, 0]])
     single.step(250)
     batch.step(250)
-    np.testing.assert_array_equal(batch.state.position[0], single.state.position)
+    np.testing.assert_array_equal(batch.state.position[2], single.state.position)
     assert np.abs(batch.state.position[1] - single.state.position).max() > 1e-3
 
 

@@ -84,10 +84,7 @@ def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Cl
 
 @kernel
 def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array[wp.int32], lanes: int) -> None:
-    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be.
-
-    What is in the row it was in is there already.
-    """
+    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be."""
     if stop[0] != 0:
         return
     if wp.tid() == 0:
@@ -98,9 +95,8 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i
-            if ground.contacts.previous[row] != row:
-                ground.memory.force[row] = world(n, t, pressing.points.force[c])
-                ground.memory.slip[row] = pressing.points.slip[c]
+            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            ground.memory.slip[row] = pressing.points.slip[c]
 
 
 @dataclass(frozen=True)
