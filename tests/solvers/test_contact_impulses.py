@@ -330,3 +330,16 @@ def test_nothing_becomes_infinite_whatever_the_sizes_masses_and_overlaps(size, m
 def test_wrong_parameters_are_refused_by_name(make, message):
     with pytest.raises(rb.RattlebackError, match=message):
         make()
+
+
+def test_what_is_pressed_together_hardly_overlaps_with_two_sweeps():
+    """A thousand newtons over a row of ten cubes to a wall: what overlaps deep is swept on."""
+    scene, material = rb.Scene(gravity=(0, 0, 0)), rb.Material(friction=0.1)
+    scene.add_static(rb.Box(1, 4, 4), position=(-0.5, 0, 0), material=material)
+    for k in range(10):
+        scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=(0.5 + k, 0, 0), material=material, name=f"cube {k}")
+    scene.add_force(rb.Wrench("cube 9", force=(-1000.0, 0, 0)))
+    settings = {"time_step": 1e-3, "penetration_tolerance": 1e-4, "warn": False}
+    sim = rb.Simulation(scene, contacts=rb.contacts.Impulse(max_sweeps=2), **settings)
+    sim.step(300)
+    assert sim.report.penetration < 4.5e-4

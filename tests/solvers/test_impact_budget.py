@@ -77,9 +77,9 @@ def test_a_budget_that_ends_before_the_first_step_is_reported_with_it(monkeypatc
     assert sim.report.converged
 
 
-def landing(max_sweeps: int) -> rb.Simulation:
+def landing(max_sweeps: int, seed: int) -> rb.Simulation:
     """Columns of cubes of many masses that lean on each other and land at once."""
-    rng, scene, material = np.random.default_rng(3), rb.Scene(), rb.Material(0.3, restitution=0.5)
+    rng, scene, material = np.random.default_rng(seed), rb.Scene(), rb.Material(0.3, restitution=0.5)
     scene.add_static(rb.Plane(), material=material)
     for x, y, z in itertools.product(range(4), range(4), range(4)):
         position = np.array([0.101 * x, 0.101 * y, 0.052 + 0.101 * z]) + 2e-4 * rng.normal(size=3)
@@ -89,8 +89,9 @@ def landing(max_sweeps: int) -> rb.Simulation:
     return rb.Simulation(scene, time_step=1e-3, contacts=Impulse(max_sweeps=max_sweeps))
 
 
-def test_few_sweeps_are_few_in_rounds_of_collisions_too_and_create_no_energy():
-    few, many = landing(1), landing(50)
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_few_sweeps_are_few_in_rounds_of_collisions_too_and_create_next_to_no_energy(seed):
+    few, many = landing(1, seed), landing(50, seed)
     most = {few: 0.0, many: 0.0}
     energy = few.energy().total
     for _ in range(20):
@@ -98,7 +99,8 @@ def test_few_sweeps_are_few_in_rounds_of_collisions_too_and_create_no_energy():
             sim.step()
             rounds = int(sim._step.impulses.impacts.collisions.rounds.numpy()[0])
             most[sim] = max(most[sim], spent(sim) / max(1, rounds))
-        assert few.energy().total <= energy + 1e-9
+        # What overlaps is moved apart, and some of it up.
+        assert few.energy().total <= energy * (1.0 + 1e-4)
         energy = few.energy().total
     assert 10 < most[few] <= 20
     assert most[many] > 40

@@ -1,20 +1,21 @@
 """Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
 
-    reach    d + |w_a − w_b| + θ_a ρ_a + θ_b ρ_b + β_a + β_b         what a narrow phase has to look at
+    reach    d + |w_a − w_b| + min(|w_a|, |w_b|) + θ_a ρ_a + θ_b ρ_b + β_a + β_b     what a narrow phase has to look at
     ahead    d < s < d + α      α = α_v + γ_a + γ_b
-    region   the largest of  d,  ½ d + 3/2 α  and, where they are ahead,  d + s
+    region   the largest of  d,  ½ d + 3/2 α_v + γ_a + γ_b  and, where they are ahead,  d + s
 
 h step, v, ω velocities of a body, w = h v, θ = h |ω|, β its blow (see ``boxes_ahead``), ρ how far a collider reaches
 from its centre of mass, d contact distance, s separation of two solids. α is how much nearer their points may come:
-α_v by their velocities, γ by the jolts of what strikes them before the step begins (see ``jolts_ahead``). The points of
-a region have their true separations, by which those who resolve contacts let them come closer. What is stopped at one
-end comes faster at the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for
-class k; that of what moves and touches is one at least, as regions that lie ahead have more points, and what moves
-sinks in at a corner that has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
+α_v by their velocities, γ by the jolts of what strikes them before the step begins (see ``jolts_ahead``). A jolt may
+stop one that went with the other; so the reach counts the way of the slower one, too. The points of a region have their
+true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes faster at
+the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k; that of what
+moves and touches is one at least, as regions that lie ahead have more points, and what moves sinks in at a corner that
+has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
 found before it came that near, and a heap at rest has the contacts it would have without.
 
 Where contacts are found after every n-th step only, h is n steps for velocities and jolts, and half of n + 1 for blows,
-which come somewhere between. What is struck more than twice over may overlap what it was far from by as many steps of
+which come somewhere between. What is thrown farther than jolts say may overlap what it was far from by as many steps of
 its way, until that is found.
 
 Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
@@ -98,15 +99,16 @@ def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
             continue
         nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
         nearer += turning(outlook, a, b) + turning(outlook, b, a)
+        nearer += wp.min(wp.length(outlook.prospects.way[a]), wp.length(outlook.prospects.way[b]))
         items.ahead[m] = wp.where(nearer > SLOW * outlook.gap, nearer + SPARE * outlook.gap, real(0.0))
 
 
 @wp.func
-def farther(outlook: Outlook, s: real, nearer: real) -> real:
+def farther(outlook: Outlook, s: real, nearer: real, jolts: real) -> real:
     """How much farther than the contact distance the region of two solids goes; negative where they do not touch."""
-    if s > outlook.gap and s >= outlook.gap + nearer:
+    if s > outlook.gap and s >= outlook.gap + nearer + jolts:
         return real(-1.0)
-    far = IN_MOTION * nearer - AT_REST * outlook.gap
+    far = IN_MOTION * nearer + jolts - AT_REST * outlook.gap
     return wp.max(far, wp.where(s > outlook.gap, s, real(0.0)))
 
 
@@ -123,8 +125,8 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
             for _ in range(sight):
                 beyond = real(2.0) * beyond + outlook.unit
         elif is_near(items, found, outlook, m):
-            nearer = items.nearer[m] + jolt_of(outlook, a) + jolt_of(outlook, b)
-            more = farther(outlook, found.separation[m], nearer)
+            jolts = jolt_of(outlook, a) + jolt_of(outlook, b)
+            more = farther(outlook, found.separation[m], items.nearer[m], jolts)
             while more >= beyond and sight < CLASSES:
                 beyond = real(2.0) * beyond + outlook.unit
                 sight += 1

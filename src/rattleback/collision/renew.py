@@ -4,8 +4,9 @@
 
 What falls at 10 m/s goes a hundredth of a metre in a step of a millisecond, and tumbles past the edge it came upon.
 Carried along its contact would be the one with that edge still. Such pairs are few; they get the regions of where they
-are, in the rows that they have: of more points the nearest ones, and of fewer the last one again. Where solids are
-apart by now their points are as far as that.
+are, in the rows that they have. Of more points four rows or more get those that keep the area, as corners that are not
+near come down when solids turn, and fewer rows the nearest; of fewer points the last one is there again. Where solids
+are apart by now their points are as far as that.
 
 Whether a pair is found anew, and what is found, is a function of anchors and poses, as contacts that are carried are.
 Triangles of meshes are carried only.
@@ -21,57 +22,86 @@ from rattleback.collision.carry import Carriage
 from rattleback.collision.closest import Found
 from rattleback.collision.compile import Geometry
 from rattleback.collision.items import Items
-from rattleback.collision.narrowphase.region import Into, record_regions_of_solids
+from rattleback.collision.narrowphase.region import CORNERS, Into, record_regions_of_solids
 from rattleback.collision.narrowphase.wanted import NAMES
-from rattleback.collision.regions import Regions
+from rattleback.collision.outlines import across
+from rattleback.collision.regions import SLACK, Regions, thin_out
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec4
+
+# Rows that can span an area, and the part of what lies ahead within which points are to.
+SPAN = wp.constant(4)
+WITHIN = wp.constant(real(0.3))
+
+
+@wp.struct
+class Renewed:
+    """Regions of where solids are now; corners this much less deep than the deepest are as good [m]."""
+
+    regions: Regions
+    slack: real
 
 
 @wp.func
-def next_nearest(regions: Regions, slot: int, count: int, last: int) -> int:
-    """The point of a region that is next in order of separation after one of them, or the nearest after none."""
-    best = int(-1)
+def leave_out_far(corner: wp.array[vec4], count: int, most: int, limit: real) -> int:
+    """Leave out the farthest of corners that are too far until at most this many are left; returns how many are."""
+    while count > most:
+        farthest = int(0)
+        for k in range(1, count):
+            if corner[k][2] > corner[farthest][2]:
+                farthest = k
+        if corner[farthest][2] <= limit:
+            return count
+        count -= 1
+        corner[farthest] = corner[count]
+    return count
+
+
+@wp.func
+def choose_points(renewed: Renewed, m: int, slot: int, rows: int, limit: real, corner: wp.array[vec4]) -> int:
+    """The points of a region, as many as there are rows: of those up to a limit the ones that keep the area."""
+    regions = renewed.regions
+    view = across(regions.normal[m])
+    count = regions.points[m]
     for k in range(count):
-        s = regions.separation[slot + k]
-        later = last < 0
-        if last >= 0:
-            of_last = regions.separation[slot + last]
-            later = s > of_last or (s == of_last and k > last)
-        if later and (best < 0 or s < regions.separation[slot + wp.max(best, 0)]):
-            best = k
-    return best
+        seen = view * regions.point[slot + k]
+        corner[k] = vec4(seen[0], seen[1], regions.separation[slot + k], real(k))
+    count = leave_out_far(corner, count, rows, limit)
+    return thin_out(corner, count, rows, renewed.slack)
 
 
 @wp.func
-def renew_item(carriage: Carriage, found: Found, regions: Regions, m: int, begin: int, end: int) -> None:
+def renew_item(carriage: Carriage, found: Found, renewed: Renewed, corner: wp.array[vec4], m: int) -> None:
     """Write the points of a region into the rows that its item has."""
     contacts = carriage.contacts
+    regions = renewed.regions
     slot = m * carriage.most
-    count = regions.points[m]
-    last = int(-1)
+    begin = carriage.start[m]
+    end = wp.min(carriage.start[m + 1], contacts.part.shape[0])
+    limit = found.separation[m]
+    if end - begin >= SPAN:
+        limit += WITHIN * carriage.items.ahead[m]
+    count = choose_points(renewed, m, slot, end - begin, limit, corner)
     for c in range(begin, end):
         contacts.previous[c] = c
         if count == 0:
             contacts.separation[c] = wp.max(contacts.separation[c], found.separation[m])
             continue
-        k = wp.min(c - begin, count - 1)
-        if count > end - begin:
-            last = next_nearest(regions, slot, count, last)
-            k = last
+        k = slot + int(corner[wp.min(c - begin, count - 1)][3])
         contacts.normal[c] = regions.normal[m]
-        contacts.point[c] = regions.point[slot + k]
-        contacts.separation[c] = regions.separation[slot + k]
-        contacts.feature[c] = regions.feature[slot + k] + NAMES * carriage.items.sight[m]
+        contacts.point[c] = regions.point[k]
+        contacts.separation[c] = regions.separation[k]
+        contacts.feature[c] = regions.feature[k] + NAMES * carriage.items.sight[m]
 
 
 @kernel
-def renew(carriage: Carriage, found: Found, regions: Regions, lanes: int) -> None:
+def renew(carriage: Carriage, found: Found, renewed: Renewed, lanes: int) -> None:
     """Let the contacts of items that have gone far be those that were found where they are."""
+    corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
     for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
         if carriage.near[m] == 0:
-            end = wp.min(carriage.start[m + 1], carriage.contacts.part.shape[0])
-            renew_item(carriage, found, regions, m, carriage.start[m], end)
+            renew_item(carriage, found, renewed, corner, m)
 
 
 class Renewing:
@@ -88,6 +118,8 @@ class Renewing:
         self.geometry, self.narrowphase, self.carriage = geometry, narrowphase, carriage
         counts = {"items": len(carriage.near), "slots": len(into.regions.point)}
         self.into = Into(arrays.allocate(Regions, counts, geometry.device), into.distance, into.points, into.look)
+        self.renewed = Renewed()
+        self.renewed.regions, self.renewed.slack = self.into.regions, float(SLACK) * into.distance
         self.found = arrays.allocate(Found, counts, geometry.device)
         # What is not far has its answer.
         self.found.settled = carriage.near
@@ -102,4 +134,4 @@ class Renewing:
         with program.when(self.carriage.far):
             self.narrowphase.record(program, *given, self.into.distance, self.found)
             record_regions_of_solids(program, *given, self.found, self.into)
-            program.share(renew, len(self.items.a), self.carriage, self.found, self.into.regions)
+            program.share(renew, len(self.items.a), self.carriage, self.found, self.renewed)

@@ -11,6 +11,9 @@ What lies still needs a finer residual than what moves. A velocity that is withi
 is ten times that at its top, and the loads that stop it there are not those that it rests on: a heap that is stopped
 only to within its tolerance creeps and rocks for ever, at ten times the tolerance, and that takes more sweeps in each
 step than rest does. So where hardly anything moves sweeps go on to a part of the fastest velocity.
+
+Few sweeps leave what is wedged, as an arch of bodies across a funnel, to sink into each other step by step. Such places
+are few; so a few sweeps over all are followed by some over the patches that overlap by twice the tolerance.
 """
 
 import warp as wp
@@ -22,7 +25,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.sweep import THERE_AND_BACK, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK, push_patch, solve_patch
 
 # Part of the tolerance up to which a change does not matter to neighbours, where sweeps go on and where they are few.
 LITTLE = wp.constant(real(0.01))
@@ -34,6 +37,8 @@ FINEST = wp.constant(real(0.03))
 ENOUGH = wp.constant(8)
 # Multiple of the tolerance up to which that part is slow.
 SLOW = wp.constant(real(10.0))
+# Sweeps over what overlaps deep, after a few over all.
+DEEP_SWEEPS = wp.constant(4)
 # No residual is as large.
 ANY = wp.constant(real(1e30))
 
@@ -276,6 +281,17 @@ def sweep_back(
         if rounds.busy[w] == 1 and not is_quiet(pressing, k):
             taken = manner(rounds, w, tolerance, way)
             sweep_patch(bodies, pressing, motion, k, turn, little(rounds, w, tolerance, taken), taken)
+
+
+@kernel
+def sweep_deep(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion) -> None:
+    """A few sweeps forth and back over the patches that overlap deep, on one thread."""
+    count = graph.total[0]
+    for turn in range(DEEP_SWEEPS):
+        for i in range(count):
+            k = wp.where(turn % 2 == 0, i, count - 1 - i)
+            if pressing.patches.deep[k] == 1:
+                solve_patch(bodies, pressing, motion, k, wp.where(turn % 2 == 0, FORTH, BACK))
 
 
 @kernel

@@ -26,12 +26,13 @@ from rattleback.solvers.contacts.rounds import (
     push_in_order,
     reopen,
     sweep_back,
+    sweep_deep,
     sweep_in_order,
 )
 from rattleback.solvers.contacts.shock import propagate
 from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK
 
-# Up to so many sweeps the points of a patch are solved once in each.
+# Up to so many sweeps the points of a patch are solved once in each, and what overlaps deep is swept on.
 FEW = 10
 
 
@@ -119,6 +120,8 @@ class Sweeper:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance, most)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
+        if self.palette is None and 1 < most <= FEW:
+            program.launch(sweep_deep, 1, self.bodies, self.pressing, self.graph, motion)
         if self.easer is not None and most > 1:
             self.easer.ease_left(motion, wanted, tolerance)
         if self.shocks and most > 1:
