@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
@@ -79,6 +80,21 @@ def test_of_more_points_than_there_were_the_nearest_are_taken():
     ours, fresh = sim.contacts, found_here(sim, scene, contact_distance=4e-3)
     assert rows == len(ours) < len(fresh)
     np.testing.assert_allclose(np.sort(ours.separation), np.sort(fresh.separation)[:rows], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("spin", [100.0, 150.0, 200.0])
+def test_of_more_points_than_there_were_four_span_the_area(spin):
+    """A cube that spins above another, a little tilted: the four nearest of its eight corners are all on one side."""
+    tilted = {"angular_velocity": (0, 0, spin), "orientation": Rotation.from_euler("x", 5e-4).as_quat()}
+    scene = cubes(((0, 0, 0), {}), ((0, 0, SIDE + 6e-4), tilted))
+    sim = finding(scene, 5, contacts="time_stepping")
+    sim.step()
+    fresh = finding(scene, 1, contact_points=8, contact_distance=1e-2)
+    fresh.state = sim.state.copy()
+    ours, whole = (ConvexHull(some.point[:, :2]) for some in (sim.contacts, fresh.contacts))
+    assert len(sim.contacts) == 4
+    assert len(fresh.contacts) == 8
+    assert ours.volume > 0.8 * whole.volume
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
