@@ -99,7 +99,7 @@ def test_few_sweeps_are_few_in_rounds_of_collisions_too_and_create_next_to_no_en
             sim.step()
             rounds = int(sim._step.impulses.impacts.collisions.rounds.numpy()[0])
             most[sim] = max(most[sim], spent(sim) / max(1, rounds))
-        # What overlaps is moved apart, and some of it up.
+        # One sweep is not eased, and bodies that are moved apart are lifted: up to 8e-5 was seen.
         assert few.energy().total <= energy * (1.0 + 1e-4)
         energy = few.energy().total
     assert 10 < most[few] <= 20
