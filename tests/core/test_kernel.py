@@ -1,4 +1,4 @@
-"""Kernels of the house find rows of every type where NumPy does; functions of users may count from the end."""
+"""Kernels of the house find rows where NumPy does and loop as Python does; those of users may count from the end."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ import warp as wp
 import rattleback as rb
 from rattleback import scenes
 from rattleback.core.device import own_modules, start
-from rattleback.core.kernel import PLAIN_ROWS, fetch, kernel, lone_kernel
+from rattleback.core.kernel import PLAIN, fetch, kernel, lone_kernel
 from rattleback.core.node import launches_of
 from rattleback.core.precision import mat33, numpy_real, real, vec3
 from rattleback.model.model import Bodies
@@ -71,13 +71,81 @@ def test_rows_may_be_asked_for_before_they_are_read_also_where_there_are_none(de
     assert not names.numpy().any()
 
 
+@kernel
+def count(
+    first: wp.array[wp.int32], end: wp.array[wp.int32], step: wp.array[wp.int32], digits: wp.array[wp.int64]
+) -> None:
+    k = wp.tid()
+    found = wp.int64(0)
+    for i in range(first[k], end[k], step[k]):
+        for _twice in range(2):
+            found = found * wp.int64(7) + wp.int64(i + 20)
+    for i in range(first[k], end[k]):
+        if i == 3:
+            continue
+        if i > 5:
+            break
+        found = found * wp.int64(7) + wp.int64(i)
+    digits[k] = found
+
+
+def digits(first: int, end: int, step: int) -> int:
+    """What the kernel above counts."""
+    twice = [i + 20 for i in range(first, end, step) for _ in range(2)]
+    once = [i for i in range(first, end) if i != 3 and i <= 5]
+    found = 0
+    for value in twice + once:
+        found = (found * 7 + value + 2**63) % 2**64 - 2**63
+    return found
+
+
+def test_loops_go_as_those_of_python(device: str) -> None:
+    ranges = [(first, end, step) for first in range(-3, 9, 2) for end in range(-9, 12, 2) for step in (-3, -1, 1, 2, 5)]
+    given = [wp.array(column, dtype=wp.int32, device=device) for column in zip(*ranges, strict=True)]
+    found = wp.zeros(len(ranges), dtype=wp.int64, device=device)
+    wp.launch(count, len(ranges), [*given, found], device=device)
+    assert found.numpy().tolist() == [digits(*one) for one in ranges]
+
+
+@kernel
+def compare(a: wp.array[real], b: wp.array[real], most: wp.array[vec3], least: wp.array[vec3]) -> None:
+    k = wp.tid()
+    i = wp.max(int(a[k]), int(b[k]))
+    j = wp.min(int(a[k]), int(b[k]))
+    v = vec3(a[k], b[k], real(0.0))
+    most[k] = vec3(wp.max(a[k], b[k]), real(i), wp.max(v))
+    least[k] = vec3(wp.min(a[k], b[k]), real(j), wp.min(wp.max(v, -v)))
+
+
+def test_larger_and_smaller_numbers_are_those_of_numpy(device: str) -> None:
+    values = np.array([-3.0, -0.5, 0.0, 1e-30, 2.0, 7.5], dtype=numpy_real)
+    a, b = (grid.ravel() for grid in np.meshgrid(values, values))
+    given = [wp.array(column, dtype=real, device=device) for column in (a, b)]
+    most, least = (wp.zeros(len(a), dtype=vec3, device=device) for _ in range(2))
+    wp.launch(compare, len(a), [*given, most, least], device=device)
+    whole = np.trunc(np.stack([a, b]))
+    expected = np.stack([np.maximum(a, b), whole.max(axis=0), np.maximum(np.maximum(a, b), 0.0)], axis=1)
+    assert np.array_equal(most.numpy(), expected)
+    expected = np.stack([np.minimum(a, b), whole.min(axis=0), np.zeros(len(a))], axis=1)
+    assert np.array_equal(least.numpy(), expected)
+
+
+def test_of_two_values_one_of_which_is_no_number_the_second_is_taken(device: str) -> None:
+    lost = np.nan
+    given = [wp.array(column, dtype=real, device=device) for column in ([lost, 1.0], [1.0, lost])]
+    most, least = (wp.zeros(2, dtype=vec3, device=device) for _ in range(2))
+    wp.launch(compare, 2, [*given, most, least], device=device)
+    for found in (most, least):
+        assert np.array_equal(found.numpy()[:, 0], [1.0, lost], equal_nan=True)
+
+
 def test_every_kernel_is_one_of_the_house() -> None:
     ours = [module for module in own_modules() if module.name.startswith("rattleback.")]
     assert len(ours) > 50
     plain = [module.name for module in ours if module.options["extra_build_options"] is None]
     assert not plain
     builds = [module.options["extra_build_options"] for module in ours]
-    assert all(build.extra_cpu_preamble == build.extra_cuda_preamble == PLAIN_ROWS for build in builds)
+    assert all(build.extra_cpu_preamble == build.extra_cuda_preamble == PLAIN for build in builds)
     kernels = [made for module in ours for made in module.kernels.values()]
     assert not [made.key for made in kernels if made.options["enable_backward"] is not False]
 

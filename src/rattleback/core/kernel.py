@@ -1,14 +1,22 @@
-"""What makes a function a kernel of the house: no backward pass, and rows that are found by their number alone.
+"""What makes a function a kernel of the house: no backward pass, and C++ that a compiler makes short code of.
 
-An array of Warp may have gaps between its rows, and a row may be counted from the end. So for every row that a kernel
-looks at, the distance of rows is read from memory and multiplied by, and it is asked whether the number is negative. No
-array of ours has gaps and no kernel counts from the end. Without, a step with contacts takes a CPU a fifth less time
-and a GPU a twentieth, with the same bits.
+Rows are found by their number alone. An array of Warp may have gaps between its rows, and a row may be counted from the
+end. So for every row that a kernel looks at, the distance of rows is read from memory and multiplied by, and it is
+asked whether the number is negative. No array of ours has gaps and no kernel counts from the end.
 
     place of row i = first + i (bytes of a row)       instead of       first + (i + (i < 0) rows) (distance of rows)
 
+Loops know their step. A range of Warp is copied as a whole before it is gone through, by which a compiler loses sight
+of its step, and asks in every turn whether it is positive, negative or zero. Ours is copied number by number.
+
+The larger of two numbers is one instruction. Warp takes four more to return the other number where one is none; here
+the second of two is returned then, as by ``a > b ? a : b``.
+
+All bits stay the same. Rows save a step with contacts a fifth of its time on a CPU and a twentieth on a GPU; loops save
+a CPU another fourteenth, and larger and smaller numbers a fiftieth.
+
 Arrays of two axes and more are looked up as Warp does. So is everything in kernels made of a user's functions, which
-may do both; those are made by ``wp.kernel``.
+may count from the end; those are made by ``wp.kernel``.
 """
 
 from typing import Any
@@ -25,13 +33,53 @@ template <typename T> inline CUDA_CALLABLE void array_store(const array_t<T>& ro
 }
 }
 """
+# Stands in for the range of Warp in what is compiled after it.
+PLAIN_RANGES = """
+namespace wp {
+struct plain_range_t {
+    int i = 0, end = 0, step = 1;
+    CUDA_CALLABLE plain_range_t& operator=(const range_t& other)
+    {
+        i = other.i;
+        end = other.end;
+        step = other.step;
+        return *this;
+    }
+};
+inline CUDA_CALLABLE bool iter_cmp(const plain_range_t& r)
+{
+    return r.step > 0 ? r.i < r.end : r.step < 0 && r.i > r.end;
+}
+inline CUDA_CALLABLE int iter_next(plain_range_t& r)
+{
+    int i = r.i;
+    r.i += r.step;
+    return i;
+}
+}
+#define range_t plain_range_t
+"""
+# The same for larger and smaller ones of two numbers; what else has these names is that of Warp.
+PLAIN_EXTREMES = """
+namespace wp {
+template <typename... T> inline CUDA_CALLABLE auto plain_max(const T&... values) { return max(values...); }
+template <typename... T> inline CUDA_CALLABLE auto plain_min(const T&... values) { return min(values...); }
+inline CUDA_CALLABLE double plain_max(double a, double b) { return a > b ? a : b; }
+inline CUDA_CALLABLE double plain_min(double a, double b) { return a < b ? a : b; }
+inline CUDA_CALLABLE float plain_max(float a, float b) { return a > b ? a : b; }
+inline CUDA_CALLABLE float plain_min(float a, float b) { return a < b ? a : b; }
+}
+#define max plain_max
+#define min plain_min
+"""
+PLAIN = PLAIN_ROWS + PLAIN_RANGES + PLAIN_EXTREMES
 # Other threads of a GPU go on while one waits for its memory.
 FETCH = """
 #if !defined(__CUDA_ARCH__)
 __builtin_prefetch(rows.data + i);
 #endif
 """
-_BUILD = wp.ModuleBuildOptions(extra_cpu_preamble=PLAIN_ROWS, extra_cuda_preamble=PLAIN_ROWS)
+_BUILD = wp.ModuleBuildOptions(extra_cpu_preamble=PLAIN, extra_cuda_preamble=PLAIN)
 _OPTIONS = {"extra_build_options": _BUILD}
 
 

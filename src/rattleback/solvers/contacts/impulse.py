@@ -31,7 +31,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
 from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL, Colours, Palette
 from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
-from rattleback.solvers.contacts.contact_graph import LEVELS, Graph, find_levels, gather_patches, order_patches
+from rattleback.solvers.contacts.contact_graph import LEVELS, SHELVES, Graph, find_levels, gather_patches, order_patches
 from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
@@ -119,7 +119,7 @@ class ContactImpulses:
         self.method, self.bench, self.contacts, self.limits = method, bench, contacts, limits
         model, room = bench.model, len(contacts.part)
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": model.worlds}
-        counts |= {"levels": LEVELS, "one": 1, "flags": 1}
+        counts |= {"shelves": SHELVES * LEVELS + 1, "one": 1, "flags": 1}
         kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors, Ways)
         made = [arrays.allocate(kind, counts, model.device) for kind in kinds]
         # One more patch than there can be, for those who solve one with other masses.

@@ -114,9 +114,14 @@ def world(n: vec3, t: vec3, v: vec3) -> vec3:
 @wp.func
 def across(n: vec3) -> vec3:
     """A unit vector across a unit vector, that small turns of it change little."""
-    if wp.abs(n[2]) > real(0.7):
-        return wp.normalize(wp.cross(vec3(real(0.0), real(1.0), real(0.0)), n))
-    return wp.normalize(wp.cross(vec3(real(0.0), real(0.0), real(1.0)), n))
+    upright = wp.abs(n[2]) > real(0.7)
+    # e × n with e the axis y, or z; without a branch, which nobody could foresee.
+    x = wp.where(upright, n[2], -n[1])
+    other = wp.where(upright, -n[0], n[0])
+    part = real(1.0) / wp.sqrt(x * x + other * other)
+    x *= part
+    other *= part
+    return vec3(x, wp.where(upright, real(0.0), other), wp.where(upright, other, real(0.0)))
 
 
 @wp.func
@@ -148,7 +153,7 @@ def place_points(contacts: Contacts, patches: Patches, points: PatchPoints, k: i
     for i in range(count):
         middle += contacts.point[row + i]
         farthest = wp.max(farthest, contacts.separation[row + i])
-    middle = middle / real(count)
+    middle *= real(1.0) / real(count)
     n = contacts.normal[row]
     t = across(n)
     s = wp.cross(n, t)

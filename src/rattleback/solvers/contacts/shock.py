@@ -6,7 +6,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.contact_graph import LOOSE, Graph
+from rattleback.solvers.contacts.contact_graph import LOOSE, SHELVES, Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.sweep import FORTH, make_twist, push_body, solve_twist
@@ -65,7 +65,7 @@ def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion
 def is_next(bodies: Bodies, pressing: Pressing, graph: Graph, k: int, level: int) -> bool:
     """Whether the higher body of a patch is one above a level, or loose where that comes last."""
     high = wp.max(graph.level[pressing.patches.body_a[k]], graph.level[pressing.patches.body_b[k]])
-    return high == level + 1 or (high == LOOSE and level + 1 == graph.highest[0])
+    return high == level + 1 or (high == LOOSE and level + 1 == graph.levels[0])
 
 
 @kernel
@@ -73,9 +73,9 @@ def propagate(
     bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
 ) -> None:
     """Go through the levels of worlds that are outside their tolerance, on one thread."""
-    for level in range(graph.highest[0]):
-        first = graph.place[level]
-        end = graph.place[wp.min(level + 2, graph.highest[0])]
+    for level in range(graph.levels[0]):
+        first = graph.place[SHELVES * level]
+        end = graph.place[SHELVES * wp.min(level + 2, graph.levels[0])]
         for _round in range(ROUNDS):
             for k in range(first, end):
                 w = pressing.patches.world[k]
