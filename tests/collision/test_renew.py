@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+import warp as wp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
+from rattleback.collision.renew import leave_out_twins
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import vec4
 
 pytestmark = pytest.mark.contacts
 
@@ -80,6 +84,68 @@ def test_of_more_points_than_there_were_the_nearest_are_taken():
     ours, fresh = sim.contacts, found_here(sim, scene, contact_distance=4e-3)
     assert rows == len(ours) < len(fresh)
     np.testing.assert_allclose(np.sort(ours.separation), np.sort(fresh.separation)[:rows], rtol=0.0, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    angle=st.floats(0.01, 0.05),
+    pitch=st.floats(0.4, 1.4),
+    down=st.floats(0.0, 0.05),
+    steps=st.integers(1, 3),
+    side=st.sampled_from([-1.0, 1.0]),
+)
+def test_nearly_parallel_edges_have_the_normal_of_where_they_are(angle, pitch, down, steps, side):
+    """An edge above another that it crosses at a small angle: their normal turns many times as fast as they do."""
+    lower = {"orientation": Rotation.from_euler("x", np.pi / 4).as_quat()}
+    upper = {
+        "orientation": Rotation.from_euler("xz", (np.pi / 4, side * angle)).as_quat(),
+        "angular_velocity": (0, pitch, 0),
+        "velocity": (0, 0, -down),
+    }
+    scene = cubes(((0, 0, 0), lower), ((0, 0, np.sqrt(2.0) * SIDE + 0.5 * DISTANCE), upper))
+    sim = finding(scene, 5)
+    begun = sim.contacts.normal[0].copy()
+    sim.step(steps)
+    ours, fresh = sim.contacts, found_here(sim, scene)
+    turned = np.linalg.norm(fresh.normal[0] - begun)
+    assert turned > 0.9 * min(STEP * steps * pitch / angle, 0.5)
+    # What has turned by less than the ends of the cubes may be off by is carried.
+    assert np.linalg.norm(ours.normal[0] - fresh.normal[0]) < 2.0 * DISTANCE / (0.5 * SIDE)
+
+
+def corners_left(corners, most):
+    """What stays of corners (x, y, depth) where at most so many are wanted and twins are left out."""
+    given = np.column_stack([corners, np.arange(len(corners))])
+    corner, left = wp.array(given, dtype=vec4, device="cpu"), wp.zeros(1, dtype=wp.int32, device="cpu")
+    wp.launch(leave_out, 1, [corner, len(given), most, left], device="cpu")
+    return corner.numpy()[: left.numpy()[0]]
+
+
+@kernel
+def leave_out(corner: wp.array[vec4], count: int, most: int, left: wp.array[wp.int32]) -> None:
+    left[0] = leave_out_twins(corner, count, most)
+
+
+coordinate = st.integers(-20, 20)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    corners=st.lists(st.tuples(coordinate, coordinate, st.integers(0, 1000)), min_size=2, max_size=8, unique=True),
+    most=st.integers(1, 8),
+)
+def test_of_corners_in_one_place_only_the_deepest_stay(corners, most):
+    corners = 0.05 * np.array(corners, dtype=float)
+    left = corners_left(corners, most)
+    assert min(most, len(corners)) <= len(left) <= len(corners)
+    rows = left[:, 3].astype(int)
+    assert len(set(rows)) == len(rows)
+    np.testing.assert_allclose(left[:, :3], corners[rows], rtol=1e-6)
+    assert left[:, 2].min() == pytest.approx(corners[:, 2].min(), rel=1e-6)
+    apart = np.linalg.norm(corners[:, None, :2] - corners[None, :, :2], axis=2)
+    if len(left) > most:
+        ours = apart[np.ix_(rows, rows)] + np.diag(np.full(len(rows), np.inf))
+        assert ours.min() >= 0.1 * apart.max() * (1.0 - 1e-6)
 
 
 @pytest.mark.parametrize("spin", [100.0, 150.0, 200.0])

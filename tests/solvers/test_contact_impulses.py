@@ -343,3 +343,22 @@ def test_what_is_pressed_together_hardly_overlaps_with_two_sweeps():
     sim = rb.Simulation(scene, contacts=rb.contacts.Impulse(max_sweeps=2), **settings)
     sim.step(300)
     assert sim.report.penetration < 4.5e-4
+
+
+@pytest.mark.parametrize("spin", [0.0, 3.0, -12.0])
+def test_every_point_of_a_plate_that_slides_fast_rubs_against_its_own_velocity(contact_method, spin):
+    """Coulomb's law point by point, where a plate slides and spins: |f_t| = μ f_n, against the velocity there."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), name="ground", material=rb.Material(0.0))
+    plate = {"velocity": (20.0, 5.0, 0), "angular_velocity": (0, 0, spin), "material": rb.Material(0.3)}
+    scene.add_body(rb.Box(1.0, 0.6, 0.1), mass=2.0, position=(0, 0, 0.05), name="plate", **plate)
+    sim = rb.Simulation(scene, time_step=1e-4, contacts=contact_method())
+    sim.step(20)
+    state, contacts, row = sim.state, sim.contacts, sim.model.index("plate")
+    arms = contacts.point - state.position[row]
+    velocities = state.velocity[row] + np.cross(state.angular_velocity[row], arms)
+    forces = contacts.force * np.where(contacts.body_a == row, 1.0, -1.0)[:, None]
+    assert len(forces) == 4
+    assert forces[:, 2].sum() == pytest.approx(2.0 * 9.81, rel=1e-4)
+    along = velocities[:, :2] / np.linalg.norm(velocities[:, :2], axis=1)[:, None]
+    np.testing.assert_allclose(forces[:, :2], -0.3 * forces[:, 2:] * along, rtol=0.0, atol=2e-3)

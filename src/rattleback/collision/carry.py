@@ -18,7 +18,8 @@ anchors follow, and contacts are those of the new poses at once.
 
 Limits: what comes near between is not seen before contacts are found again, see ``look_ahead``. Normals of two solids
 whose features change are off by how far they turn against each other, separations by that times how far they slip;
-pairs that have gone far against each other are found anew where they are, see ``renew``. Cylinders, cones and
+pairs that have gone far against each other, and boxes that touch at nearly parallel edges, whose normal turns faster
+than they do, are found anew where they are, see ``renew``. Cylinders, cones and
 ellipsoids that roll by an angle φ are off by ½ r φ².
 
 Cost: about 40 ns a contact; nothing where both bodies rest, or are at their anchors when contacts were found.
@@ -48,7 +49,8 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
 HALF = wp.constant(real(0.5))
-# Contact distances that the points of a contact may go against each other before their pair is found anew.
+# Contact distances that the points of a contact may go against each other before their pair is found anew, and that
+# the ends of solids may by how far their normal is off.
 FAR_APART = 2.0
 
 
@@ -67,6 +69,7 @@ class Rides:
     """How colliders have gone on since their anchors were set."""
 
     way: vec3 = field("m", "way of its body")
+    turn: vec3 = field("rad", "its turn, while that is small")
     swing: mat33 = field("1", "matrix of its turn less that of none: how vectors of the body have changed")
     away: wp.int32 = field("1", "1 unless it is at its anchor, to the bit")
 
@@ -153,6 +156,7 @@ def follow(carriage: Carriage, anew: int, lanes: int) -> None:
         way = x - carriage.memory.anchor[i]
         turn = small_turn(carriage.memory.heading[i], q)
         carriage.rides.way[i] = way
+        carriage.rides.turn[i] = turn
         carriage.rides.swing[i] = swing(turn)
         carriage.rides.away[i] = wp.where(way == vec3() and turn == vec3(), 0, 1)
         pose(carriage.colliders, carriage.motion, carriage.poses, i)
@@ -231,6 +235,19 @@ def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> real:
     return farthest
 
 
+@wp.func
+def swerves(carriage: Carriage, m: int) -> bool:
+    """Whether a normal across two edges has turned away from the one that is carried, as that of parallel ones does.
+
+    It turns by φ / sin α, φ the turn of the solids against each other, α the angle between the edges.
+    """
+    a = carriage.items.a[m]
+    b = carriage.items.b[m]
+    turn = carriage.rides.turn[a] - carriage.rides.turn[b]
+    reach = wp.abs(carriage.colliders.reach[a] * carriage.colliders.reach[b])
+    return carriage.regions.touchy[m] * wp.dot(turn, turn) * reach > carriage.limit * carriage.limit
+
+
 @kernel
 def carry(carriage: Carriage, anew: int, lanes: int) -> None:
     """Put the contacts where their bodies are; between, all are in the rows they were in, and so is their memory."""
@@ -256,7 +273,8 @@ def carry(carriage: Carriage, anew: int, lanes: int) -> None:
                 contacts.rests[c] = rests
         if goes > 0:
             farthest = carry_item(carriage, m, begin, end)
-            if farthest > carriage.limit * carriage.limit and carriage.items.part[m] < 0:
+            far = farthest > carriage.limit * carriage.limit or swerves(carriage, m)
+            if far and carriage.items.part[m] < 0:
                 carriage.near[m] = 0
                 carriage.far[0] = 1
 

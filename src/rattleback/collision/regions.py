@@ -46,6 +46,7 @@ class Regions:
     """The contact region of every item; its points lie in the slots of the item."""
 
     normal: vec3 = field("1", "unit normal from B to A")
+    touchy: real = field("1", "1 / sin² of the angle between two edges of boxes that the normal is across, else zero")
     points: wp.int32 = field("1", "number of points; zero where the solids do not touch")
     point: vec3 = field("m", "middle between the two surfaces, world frame", axis="slots")
     separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")

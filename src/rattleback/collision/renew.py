@@ -33,6 +33,8 @@ from rattleback.core.precision import real, vec4
 # Rows that can span an area, and the part of what lies ahead within which points are to.
 SPAN = wp.constant(4)
 WITHIN = wp.constant(real(0.3))
+# Part of how wide a region is within which corners are in one place.
+TWINS = wp.constant(real(0.1))
 
 
 @wp.struct
@@ -59,6 +61,35 @@ def leave_out_far(corner: wp.array[vec4], count: int, most: int, limit: real) ->
 
 
 @wp.func
+def apart(a: vec4, b: vec4) -> real:
+    """Square of the distance of two corners in the plane of a region."""
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
+
+
+@wp.func
+def leave_out_twins(corner: wp.array[vec4], count: int, most: int) -> int:
+    """Leave out the less deep of corners that are nearly in one place until at most this many are left."""
+    widest = real(0.0)
+    for k in range(1, count):
+        for j in range(k):
+            widest = wp.max(widest, apart(corner[j], corner[k]))
+    k = int(1)
+    while k < count and count > most:
+        twin = int(-1)
+        for j in range(k):
+            if apart(corner[j], corner[k]) < TWINS * TWINS * widest:
+                twin = j
+        if twin >= 0:
+            if corner[k][2] < corner[twin][2]:
+                corner[twin] = corner[k]
+            count -= 1
+            corner[k] = corner[count]
+        else:
+            k += 1
+    return count
+
+
+@wp.func
 def choose_points(renewed: Renewed, m: int, slot: int, rows: int, limit: real, corner: wp.array[vec4]) -> int:
     """The points of a region, as many as there are rows: of those up to a limit the ones that keep the area."""
     regions = renewed.regions
@@ -67,6 +98,7 @@ def choose_points(renewed: Renewed, m: int, slot: int, rows: int, limit: real, c
     for k in range(count):
         seen = view * regions.point[slot + k]
         corner[k] = vec4(seen[0], seen[1], regions.separation[slot + k], real(k))
+    count = leave_out_twins(corner, count, rows)
     count = leave_out_far(corner, count, rows, limit)
     return thin_out(corner, count, rows, renewed.slack)
 

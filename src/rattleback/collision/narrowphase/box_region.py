@@ -31,6 +31,10 @@ from rattleback.collision.solid import BOX
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3, vec4
 
+# Cosine of the angle within which a normal is that of a face, and square of the sine of that between parallel edges.
+UPRIGHT = wp.constant(real(0.99999))
+PARALLEL = wp.constant(real(1e-12))
+
 
 @wp.struct
 class Frame:
@@ -166,6 +170,19 @@ def lay_out(face: Frame, other: Frame, h: vec3, k: vec3, R: mat33, n: vec3) -> S
 
 
 @wp.func
+def how_touchy(face: Frame, other: Frame, n: vec3, d: vec3, R: mat33) -> real:
+    """How many times faster than the boxes the square of their normal turns; zero for that of a face."""
+    if wp.max(wp.abs(n[face.axis]), wp.abs(d[other.axis])) > UPRIGHT:
+        return real(0.0)
+    # The edges that the normal is across are those it is least along.
+    cosine = R[
+        wp.where(wp.abs(n[face.i]) < wp.abs(n[face.j]), face.i, face.j),
+        wp.where(wp.abs(d[other.i]) < wp.abs(d[other.j]), other.i, other.j),
+    ]
+    return real(1.0) / wp.max(real(1.0) - cosine * cosine, PARALLEL)
+
+
+@wp.func
 def find_box_region(
     items: Items,
     colliders: Colliders,
@@ -189,7 +206,9 @@ def find_box_region(
     h = colliders.size[a]
     k = colliders.size[b]
     face = face_along(-n)
-    other = face_along(wp.transpose(R) * n)
+    d = wp.transpose(R) * n
+    other = face_along(d)
+    regions.touchy[m] = how_touchy(face, other, n, d, R)
     sheet = lay_out(face, other, h, k, R, n)
     middle = t + other.up * k[other.axis] * vec3(R[0, other.axis], R[1, other.axis], R[2, other.axis])
     middle[face.axis] = middle[face.axis] - face.up * h[face.axis]

@@ -133,6 +133,7 @@ def find_regions(
         if placed.colliders.kind[items.a[m]] == BOX and placed.colliders.kind[items.b[m]] == BOX:
             continue
         regions.points[m] = 0
+        regions.touchy[m] = real(0.0)
         if found.separation[m] <= wanted.gap + items.ahead[m]:
             find_region(items, placed, found, wanted, regions, m)
 

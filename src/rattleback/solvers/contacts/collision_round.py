@@ -28,7 +28,8 @@ from rattleback.solvers.contacts.rounds import (
     note_residual,
     sweep_patch,
 )
-from rattleback.solvers.contacts.sweep import FORTH, push_patch
+from rattleback.solvers.contacts.sweep import push_patch
+from rattleback.solvers.contacts.twist import FORTH
 
 # What is added to the velocity of points that take no part, so that they never push [m/s].
 AWAY = wp.constant(real(1e30))

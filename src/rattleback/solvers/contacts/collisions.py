@@ -116,12 +116,12 @@ def what_point_does(ground: Footing, pressing: Pressing, courses: Courses, k: in
 @wp.func
 def is_fast(ground: Footing, pressing: Pressing, k: int, u: vec3, w: vec3) -> bool:
     """Whether a point of a patch with a twist approaches so fast that it may collide."""
-    fastest = -wp.max(ground.limits.rebound, ground.limits.speed)
     first = pressing.patches.first[k]
+    fastest = ZERO
     for c in range(first, first + pressing.patches.count[k]):
-        if velocity_of(pressing, c, u, w)[0] < fastest:
-            return True
-    return False
+        place = pressing.points.place[c]
+        fastest = wp.min(fastest, u[0] + w[1] * place[1] - w[2] * place[0])
+    return fastest < -wp.max(ground.limits.rebound, ground.limits.speed)
 
 
 @wp.func
@@ -187,12 +187,12 @@ def find_near_collisions(
     """What the patches near the last list do, which the contact graph knows, on one thread."""
     last = collisions.lists[0]
     for i in range(2 * collisions.count[0]):
-        k = collisions.listed[i // 2]
-        body = wp.where(i % 2 == 0, pressing.patches.body_a[k], pressing.patches.body_b[k])
+        k = collisions.listed[i >> 1]
+        body = wp.where((i & 1) == 0, pressing.patches.body_a[k], pressing.patches.body_b[k])
         if collisions.stirred[body] == last:
             end = graph.head[body]
             while end >= 0:
-                near = graph.solved[end // 2]
+                near = graph.solved[end >> 1]
                 if collisions.looked[near] != last:
                     collisions.looked[near] = last
                     look_at(ground, pressing, courses, clock, collisions, near, NEARBY)
@@ -215,9 +215,11 @@ def list_patches(bodies: Bodies, graph: Graph, pressing: Pressing, collisions: C
         does = collisions.state[k]
         if does == TOUCHES:
             does = together * collisions.colliding[pressing.patches.world[k]]
-        if does > 0:
-            collisions.listed[count] = k
-            count += 1
-            stir(bodies, collisions, pressing.patches.body_a[k])
-            stir(bodies, collisions, pressing.patches.body_b[k])
+        # Written whether it is kept or not, which costs less than to foresee it.
+        collisions.listed[count] = k
+        count += wp.where(does > 0, 1, 0)
     collisions.count[0] = count
+    for i in range(count):
+        k = collisions.listed[i]
+        stir(bodies, collisions, pressing.patches.body_a[k])
+        stir(bodies, collisions, pressing.patches.body_b[k])

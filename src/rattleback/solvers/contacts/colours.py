@@ -26,7 +26,8 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph, begins
 from rattleback.solvers.contacts.patch import Patches, Pressing
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import FORTH, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.twist import FORTH
 
 # Colours there are, those that usually do, and how many more are taken at a time; rounds of bidding for each.
 COLOURS, USUAL, MORE = 24, 8, 4

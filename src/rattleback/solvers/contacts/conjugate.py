@@ -27,7 +27,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import SET_ASIDE, Patches, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import TINY, apply
+from rattleback.solvers.contacts.twist import TINY, apply
 
 # Sweeps before they are worth what they cost, and where joints keep contacts off or all is slow.
 PLAIN, EARLY = 10, 3

@@ -27,7 +27,9 @@ from rattleback.solvers.contacts.collisions import COLLIDES, ZERO, Collisions, v
 from rattleback.solvers.contacts.patch import Pressing, twist_of
 from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.rounds import Rounds, note_residual
-from rattleback.solvers.contacts.sweep import FORTH, TINY, apply_twist, grip_points, make_twist, push_patch, solve_patch
+from rattleback.solvers.contacts.rub import grip_points
+from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.twist import FORTH, TINY, apply_twist, make_twist
 
 HALF = wp.constant(real(0.5))
 # Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.

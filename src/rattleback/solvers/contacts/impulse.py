@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 SHARE, RECOVERY = 0.4, 1.0
-# Most sweeps that move bodies apart in a step, and the part of the tolerance to which they do; where joints answer, a
-# body alone moves too little.
-PROJECTIONS, JOINTED_PROJECTIONS = 3, 10
+# Most sweeps that move bodies apart in a step, on one thread and in parallel, and the part of the tolerance to which
+# they do; where joints answer, a body alone moves too little.
+PROJECTIONS, PARALLEL_PROJECTIONS, JOINTED_PROJECTIONS = 20, 3, 10
 NEAR, JOINTED_NEAR = 1.0, 0.1
 
 
@@ -255,7 +255,8 @@ class ContactImpulses:
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
                 near = NEAR * self.limits.depth
-                self.sweeper.sweep_marked(self.shift, near, PROJECTIONS, self.overlapping)
+                most = PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
+                self.sweeper.sweep_marked(self.shift, near, most, self.overlapping)
                 bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
             if joints is not None:
                 with program.when(self.footing.jointed):

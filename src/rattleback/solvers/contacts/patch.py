@@ -68,7 +68,7 @@ class Patches:
     rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
     swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
-    deep: wp.int32 = field("1", "1 where a point of it overlaps by more than twice the tolerance")
+    deep: wp.int32 = field("1", "1 where a point of it overlaps by more than the tolerance")
 
 
 @group(axis="contacts")

@@ -28,8 +28,6 @@ from rattleback.solvers.contacts.rounds import Rounds
 
 HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
-# Times the tolerance from which an overlap is deep.
-DEEP = wp.constant(real(2.0))
 # Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
 # How many times longer than the last one a step may be in which forces that few sweeps have left go on.
@@ -107,16 +105,15 @@ def allow(ground: Footing, pressing: Pressing, k: int, h: real) -> None:
     """Points that do not touch yet may come closer by their distance; whether others overlap deep."""
     pressing.patches.whole[k] = pressing.patches.flat[k]
     first = pressing.patches.first[k]
+    rate = real(1.0) / h
     deepest = ZERO
     for i in range(pressing.patches.count[k]):
         gap = ground.contacts.separation[pressing.patches.contact[k] + i]
         deepest = wp.min(deepest, gap)
-        wanted = ZERO
-        if gap > ground.limits.depth:
-            wanted = (gap - HALF * ground.limits.depth) / h
+        wanted = wp.where(gap > ground.limits.depth, rate * (gap - HALF * ground.limits.depth), ZERO)
         place = pressing.points.place[first + i]
         pressing.points.place[first + i] = vec3(place[0], place[1], wanted)
-    pressing.patches.deep[k] = wp.where(deepest < -DEEP * ground.limits.depth, 1, 0)
+    pressing.patches.deep[k] = wp.where(deepest < -ground.limits.depth, 1, 0)
 
 
 @wp.func

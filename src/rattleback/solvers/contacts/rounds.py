@@ -13,7 +13,7 @@ only to within its tolerance creeps and rocks for ever, at ten times the toleran
 step than rest does. So where hardly anything moves sweeps go on to a part of the fastest velocity.
 
 Few sweeps leave what is wedged, as an arch of bodies across a funnel, to sink into each other step by step. Such places
-are few; so a few sweeps over all are followed by some over the patches that overlap by twice the tolerance.
+are few; so a few sweeps over all are followed by some over the patches that overlap by more than the tolerance.
 """
 
 import warp as wp
@@ -25,7 +25,8 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing
-from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK, push_patch, solve_patch
+from rattleback.solvers.contacts.sweep import push_patch, solve_patch
+from rattleback.solvers.contacts.twist import BACK, FORTH, THERE_AND_BACK
 
 # Part of the tolerance up to which a change does not matter to neighbours, where sweeps go on and where they are few.
 LITTLE = wp.constant(real(0.01))

@@ -9,7 +9,8 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.contact_graph import LOOSE, SHELVES, Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
-from rattleback.solvers.contacts.sweep import FORTH, make_twist, push_body, solve_twist
+from rattleback.solvers.contacts.sweep import solve_twist
+from rattleback.solvers.contacts.twist import FORTH, make_twist, push_body
 
 # Sweeps over the patches of one level.
 ROUNDS = 4

@@ -185,10 +185,12 @@ def ask(pressing: Pressing, graph: Graph, standing: Standing) -> int:
     for down in range(count):
         k = count - 1 - down
         i = pressing.patches.rider[k]
-        if i >= 0 and standing.asked[i] == 1:
-            standing.asked[lower(pressing, k, i)] = 1
-            standing.listed[listed] = k
-            listed += 1
+        # Without a branch, which nobody could foresee.
+        asked = wp.where(i >= 0, standing.asked[wp.max(i, 0)], 0)
+        below = lower(pressing, k, i)
+        standing.asked[below] = standing.asked[below] | asked
+        standing.listed[listed] = k
+        listed += asked
     return listed
 
 
@@ -277,7 +279,6 @@ def strike_off(pressing: Pressing, standing: Standing, listed: int) -> int:
     kept = int(0)
     for n in range(listed):
         k = standing.listed[n]
-        if standing.stands[pressing.patches.rider[k]] == 1:
-            standing.listed[kept] = k
-            kept += 1
+        standing.listed[kept] = k
+        kept += wp.where(standing.stands[pressing.patches.rider[k]] == 1, 1, 0)
     return kept

@@ -30,39 +30,12 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, twist_of, world, wrench_of
+from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, twist_of, world, wrench_of
+from rattleback.solvers.contacts.rub import grip_points, resists
+from rattleback.solvers.contacts.twist import BACK, THERE_AND_BACK, Twist, apply, apply_twist, make_twist
 
-# Smaller than any square of an impulse that means something.
-TINY = wp.constant(real(1e-30))
-# How the points of a patch are taken.
-FORTH, BACK, THERE_AND_BACK = wp.constant(0), wp.constant(1), wp.constant(2)
 # Square of a twist that is rounding [m²/s²].
 AT_REST = wp.constant(real(1e-26))
-
-
-@wp.struct
-class Twist:
-    """Twist of a patch along its normal (u_n, ω_t, ω_s) and across (u_t, u_s, ω_n), and the wrench it has got.
-
-    The wrench is in the same two parts, ``push`` (f_n, m_t, m_s) and ``rub`` (f_t, f_s, m_n); ``along`` is the largest
-    change of a velocity along the normal, ``across`` the square of the largest one across.
-    """
-
-    up: vec3
-    side: vec3
-    push: vec3
-    rub: vec3
-    along: real
-    across: real
-
-
-@wp.func
-def make_twist(u: vec3, w: vec3) -> Twist:
-    """A twist that has got no wrench."""
-    twist = Twist()
-    twist.up = vec3(u[0], w[1], w[2])
-    twist.side = vec3(u[1], u[2], w[0])
-    return twist
 
 
 @wp.func
@@ -162,95 +135,6 @@ def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way
 
 
 @wp.func
-def grip_point(skid: mat33, mu: real, points: PatchPoints, c: int, twist: Twist) -> Twist:
-    """Correct one point across the normal, within its friction."""
-    p = points.impulse[c]
-    if p[0] == real(0.0) and p[1] == real(0.0) and p[2] == real(0.0):
-        return twist
-    place = points.place[c]
-    x = place[0]
-    y = place[1]
-    u1 = twist.side[0] - y * twist.side[2]
-    u2 = twist.side[1] + x * twist.side[2]
-    # How side answers to f1 and f2.
-    by_1 = vec3(skid[0, 0] - y * skid[0, 2], skid[1, 0] - y * skid[1, 2], skid[2, 0] - y * skid[2, 2])
-    by_2 = vec3(skid[0, 1] + x * skid[0, 2], skid[1, 1] + x * skid[1, 2], skid[2, 1] + x * skid[2, 2])
-    k_11 = by_1[0] - y * by_1[2]
-    k_22 = by_2[1] + x * by_2[2]
-    k_12 = by_1[1] + x * by_1[2]
-    share = real(1.0) / (k_11 * k_22 - k_12 * k_12)
-    f1 = (share * k_12) * u2 - (share * k_22) * u1
-    f2 = (share * k_12) * u1 - (share * k_11) * u2
-    q1 = p[1] + f1
-    q2 = p[2] + f2
-    limit = mu * p[0]
-    moved = u1 * u1 + u2 * u2
-    if q1 * q1 + q2 * q2 > limit * limit:
-        # It slides against its velocity; K_tt⁻¹ would turn the impulse away from there, a number does not.
-        most = wp.max(k_11, k_22) + wp.abs(k_12)
-        step = real(1.0) / most
-        q1 = p[1] - step * u1
-        q2 = p[2] - step * u2
-        part = wp.min(limit / wp.max(wp.sqrt(q1 * q1 + q2 * q2), TINY), real(1.0))
-        q1 *= part
-        q2 *= part
-        f1 = q1 - p[1]
-        f2 = q2 - p[2]
-        moved = most * most * (f1 * f1 + f2 * f2)
-    twist.across = wp.max(twist.across, moved)
-    twist.side += f1 * by_1 + f2 * by_2
-    twist.rub += vec3(f1, f2, x * f2 - y * f1)
-    points.impulse[c] = vec3(p[0], q1, q2)
-    return twist
-
-
-@wp.func
-def resists(patches: Patches, k: int) -> bool:
-    """Whether a patch resists spinning or rolling."""
-    return patches.rolling[k] + patches.spinning[k] > real(0.0)
-
-
-@wp.func
-def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """The moments that resist spinning about the normal and rolling, within what the points push."""
-    pushed = real(0.0)
-    for c in range(patches.first[k], patches.first[k] + patches.count[k]):
-        pushed += points.impulse[c][0]
-    rise = patches.rise[k]
-    up = twist.up + wp.transpose(patches.drag[k]) * twist.rub
-    old = patches.couple[k]
-    limit = patches.spinning[k] * pushed
-    spinning = wp.clamp(old[0] - twist.side[2] / patches.skid[k][2, 2], -limit, limit)
-    det = rise[1, 1] * rise[2, 2] - rise[1, 2] * rise[1, 2]
-    r1 = old[1] - (rise[2, 2] * up[1] - rise[1, 2] * up[2]) / det
-    r2 = old[2] - (rise[1, 1] * up[2] - rise[1, 2] * up[1]) / det
-    size = wp.sqrt(r1 * r1 + r2 * r2)
-    part = wp.min(real(1.0), patches.rolling[k] * pushed / wp.max(size, TINY))
-    new = vec3(spinning, part * r1, part * r2)
-    twist.push += vec3(real(0.0), new[1] - old[1], new[2] - old[2])
-    twist.rub += vec3(real(0.0), real(0.0), new[0] - old[0])
-    patches.couple[k] = new
-    return twist
-
-
-@wp.func
-def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
-    """Correct the points of a patch across the normal, one after the other."""
-    first = patches.first[k]
-    count = patches.count[k]
-    skid = patches.skid[k]
-    mu = patches.grip[k]
-    for i in range(count):
-        twist = grip_point(skid, mu, points, wp.where(way == BACK, first + count - 1 - i, first + i), twist)
-    if way == THERE_AND_BACK:
-        for i in range(1, count):
-            twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
-    if resists(patches, k):
-        twist = resist(patches, points, k, twist)
-    return twist
-
-
-@wp.func
 def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
     """The wrench that a patch needs."""
     holds = bool(False)
@@ -264,34 +148,6 @@ def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, way
         twist = push_points(patches, points, k, twist, way)
     twist.side += patches.drag[k] * twist.push
     return grip_points(patches, points, k, twist, way)
-
-
-@wp.func
-def push_body(bodies: Bodies, weights: Weights, motion: Motion, i: int, arm: vec3, f: vec3, m: vec3) -> None:
-    """Apply a wrench at the end of an arm from its centre of mass to a body, static ones aside."""
-    mass = bodies.inverse_mass[i]
-    if mass > real(0.0):
-        motion.velocity[i] = motion.velocity[i] + mass * f
-        motion.angular_velocity[i] = motion.angular_velocity[i] + weights.inverse_inertia[i] * (m + wp.cross(arm, f))
-
-
-@wp.func
-def apply(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, f: vec3, m: vec3) -> None:
-    """Apply a wrench of the world at the middle of a patch to A, its opposite to B."""
-    push_body(bodies, pressing.weights, motion, pressing.patches.body_a[k], pressing.patches.arm_a[k], f, m)
-    push_body(bodies, pressing.weights, motion, pressing.patches.body_b[k], pressing.patches.arm_b[k], -f, -m)
-
-
-@wp.func
-def apply_twist(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, twist: Twist) -> None:
-    """Apply the wrench that a patch has got to its bodies."""
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    f = vec3(twist.push[0], twist.rub[0], twist.rub[1])
-    m = vec3(twist.rub[2], twist.push[1], twist.push[2])
-    # What is no number has to get to the velocities, where it is seen.
-    if wp.dot(f, f) + wp.dot(m, m) != real(0.0):
-        apply(bodies, pressing, motion, k, world(n, t, f), world(n, t, m))
 
 
 @wp.func

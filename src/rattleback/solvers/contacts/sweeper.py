@@ -30,7 +30,7 @@ from rattleback.solvers.contacts.rounds import (
     sweep_in_order,
 )
 from rattleback.solvers.contacts.shock import propagate
-from rattleback.solvers.contacts.sweep import BACK, FORTH, THERE_AND_BACK
+from rattleback.solvers.contacts.twist import BACK, FORTH, THERE_AND_BACK
 
 # Up to so many sweeps the points of a patch are solved once in each, and what overlaps deep is swept on.
 FEW = 10

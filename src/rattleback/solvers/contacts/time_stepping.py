@@ -43,7 +43,7 @@ from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
 from rattleback.solvers.contacts.patch import Pressing, world
 from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, sticks
 from rattleback.solvers.contacts.rounds import Rounds, note_rounds
-from rattleback.solvers.contacts.sweep import TINY
+from rattleback.solvers.contacts.twist import TINY
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
