@@ -172,7 +172,8 @@ class ContactImpulses:
         if self.palette is None:
             program.launch(gather_patches, 1, self.contacts, graph, bench.stop)
             program.launch(find_levels, 1, bodies, self.contacts, graph)
-            program.launch(order_patches, 1, bodies, self.contacts, graph, self.pressing.patches)
+            shelves = 1 if bench.model.scene.joints else int(SHELVES)
+            program.launch(order_patches, 1, bodies, self.contacts, graph, self.pressing.patches, shelves)
         else:
             self.palette.record_patches(self.contacts, bench.stop)
         bench.share_bodies(weigh, motion, self.pressing.weights)
