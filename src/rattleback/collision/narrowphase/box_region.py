@@ -172,14 +172,12 @@ def lay_out(face: Frame, other: Frame, h: vec3, k: vec3, R: mat33, n: vec3) -> S
 @wp.func
 def how_touchy(face: Frame, other: Frame, n: vec3, d: vec3, R: mat33) -> real:
     """How many times faster than the boxes the square of their normal turns; zero for that of a face."""
-    if wp.max(wp.abs(n[face.axis]), wp.abs(d[other.axis])) > UPRIGHT:
-        return real(0.0)
     # The edges that the normal is across are those it is least along.
-    cosine = R[
-        wp.where(wp.abs(n[face.i]) < wp.abs(n[face.j]), face.i, face.j),
-        wp.where(wp.abs(d[other.i]) < wp.abs(d[other.j]), other.i, other.j),
-    ]
-    return real(1.0) / wp.max(real(1.0) - cosine * cosine, PARALLEL)
+    of_a = wp.where(wp.abs(n[face.i]) < wp.abs(n[face.j]), face.i, face.j)
+    of_b = wp.where(wp.abs(d[other.i]) < wp.abs(d[other.j]), other.i, other.j)
+    cosine = R[of_a, of_b]
+    faster = real(1.0) / wp.max(real(1.0) - cosine * cosine, PARALLEL)
+    return wp.where(wp.max(wp.abs(n[face.axis]), wp.abs(d[other.axis])) > UPRIGHT, real(0.0), faster)
 
 
 @wp.func

@@ -69,6 +69,7 @@ class Patches:
     load: real = field("N s", "what its points push with together")
     swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
     deep: wp.int32 = field("1", "1 where a point of it overlaps by more than the tolerance")
+    listed: wp.int32 = field("1", "patches that do, in order")
 
 
 @group(axis="contacts")

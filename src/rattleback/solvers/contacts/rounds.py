@@ -287,12 +287,18 @@ def sweep_back(
 @kernel
 def sweep_deep(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion) -> None:
     """A few sweeps forth and back over the patches that overlap deep, on one thread."""
-    count = graph.total[0]
+    patches = pressing.patches
+    count = int(0)
+    for k in range(graph.total[0]):
+        # Written whether it is deep or not, which costs less than to foresee it.
+        patches.listed[count] = k
+        count += patches.deep[k]
     for turn in range(DEEP_SWEEPS):
         for i in range(count):
-            k = wp.where(turn % 2 == 0, i, count - 1 - i)
-            if pressing.patches.deep[k] == 1:
-                solve_patch(bodies, pressing, motion, k, wp.where(turn % 2 == 0, FORTH, BACK))
+            if turn % 2 == 0:
+                solve_patch(bodies, pressing, motion, patches.listed[i], FORTH)
+            else:
+                solve_patch(bodies, pressing, motion, patches.listed[count - 1 - i], BACK)
 
 
 @kernel
