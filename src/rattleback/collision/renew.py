@@ -5,8 +5,9 @@
 What falls at 10 m/s goes a hundredth of a metre in a step of a millisecond, and tumbles past the edge it came upon.
 Carried along its contact would be the one with that edge still. Such pairs are few; they get the regions of where they
 are, in the rows that they have. Of more points four rows or more get those that keep the area, as corners that are not
-near come down when solids turn, and fewer rows the nearest; of fewer points the last one is there again. Where solids
-are apart by now their points are as far as that.
+near come down when solids turn, and fewer rows the nearest; before that, of points in nearly one place the deepest
+stays alone, so that both ends of an edge have a row. Of fewer points the last one is there again. Where solids are
+apart by now their points are as far as that.
 
 Whether a pair is found anew, and what is found, is a function of anchors and poses, as contacts that are carried are.
 Triangles of meshes are carried only.

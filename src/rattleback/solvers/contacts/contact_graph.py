@@ -4,7 +4,7 @@ A body that touches something static has level 1, one that touches that level 2,
 ground up: a patch is as high as the lower of its bodies. Where bodies of one level touch, their patches are of that
 level, so the cycles of the graph that lie in a level are solved together. What cannot be reached from the ground comes
 last. Those of one level that have as many points are next to each other, on a *shelf*: every pass over the patches goes
-over their points, and a processor that can foresee how many there are takes a twenty-fifth less time for a step. In
+over their points, and a processor that can foresee how many there are takes a thirtieth less time for a step. In
 scenes with joints, whose answers take the time, all patches of a level are on one shelf, in the order of the contacts.
 
 Cost: O(contacts), on one thread; nothing where the same solids touch as in the last step.
