@@ -119,8 +119,7 @@ def is_fast(ground: Footing, pressing: Pressing, k: int, u: vec3, w: vec3) -> bo
     first = pressing.patches.first[k]
     fastest = ZERO
     for c in range(first, first + pressing.patches.count[k]):
-        place = pressing.points.place[c]
-        fastest = wp.min(fastest, u[0] + w[1] * place[1] - w[2] * place[0])
+        fastest = wp.min(fastest, velocity_of(pressing, c, u, w)[0])
     return fastest < -wp.max(ground.limits.rebound, ground.limits.speed)
 
 

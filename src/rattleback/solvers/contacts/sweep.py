@@ -7,10 +7,9 @@ moves with
 
 A flat patch is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
 grips, that is the answer. If not, but every point pushes with the part of a wrench that stops it along the normal, that
-part is; else its points are solved one after the other, and across the normal they are in any case:
+part is; else its points are solved one after the other. How they rub is told by ``rub``.
 
     p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
-    p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
 
 p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
 the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forth and back
