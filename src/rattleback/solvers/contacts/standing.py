@@ -185,7 +185,7 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
     listed = ask(pressing, graph, standing)
     if listed == 0:
         return
-    find_footing(bodies, pressing, standing, listed)
+    find_footing(bodies, pressing, standing, motion, listed)
     listed = strike_off(pressing, standing, listed)
     tries = int(0)
     done = bool(False)

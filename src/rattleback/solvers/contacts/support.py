@@ -20,7 +20,7 @@ from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
-from rattleback.solvers.contacts.patch import Pressing
+from rattleback.solvers.contacts.patch import Patches, Pressing, twist_of
 from rattleback.solvers.contacts.resting import Ways
 
 # Part of the load of a patch with which all its points take part.
@@ -31,6 +31,8 @@ UNLOADED = wp.constant(real(1e-9))
 STILL = wp.constant(real(262144.0 * epsilon))
 # Times the tolerance, and what gravity does in a step, from which a velocity is too fast for anybody who stands.
 FAST = wp.constant(real(4.0))
+# Times the change that friction can make in the step, from which a velocity across is that of a body that slides on.
+SLIDING = wp.constant(real(8.0))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 NARROW = wp.constant(real(1e-3))
 # Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
@@ -138,15 +140,29 @@ def weight(pressing: Pressing, k: int, c: int) -> real:
 
 
 @wp.func
-def add_footing(bodies: Bodies, pressing: Pressing, standing: Standing, k: int, i: int) -> None:
+def slides(patches: Patches, motion: Motion, k: int, mass: real) -> bool:
+    """Whether a body of this mass slides over a patch far faster than its friction could stop in the step."""
+    u, _w = twist_of(patches, motion, k)
+    grip = SLIDING * patches.grip[k] * (patches.load[k] + mass * wp.max(-u[0], real(0.0)))
+    return mass * mass * (u[1] * u[1] + u[2] * u[2]) > grip * grip
+
+
+@wp.func
+def add_load(bodies: Bodies, pressing: Pressing, k: int, i: int) -> None:
+    """What the points of a patch that carries a body push with together."""
+    # Where nobody pushes yet all points of a patch are alike.
+    load = UNLOADED * bodies.mass[i]
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        load += pressing.points.impulse[c][0]
+    pressing.patches.load[k] = load
+
+
+@wp.func
+def add_footing(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
     """Add the points of a patch to what carries a body."""
     first = pressing.patches.first[k]
     end = first + pressing.patches.count[k]
-    # Where nobody pushes yet all points of a patch are alike.
-    load = UNLOADED * bodies.mass[i]
-    for c in range(first, end):
-        load += pressing.points.impulse[c][0]
-    pressing.patches.load[k] = load
     total = real(0.0)
     x = real(0.0)
     y = real(0.0)
@@ -241,8 +257,8 @@ def begin_footing(standing: Standing, i: int) -> None:
 
 
 @wp.func
-def find_footing(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int) -> None:
-    """From the ground up, what carries those who are listed, and who may stand: nobody on somebody who does not."""
+def find_footing(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, listed: int) -> None:
+    """From the ground up, what carries those who are listed, and who may stand: not who slides, or is on who does."""
     members = int(0)
     for up in range(listed):
         k = standing.listed[listed - 1 - up]
@@ -252,10 +268,12 @@ def find_footing(bodies: Bodies, pressing: Pressing, standing: Standing, listed:
             standing.member[members] = i
             members += 1
         if standing.stands[i] == OPEN:
+            standing.stands[i] = 0
             if carries(bodies, pressing, standing, lower(pressing, k, i)):
-                add_footing(bodies, pressing, standing, k, i)
-            else:
-                standing.stands[i] = 0
+                add_load(bodies, pressing, k, i)
+                if not slides(pressing.patches, motion, k, bodies.mass[i]):
+                    add_footing(pressing, standing, k, i)
+                    standing.stands[i] = OPEN
     standing.members[0] = members
     for n in range(members):
         i = standing.member[n]
