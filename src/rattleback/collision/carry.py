@@ -254,6 +254,7 @@ def carry(carriage: Carriage, anew: int, lanes: int) -> None:
     contacts = carriage.contacts
     if wp.tid() == 0:
         contacts.alike[0] = wp.where(anew == 1, wp.max(contacts.alike[0], 0), 1)
+        contacts.carried[0] = 1 - anew
         contacts.times[0] = contacts.times[0] + 1 - anew
     for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
         begin = carriage.start[m]

@@ -27,4 +27,5 @@ class Contacts:
     first: wp.int32 = field("1", "first contact of a collider as A; one more entry than colliders", axis="rows")
     needed: wp.int32 = field("1", "number of contacts there are, whether they fit or not", axis="one")
     alike: wp.int32 = field("1", "1 where all rows belong to the same solids as the last time; -1 if moved", axis="one")
+    carried: wp.int32 = field("1", "1 where every contact is in the row it was in the last time", axis="one")
     times: wp.int32 = field("1", "how often contacts were found, where that is counted", axis="one")

@@ -8,7 +8,8 @@
 
 Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. A round that
 has used up its sweeps, twenty for each of ``max_sweeps``, is left as it is, and what still collides is part of the
-next. After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, it is stopped by the
+next. In sequence, on one thread and without joints, where sweeps are few a round has no more than ``max_sweeps``: what
+a hundred bodies do that strike each other at once is found sooner by another round than by thirty sweeps. After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, it is stopped by the
 resting contacts. The report gives the velocity that was still to be changed.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
@@ -34,6 +35,7 @@ from rattleback.solvers.contacts.conjugate import begin_directions, go_on
 from rattleback.solvers.contacts.expansion import Works
 from rattleback.solvers.contacts.resting import begin_end
 from rattleback.solvers.contacts.rounds import begin_rounds, judge, next_sweep
+from rattleback.solvers.contacts.sweeper import FEW
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -48,6 +50,9 @@ ORDERS = ("sequential", "simultaneous")
 MOST_ROUNDS = 200
 MOST_SWEEPS, SWEEPS_FOR_EACH = 1000, 20
 BUDGET = 20_000
+# Sweeps of a round at least, where there are few: after one alone a block of 64 cubes that lands keeps a tenth too much
+# energy.
+FEWEST = 2
 # A tolerance of which every change is more than a part, so that no patch is quiet [m/s].
 NEVER = -1.0
 
@@ -71,6 +76,7 @@ class Impacts:
     def __init__(self, method: Impulse, bench: Bench, ground: Footing, sweeper: Sweeper) -> None:
         self.restitution, self.together = method.restitution, int(method.impact == "simultaneous")
         self.most_sweeps = min(MOST_SWEEPS, SWEEPS_FOR_EACH * method.max_sweeps)
+        self.most_alone = max(FEWEST, method.max_sweeps) if method.max_sweeps <= FEW else self.most_sweeps
         self.bench, self.ground, self.sweeper = bench, ground, sweeper
         model, self.room = bench.model, len(ground.contacts.part)
         counts = {"contacts": self.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
@@ -177,7 +183,7 @@ class Impacts:
             self._slice(parts, correct)
             return
         if self.in_order and correct is None and not self.together:
-            ends = (self.ground.limits.speed, self.most_sweeps, BUDGET)
+            ends = (self.ground.limits.speed, self.most_alone, BUDGET)
             program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding, 0)
             program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
         else:

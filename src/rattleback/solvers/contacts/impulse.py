@@ -59,7 +59,8 @@ class Impulse:
     """How contacts are resolved.
 
     Attributes:
-        max_sweeps: Most sweeps at either end of a step; a round of collisions has up to twenty for each of them.
+        max_sweeps: Most sweeps at either end of a step. A round of collisions has up to twenty for each of them; few of
+            them, ten at most, are as many for a round.
         sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
         restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
@@ -148,6 +149,11 @@ class ContactImpulses:
             given = (self.bench, self.pressing, self.graph, self.rounds, self.footing.standing.alone)
             self.sweeper.easer, self.sweeper.state = Easer(*given), self.bench.state.motion
 
+    @property
+    def _loads_end(self) -> bool:
+        """Whether points push with half of their load at the end of the step."""
+        return True
+
     def _make_palette(self, counts: dict[str, int]) -> Palette:
         bench, device = self.bench, self.bench.model.device
         counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
@@ -177,7 +183,8 @@ class ContactImpulses:
         else:
             self.palette.record_patches(self.contacts, bench.stop)
         bench.share_bodies(weigh, motion, self.pressing.weights)
-        self._for_patches(resting.prepare_patches, bodies, self.ground, graph, self.pressing, motion)
+        given = (bodies, self.ground, graph, self.pressing, motion)
+        self._for_patches(resting.prepare_patches, *given, int(self._loads_end))
         if bench.model.scene.joints:
             self.footing.record_look()
 

@@ -68,11 +68,31 @@ def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
     return u - wp.dot(u, n) * n
 
 
+@wp.func
+def recall_points(ground: Footing, pressing: Pressing, k: int) -> None:
+    """What the points of a patch remember."""
+    n = pressing.patches.normal[k]
+    t = pressing.patches.tangent[k]
+    for i in range(pressing.patches.count[k]):
+        former = ground.contacts.previous[pressing.patches.contact[k] + i]
+        force = vec3()
+        slip = vec3()
+        if former >= 0:
+            force = ground.memory.force[former]
+            slip = ground.memory.slip[former]
+        pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
+        pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
+
+
 @kernel
 def prepare_patches(
-    bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, lanes: int
+    bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, loaded: int, lanes: int
 ) -> None:
-    """Where a patch is, how it answers, what its surfaces are, and what its points remember."""
+    """Where a patch is, how it answers, what its surfaces are, and what its points remember.
+
+    What is remembered is in the rows of the contacts already where these were carried along; where the end of the step
+    is not to be loaded, nobody else asks for it.
+    """
     for k in range(wp.tid(), graph.total[0], lanes):
         a = pressing.patches.body_a[k]
         b = pressing.patches.body_b[k]
@@ -81,23 +101,14 @@ def prepare_patches(
             pressing.patches.arm_a[k] = middle - motion.position[a]
             pressing.patches.arm_b[k] = middle - motion.position[b]
             answer(bodies, pressing, k, k, real(1.0), real(1.0))
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
         found = combine(ground.surfaces, ground.rules, a, b)
         pressing.patches.static_friction[k] = found.static_friction
         pressing.patches.dynamic_friction[k] = found.dynamic_friction
         pressing.patches.restitution[k] = found.restitution
         pressing.patches.rolling[k] = found.rolling
         pressing.patches.spinning[k] = found.spinning
-        for i in range(pressing.patches.count[k]):
-            former = ground.contacts.previous[pressing.patches.contact[k] + i]
-            force = vec3()
-            slip = vec3()
-            if former >= 0:
-                force = ground.memory.force[former]
-                slip = ground.memory.slip[former]
-            pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
-            pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
+        if loaded == 1 or ground.contacts.carried[0] == 0:
+            recall_points(ground, pressing, k)
 
 
 @wp.func

@@ -122,7 +122,7 @@ class Sweeper:
                 self._sweep_on(motion, tolerance, most)
         if self.palette is None and 1 < most <= FEW:
             program.launch(sweep_deep, 1, self.bodies, self.pressing, self.graph, motion)
-        if self.easer is not None and most > 1:
+        if self.easer is not None:
             self.easer.ease_left(motion, wanted, tolerance)
         if self.shocks and most > 1:
             program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)

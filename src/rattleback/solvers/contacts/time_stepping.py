@@ -84,11 +84,16 @@ def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Cl
 
 @kernel
 def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array[wp.int32], lanes: int) -> None:
-    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be."""
+    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be.
+
+    Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
+    """
     if stop[0] != 0:
         return
     if wp.tid() == 0:
         ground.memory.pending[0] = SETTLED
+    if ground.contacts.carried[0] == 1:
+        return
     for k in range(wp.tid(), graph.total[0], lanes):
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
@@ -121,6 +126,11 @@ class SteppedContacts(ContactImpulses):
         """On one thread sweeps go on where hardly anything moves."""
         if self.bench.model.device.is_cpu:
             self.sweeper.state = self.bench.state.motion
+
+    @property
+    def _loads_end(self) -> bool:
+        """Whether points may push with half of their load at the end of the step, as those with joints do."""
+        return bool(self.bench.model.scene.joints)
 
     def _end_start(self) -> None:
         with self._where_apart(self.exchange):
