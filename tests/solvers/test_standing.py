@@ -57,6 +57,21 @@ def test_what_slides_on_a_wall_at_rest_leaves_it_in_its_place():
     assert np.abs(sim.state.position - start)[:-1].max() < 1e-6
 
 
+def test_who_slides_slowly_does_not_stand_before_friction_has_stopped_it():
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), material=rb.Material(friction=0.05))
+    given = {"mass": 2.0, "velocity": (0.15, 0, 0), "material": rb.Material(friction=0.05), "name": "slider"}
+    scene.add_body(rb.Box(1, 1, 1), position=(0, 0, 0.5), **given)
+    sim = rb.Simulation(scene, time_step=0.001, contacts=ONE_SWEEP)
+    standing = sim._step.impulses.footing.standing
+    # It stops after v / μ g = 0.153 s.
+    sim.run(0.14)
+    assert standing.stands.numpy()[sim.model.index("slider")] == 0
+    sim.run(0.06)
+    assert standing.stands.numpy()[sim.model.index("slider")] == 1
+    np.testing.assert_allclose(sim["slider"].position[0], 0.15**2 / (2 * 0.1 * G), atol=1e-6)
+
+
 def test_the_ground_carries_the_weight_of_the_wall():
     scene, mass = bricks()
     sim = rb.Simulation(scene, time_step=0.005, contacts=ONE_SWEEP)
