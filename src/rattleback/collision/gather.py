@@ -69,7 +69,41 @@ def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> b
 
 
 @wp.func
-def former_self(former: ContactMemory, items: Items, m: int, feature: int, place: int) -> int:
+def is_of(former: ContactMemory, k: int, b: int, part: int) -> bool:
+    """Whether a contact of the last time is of an item with the same collider as A."""
+    return former.collider[k] == b and former.part[k] == part
+
+
+@wp.func
+def row_before(former: ContactMemory, items: Items, m: int, place: int) -> int:
+    """A row of the last time from which on contacts of item m are, if there were any.
+
+    Args:
+        former: The contacts of the last time.
+        items: What was looked at.
+        m: The item.
+        place: Which of the contacts of its collider A the first one of the item is now.
+    """
+    low = former.first[items.a[m]]
+    high = former.first[items.a[m] + 1]
+    b = items.b[m]
+    part = items.part[m]
+    # Most are where they were in the list, which is sorted by the colliders of B.
+    here = wp.min(low + place, former.collider.shape[0] - 1)
+    begins = place == 0 or not is_of(former, wp.max(here - 1, 0), b, part)
+    if here < high and begins and is_of(former, here, b, part):
+        return here
+    while low < high:
+        half = (low + high) // 2
+        if former.collider[half] < b:
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
+@wp.func
+def former_self(former: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
     """Row of a contact of item m the last time; -1 if it is new.
 
     Args:
@@ -77,28 +111,19 @@ def former_self(former: ContactMemory, items: Items, m: int, feature: int, place
         items: What was looked at.
         m: The item.
         feature: Name of the point.
-        place: Which of the contacts of its collider A it is.
+        row: Row of the last time from which on contacts of the item are.
+        place: Which of its points it is.
     """
-    a = items.a[m]
     b = items.b[m]
     part = items.part[m]
-    first = former.first[a]
-    end = former.first[a + 1]
-    # Most contacts are where they were in the list, which is sorted by the colliders of B.
-    if first + place < end and is_same(former, wp.min(first + place, end - 1), b, part, feature):
-        return first + place
-    low = first
-    high = end
-    while low < high:
-        half = (low + high) // 2
-        if former.collider[half] < b:
-            low = half + 1
-        else:
-            high = half
-    while low < end and former.collider[wp.min(low, end - 1)] == b:
-        if is_same(former, low, b, part, feature):
-            return low
-        low += 1
+    end = former.first[items.a[m] + 1]
+    here = wp.min(row + place, former.collider.shape[0] - 1)
+    if here < end and is_same(former, here, b, part, feature):
+        return here
+    while row < end and former.collider[wp.min(row, end - 1)] == b:
+        if is_same(former, row, b, part, feature):
+            return row
+        row += 1
     return -1
 
 
@@ -123,6 +148,7 @@ def gather_item(
     part = items.part[m]
     from_a = begun(placed.places, memory, a)
     from_b = begun(placed.places, memory, b)
+    row = row_before(memory, items, m, begin - contacts.first[a])
     for c in range(begin, wp.min(begin + regions.points[m], contacts.part.shape[0])):
         p = regions.point[slot + c - begin]
         feature = regions.feature[slot + c - begin] + seen
@@ -137,7 +163,7 @@ def gather_item(
         contacts.normal[c] = n
         contacts.point[c] = p + real(0.5) * (of_a + of_b)
         contacts.separation[c] = regions.separation[slot + c - begin] + wp.dot(n, of_a - of_b)
-        contacts.previous[c] = former_self(memory, items, m, feature, c - contacts.first[a])
+        contacts.previous[c] = former_self(memory, items, m, feature, row, c - begin)
         contacts.rests[c] = 0
 
 
@@ -159,7 +185,8 @@ def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int,
         feature = contacts.feature[c]
         former = c
         if c >= known or not is_same(memory, c, b, part, feature):
-            former = former_self(memory, items, m, feature, c - first)
+            row = row_before(memory, items, m, begin - first)
+            former = former_self(memory, items, m, feature, row, c - begin)
         contacts.previous[c] = former
         contacts.rests[c] = 1
 
