@@ -9,8 +9,10 @@
 Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. A round that
 has used up its sweeps, twenty for each of ``max_sweeps``, is left as it is, and what still collides is part of the
 next. In sequence, on one thread and without joints, where sweeps are few a round has no more than ``max_sweeps``: what
-a hundred bodies do that strike each other at once is found sooner by another round than by thirty sweeps. After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, it is stopped by the
-resting contacts. The report gives the velocity that was still to be changed.
+a hundred bodies do that strike each other at once is found sooner by another round than by thirty sweeps.
+
+After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is
+stopped by the resting contacts. The report gives the velocity that was still to be changed.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
 Stronge's never does, and costs about a hundred times as much. Without friction they agree.
