@@ -7,7 +7,11 @@ lose but rounding. Only who has more is asked, and who carries somebody who is; 
 
     what every body is to lose, and whether that is more than rounding
     from the top down: list the patches below those who are asked; whom they push down on is asked as well
-    from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line
+    from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line, or
+    who slides over a patch with  m |u_t| > 8 μ (F + m max(−u_n, 0)),  far more than its friction can stop in the step
+
+u velocity of the patch, m mass of who is on it, F what it pushes with.
+
 Cost: a look at every body and every patch, and about that of half a sweep over the patches that are listed.
 """
 
