@@ -61,17 +61,15 @@ def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: C
 
 
 @wp.func
-def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
-    """Whether a contact is one of the last time, with the same collider as A."""
-    if former.collider[k] != b or (former.feature[k] ^ feature) % NAMES != 0:
-        return False
-    return former.part[k] == part
-
-
-@wp.func
 def is_of(former: ContactMemory, k: int, b: int, part: int) -> bool:
     """Whether a contact of the last time is of an item with the same collider as A."""
     return former.collider[k] == b and former.part[k] == part
+
+
+@wp.func
+def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
+    """Whether a contact is one of the last time, with the same collider as A."""
+    return is_of(former, k, b, part) and (former.feature[k] ^ feature) % NAMES == 0
 
 
 @wp.func
