@@ -59,8 +59,8 @@ class Impulse:
     """How contacts are resolved.
 
     Attributes:
-        max_sweeps: Most sweeps at either end of a step. A round of collisions has up to twenty for each of them; few of
-            them, ten at most, are as many for a round.
+        max_sweeps: Most sweeps at either end of a step. A round of collisions has up to twenty for each of them; of ten
+            or fewer, in sequence on the CPU and without joints, as many, but two at least.
         sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
         restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or

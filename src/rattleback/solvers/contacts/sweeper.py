@@ -32,7 +32,8 @@ from rattleback.solvers.contacts.rounds import (
 from rattleback.solvers.contacts.shock import propagate
 from rattleback.solvers.contacts.twist import BACK, FORTH, THERE_AND_BACK
 
-# Up to so many sweeps the points of a patch are solved once in each, and what overlaps deep is swept on.
+# Up to so many sweeps the points of a patch are solved once in each, what overlaps deep is swept on, and rounds of
+# collisions have no more.
 FEW = 10
 
 
