@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import os
 import shutil
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -95,6 +98,39 @@ class Person:
 def person():
     """Somebody at the page without a browser."""
     return Person()
+
+
+class Visitor:
+    """A client without a screen, which speaks to a page as the page of a browser does."""
+
+    def ask(self, window, path, **headers):
+        """Status and headers of the answer to a request."""
+        there = urlsplit(window.address)
+        asking = http.client.HTTPConnection(there.hostname, there.port, timeout=10)
+        asking.request("GET", path, headers=headers)
+        with contextlib.closing(asking):
+            answer = asking.getresponse()
+            answer.read()
+            return answer.status, answer.headers
+
+    def key(self, window):
+        """A cookie, in exchange for a token."""
+        return self.ask(window, f"/?{urlsplit(window.address).query}")[1]["Set-Cookie"].split(";")[0]
+
+    def enter(self, window, language="viser-v1.1.1", **headers):
+        """A connection."""
+        from websockets.sync.client import connect
+
+        given = {"Cookie": self.key(window)} | headers
+        address = f"ws://{urlsplit(window.address).netloc}/"
+        options = {"subprotocols": [language], "max_size": None, "compression": None, "close_timeout": 0.2}
+        return connect(address, additional_headers=given, **options)
+
+
+@pytest.fixture(scope="session")
+def visitor():
+    """A client without a screen."""
+    return Visitor()
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rattleback.viewer.door import Door
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
@@ -25,7 +27,8 @@ class Host:
     def __init__(self, title: str, door: Door | None = None) -> None:
         self.door = Door() if door is None else door
         self._gate = Gate(self.door.hosts, self.door.token)
-        self.server = make_server(self._gate, self.door.listen, self.door.port, title)
+        tell = partial(self.notify, fault=True)
+        self.server = make_server(self._gate, self.door.listen, self.door.port, title, tell)
 
     @property
     def address(self) -> str:

@@ -1,8 +1,8 @@
 """The server of the page: viser's, behind the gate, on this machine only unless told otherwise, without a tunnel.
 
-viser 1.1.1 has no login, accepts any origin and lets every client ask for a public address. Its server is therefore
-made with a gate in front of every request, and what opens tunnels is taken out. The version is pinned: this file leans
-on how viser makes its server.
+viser 1.1.1 has no login, accepts any origin, believes every message and lets every client ask for a public address. Its
+server is therefore made with a gate in front of every request and an intake in front of every message, and what opens
+tunnels is taken out. The version is pinned: this file leans on how viser makes its server.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.viewer.faults import catch_faults
 from rattleback.viewer.gate import Answer, Gate
+from rattleback.viewer.intake import Filtered, Intake
+from rattleback.viewer.page_log import PageLog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import viser
 
 _making = threading.Lock()
-# A client that sends nonsense loses its connection; the user's terminal need not hear of it.
+# Connections that break are the business of their clients; the user's terminal need not hear of it.
 _log = logging.getLogger("rattleback.viewer.server")
 _log.addHandler(logging.NullHandler())
 _log.propagate = False
@@ -41,7 +44,9 @@ def load_viser() -> Any:
     return viser
 
 
-def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserServer:
+def make_server(
+    gate: Gate, listen: str, port: int, title: str, tell: Callable[[str], Any] = lambda text: None
+) -> viser.ViserServer:
     """A running server.
 
     Args:
@@ -49,13 +54,18 @@ def make_server(gate: Gate, listen: str, port: int, title: str) -> viser.ViserSe
         listen: Address to listen at.
         port: Port to listen at; where it is taken, the next free one; 0 for any.
         title: What the panel of the page is called.
+        tell: Called with the words of a fault in what the page has carried out.
     """
-    viser = load_viser()
-    with _making, _gated(gate), _quiet():
+    viser, log = load_viser(), PageLog()
+    intake = Intake(log)
+    with _making, _guarded(gate, intake), _quiet():
         server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
+    intake.server = server
+    catch_faults(server, log, tell)
     # viser ends what is left of its servers at exit, after this; a thread may still have something to say then.
     atexit.register(_hush)
     server._websock_server._broadcast_buffer._warned_push_after_done = True
+    server._websock_server.on_client_connect(_let_go_quietly)
     _close_tunnels(server)
     return server
 
@@ -94,26 +104,20 @@ class _Patched:
 
 
 @contextlib.contextmanager
-def _gated(gate: Gate) -> Iterator[None]:
-    """While this is open, servers that viser makes ask the gate first."""
+def _guarded(gate: Gate, intake: Intake) -> Iterator[None]:
+    """While this is open, servers that viser makes ask the gate about requests and the intake about messages."""
     import viser.infra._infra
     import websockets.asyncio.server
-    from websockets.datastructures import Headers
-    from websockets.http11 import Response
 
-    def serve(*arguments: Any, process_request: Any, **options: Any) -> Any:
+    def serve(handler: Any, *arguments: Any, process_request: Any, **options: Any) -> Any:
+        async def take_in(connection: Any) -> None:
+            if await intake.admits(connection):
+                await handler(Filtered(connection, intake))
+
         def judge_first(connection: Any, request: Any) -> Any:
-            try:
-                answer = gate.judge(request.path, request.headers, connection.local_address[0])
-            except LookupError:
-                answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
-            if answer is None:
-                return process_request(connection, request)
-            body = answer.text.encode()
-            headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
-            return Response(answer.status, answer.status.phrase, headers, body)
+            return _refusal(gate, connection, request) or process_request(connection, request)
 
-        return websockets.asyncio.server.serve(*arguments, process_request=judge_first, logger=_log, **options)
+        return websockets.asyncio.server.serve(take_in, *arguments, process_request=judge_first, logger=_log, **options)
 
     infra: Any = viser.infra._infra
     own = infra.websockets
@@ -123,6 +127,22 @@ def _gated(gate: Gate) -> Iterator[None]:
         yield
     finally:
         infra.websockets = own
+
+
+def _refusal(gate: Gate, connection: Any, request: Any) -> Any:
+    """What a gate answers to a request instead of what it asked for; None to let it in."""
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    try:
+        answer = gate.judge(request.path, request.headers, connection.local_address[0])
+    except LookupError:
+        answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
+    if answer is None:
+        return None
+    body = answer.text.encode()
+    headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
+    return Response(answer.status, answer.status.phrase, headers, body)
 
 
 @contextlib.contextmanager
@@ -142,6 +162,11 @@ def _hush() -> None:
     import rich
 
     rich.get_console().quiet = True
+
+
+def _let_go_quietly(connection: Any) -> None:
+    """What is said to a client that has just gone is lost without a word."""
+    connection.get_message_buffer()._warned_push_after_done = True
 
 
 def _close_tunnels(server: Any) -> None:

@@ -72,6 +72,7 @@ class Window:
 
             parts = PARTS
         self.parts: list[Part] = []
+        self._failed: list[Part] = []
         for make in parts:
             self.parts.append(make(self))
         self.refresh()
@@ -101,12 +102,22 @@ class Window:
         begun = time.perf_counter()
         with self.server.atomic():
             if frame.version != self._version:
+                self._failed.clear()
                 for part in self.parts:
-                    part.renew(frame)
+                    self._have(part, part.renew, frame)
             for part in self.parts:
-                part.show(frame)
+                self._have(part, part.show, frame)
         self._version, self._shown = frame.version, frame.number
         self.frame_seconds = time.perf_counter() - begun
+
+    def _have(self, part: Part, act: Callable[[Frame], None], frame: Frame) -> None:
+        """Have a part do something; the first fault of it in a scene is told, and the other parts go on."""
+        try:
+            act(frame)
+        except Exception as fault:  # what a scene or a probe of the user's makes of a part may be anything
+            if part not in self._failed:
+                self._failed.append(part)
+                self.session.tell(f"{type(part).__name__} cannot show this scene: {fault}", fault=True)
 
     def close(self) -> None:
         """Take the page down; the session goes on."""
@@ -127,6 +138,6 @@ class Window:
 
     def _tell_news(self) -> None:
         """Show what the session has to tell to all who look."""
-        for notice in [notice for notice in self.session.notices if notice.number > self._told]:
+        for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told]:
             self._told = notice.number
             self._host.notify(notice.text, notice.fault)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import TYPE_CHECKING, Any
 
 import viser
@@ -33,7 +34,8 @@ class Scenes:
         self.session, self._server = window.session, window.server
         gui: Any = window.server.gui
         there = window.session.frame.picture.scene.name
-        self.fields: dict[str, Any] = {}
+        # Several picks may be under way at once, each on a thread of its own.
+        self._lock, self.fields = threading.Lock(), dict[str, Any]()
         with window.tabs["Run"], gui.add_folder("Scenes", expand_by_default=False) as self._folder:
             first = there if there in MENU else next(iter(MENU))
             self.picker = gui.add_dropdown("Scene", tuple(MENU), initial_value=first, hint="Type to search.")
@@ -45,8 +47,9 @@ class Scenes:
 
     def offer(self) -> None:
         """Show what the scene picked is and which parameters it has."""
-        build = MENU[self.picker.value].build
-        with self._server.atomic():
+        with self._lock, self._server.atomic():
+            self._offered = self.picker.value
+            build = MENU[self._offered].build
             for field in self.fields.values():
                 field.remove()
             self.summary.content = summary_of(build)
@@ -55,7 +58,8 @@ class Scenes:
 
     def open(self) -> None:
         """Open the scene picked in place of the one that is shown; it waits at its start."""
-        name, values = self.picker.value, {key: field.value for key, field in self.fields.items()}
+        with self._lock:
+            name, values = self._offered, {key: field.value for key, field in self.fields.items()}
         known = parameters_of(MENU[name].build)
         given = {key: KINDS[known[key].kind](value) for key, value in values.items()}
         self.button.disabled, self.button.label = True, "Opening …"
