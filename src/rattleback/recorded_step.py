@@ -67,7 +67,7 @@ class RecordedStep:
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
                 step.record_clock(self.bench)
-        self.program.compile(capture=old is not None and old.program.captured)
+        self.program.compile()
         state.waker = None if self.sleep is None else self.sleep.waker
 
     @property

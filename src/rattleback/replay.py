@@ -70,7 +70,7 @@ class Replay:
         """
         self._called, self._budget, self._done = time.perf_counter(), budget, 0
         self.state.freeze()
-        self._renew()
+        self.renew()
         self.step.forget()
 
     def contacts(self) -> ContactStages | None:
@@ -85,13 +85,13 @@ class Replay:
 
     def advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
-        self._renew()
+        self.renew()
         while steps > 0:
             bite = min(steps, self._steps_at_once) if self._budget is None else 1
             begun = time.perf_counter()
             # Only where contacts are found can a replay end early and go on; else the clock need not be read.
             first = 0 if self.step.contacts is None else self.state.steps
-            self._replay(bite, first, steps - bite)
+            self._replay(bite, first)
             if fault := int(glance.first(self.step.program.stop)):
                 self.step.program.stop.zero_()
                 if fault > 0:
@@ -120,20 +120,20 @@ class Replay:
         self.step.program.stop.zero_()
         return Profile(steps, {name: value / steps for name, value in seconds.items()})
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
         """Record the step anew where another state was taken over since, as observers may do within a call."""
         if self.step.outdated:
             self.step = self.step.grown()
 
-    def _replay(self, steps: int, first: int, later: int) -> None:
-        """Replay steps from the one with this number, or one within the budget; so many more follow later."""
+    def _replay(self, steps: int, first: int) -> None:
+        """Replay steps from the one with this number, or one within the budget."""
         self.state.freeze()
         if self.step.contacts is not None and self._solved != (self.state.version, first):
             self.step.contacts.stale.fill_(1)
         left = steps * self.step.methods.substeps - self._done
         with self._in_substeps():
             if self._budget is None:
-                self.step.program.run(left, later * self.step.methods.substeps)
+                self.step.program.run(left)
             else:
                 self._replay_until(self._called + self._budget - AROUND_A_STEP, left)
                 self._called = time.perf_counter()

@@ -197,8 +197,8 @@ class Simulation:
         self._end()
 
     def capture(self) -> None:
-        """Capture the step as a graph now; else that happens once it pays, after some steps, with the same bits."""
-        self._step.program.capture()
+        """Make the step ready now where something was exchanged since it was; else the next step does so itself."""
+        self._replay.renew()
 
     def run(self, duration: float, progress: bool = False) -> None:
         """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
