@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rattleback.core import arrays, glance
 from rattleback.core.errors import DivergenceError
-from rattleback.core.report import Profile
+from rattleback.core.report import Profile, Report
 from rattleback.model.contact_memory import WRITTEN
 from rattleback.recorded_step import RecordedStep
 
@@ -53,6 +53,7 @@ class Replay:
         self._steps_at_once = 16
         self._done = 0  # sub-steps of the step under way
         self._found = self._solved = (-1, -1)
+        self._reported: tuple[Any, Report] | None = None
 
     def choose(self, methods: Methods) -> None:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
@@ -73,6 +74,13 @@ class Replay:
         self.renew()
         self.step.forget()
 
+    def report(self) -> Report:
+        """What the last call says about itself."""
+        moment = (self.state.moment, self.step)
+        if self._reported is None or self._reported[0] != moment:
+            self._reported = moment, self.step.report()
+        return self._reported[1]
+
     def contacts(self) -> ContactStages | None:
         """What finds contacts, with those of this moment; None if nobody wants them."""
         self.state.send()
@@ -85,6 +93,7 @@ class Replay:
 
     def advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
+        self.state.freeze()
         self.renew()
         while steps > 0:
             bite = min(steps, self._steps_at_once) if self._budget is None else 1
@@ -121,13 +130,14 @@ class Replay:
         return Profile(steps, {name: value / steps for name, value in seconds.items()})
 
     def renew(self) -> None:
-        """Record the step anew where another state was taken over since, as observers may do within a call."""
+        """Record the step anew where it does not fit any more: another state was taken over, a joint is driven now."""
+        self.state.send()
+        self.step.forces.look_for_efforts()
         if self.step.outdated:
             self.step = self.step.grown()
 
     def _replay(self, steps: int, first: int) -> None:
         """Replay steps from the one with this number, or one within the budget."""
-        self.state.freeze()
         if self.step.contacts is not None and self._solved != (self.state.version, first):
             self.step.contacts.stale.fill_(1)
         left = steps * self.step.methods.substeps - self._done

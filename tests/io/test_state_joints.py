@@ -32,7 +32,7 @@ def linkage():
 
 
 def settings_of(sim):
-    held = sim.joints, sim.integrator, sim.methods.max_iterations, sim.methods.tolerances
+    held = sim.methods.joints, sim.integrator, sim.methods.max_iterations, sim.methods.tolerances
     return *held, sim.worlds, sim.strict, sim.time_step, sim.time
 
 
@@ -62,7 +62,7 @@ def test_the_settings_of_the_joints_come_back(tmp_path):
     sim.save(tmp_path / "x.npz")
     twin = rb.load(tmp_path / "x.npz")
     assert settings_of(twin) == settings_of(sim)
-    assert (twin.joints, twin.methods.max_iterations) == (methods.Iterative(sweeps=3), 17)
+    assert (twin.methods.joints, twin.methods.max_iterations) == (methods.Iterative(sweeps=3), 17)
     assert twin.methods.tolerances == {
         "position_tolerance": 1e-3,
         "orientation_tolerance": 0.1 + 0.2,

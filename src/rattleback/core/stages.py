@@ -8,7 +8,7 @@ Python splits what is captured at that place. All this is done before the first 
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -53,6 +53,26 @@ def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
 
 # Modules whose kernels are there, by device; should one have changed since, a launch loads it anew by itself.
 _loaded: defaultdict[str, set[Any]] = defaultdict(set)
+
+
+def _record(launches: list[Launch], device: Any) -> None:
+    """Compile the kernels of launches, which spares other programs the threads it takes, and record them."""
+    there = _loaded[device.alias]
+    modules = [launch.kernel.module for launch in launches] + ([replay.module] if device.is_cpu else [])
+    if new := [module for module in dict.fromkeys(modules) if module not in there]:
+        load_kernels(new, device)
+        there.update(new)
+    for launch in launches:
+        launch.command = wp.launch(
+            launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=device, record_cmd=True
+        )
+
+
+def recorded(kernel: Any, dim: int, inputs: tuple[Any, ...], device: Any) -> Callable[[], None]:
+    """A call that makes one launch, outside any step."""
+    launch = Launch(kernel, dim, inputs)
+    _record([launch], device)
+    return native_replay([launch], device) if device.is_cpu else direct(launch)
 
 
 class Program:
@@ -140,20 +160,8 @@ class Program:
 
     def compile(self) -> None:
         """Compile the kernels and capture the step. Call once, after recording."""
-        launches = [*launches_of([*self._prologue, *self._nodes, *self._idle]), *self._guards]
-        self._load([*(launch.kernel.module for launch in launches), *([replay.module] if self.device.is_cpu else [])])
-        for launch in launches:
-            launch.command = wp.launch(
-                launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
-            )
+        _record([*launches_of([*self._prologue, *self._nodes, *self._idle]), *self._guards], self.device)
         self._capture_whole()
-
-    def _load(self, modules: Iterable[Any]) -> None:
-        """Load kernels that are not there yet, which spares other programs the threads it takes."""
-        there = _loaded[self.device.alias]
-        if new := [module for module in dict.fromkeys(modules) if module not in there]:
-            load_kernels(new, self.device)
-            there.update(new)
 
     def _capture_whole(self) -> None:
         """Capture prologue and step as one, where nothing in them splits it."""
