@@ -11,11 +11,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rattleback.core import arrays, glance
 from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
+from rattleback.core.unbroken import Unbroken
 from rattleback.model.contact_memory import WRITTEN
 from rattleback.recorded_step import RecordedStep
 
@@ -96,27 +95,56 @@ class Replay:
         self.state.freeze()
         self.renew()
         while steps > 0:
-            bite = min(steps, self._steps_at_once) if self._budget is None else 1
-            begun = time.perf_counter()
-            # Only where contacts are found can a replay end early and go on; else the clock need not be read.
-            first = 0 if self.step.contacts is None else self.state.steps
-            self._replay(bite, first)
-            if fault := int(glance.first(self.step.program.stop)):
-                self.step.program.stop.zero_()
-                if fault > 0:
-                    self._raise_divergence(fault)
-                steps -= self.state.steps - first
-                self.step = self.step.grown()
-                if steps == 0:
-                    self._finish()
-                continue
-            if self.step.contacts is not None:
-                self.step.contacts.refresh()
-                self._found = self._solved = (self.state.version, self.state.steps)
-            seconds = max(time.perf_counter() - begun, 1e-7)
-            if bite == self._steps_at_once:
-                self._steps_at_once = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
-            steps -= bite
+            if self.step.methods.substeps == 1 and self.step.program.is_whole:
+                steps -= self._bite(steps)
+            else:
+                with Unbroken():
+                    steps -= self._bite(steps)
+
+    def _bite(self, most: int) -> int:
+        """Replay some steps at once and say how many were taken; none is left in its midst."""
+        bite = min(most, self._steps_at_once) if self._budget is None else 1
+        begun = time.perf_counter()
+        # Only where contacts are found can a replay end early and go on; else the clock need not be read.
+        first = 0 if self.step.contacts is None else self.state.steps
+        self._replay(bite, first)
+        if self._is_short_of_room():
+            with Unbroken():
+                self._complete()
+            return self.state.steps - first
+        if self.step.contacts is not None:
+            self.step.contacts.refresh()
+            self._found = self._solved = (self.state.version, self.state.steps)
+        seconds = max(time.perf_counter() - begun, 1e-7)
+        if bite == self._steps_at_once:
+            self._steps_at_once = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
+        return bite
+
+    def _is_short_of_room(self) -> bool:
+        """Whether a buffer was too small for the contacts of the last replay.
+
+        Raises:
+            DivergenceError: A body was not finite.
+        """
+        if not (fault := int(glance.first(self.step.program.stop))):
+            return False
+        self.step.program.stop.zero_()
+        if fault > 0:
+            self._raise_divergence(fault)
+        return True
+
+    def _complete(self) -> None:
+        """Enlarge the buffers that were too small and do what is left of the step under way."""
+        while True:
+            self.step = self.step.grown()
+            if self._done:
+                self._replay(1, self.state.steps)
+            else:
+                with self._in_substeps():
+                    self.step.program.run(0)
+            if not self._is_short_of_room():
+                break
+        self._found = self._solved = (self.state.version, self.state.steps)
 
     def profile(self, steps: int) -> Profile:
         """Where the time of a step goes, measured over some steps from here; the state stays as it is."""
@@ -163,34 +191,22 @@ class Replay:
     @contextmanager
     def _in_substeps(self) -> Iterator[None]:
         """While this is open the clock counts sub-steps; then whole steps again, those that are done."""
-        clock, parts = self.state.clock, self.step.methods.substeps
+        parts = self.step.methods.substeps
         if parts == 1:
             yield
             return
-        length, steps = np.array(clock.time_step.numpy()), np.array(clock.steps.numpy())
-        clock.time_step.assign(length / parts)
-        clock.steps.assign(steps * parts + self._done)
-        try:
-            yield
-        finally:
-            taken = np.array(clock.steps.numpy())
-            clock.time_step.assign(length)
-            clock.steps.assign(taken // parts)
-            self._done = int(taken[0] % parts)
-
-    def _finish(self) -> None:
-        """Do what was left of the last step when a buffer was too small for its contacts."""
-        while True:
-            with self._in_substeps():
-                self.step.program.run(0)
-            fault = int(glance.first(self.step.program.stop))
-            if not fault:
-                break
-            self.step.program.stop.zero_()
-            if fault > 0:
-                self._raise_divergence(fault)
-            self.step = self.step.grown()
-        self._found = self._solved = (self.state.version, self.state.steps)
+        length, steps = (self.state.mirror("clock", name) for name in ("time_step", "steps"))
+        usual = length.take()
+        with Unbroken():
+            length.put(usual / parts)
+            steps.put(steps.take() * parts + self._done)
+            try:
+                yield
+            finally:
+                taken = steps.take()
+                length.put(usual)
+                steps.put(taken // parts)
+                self._done = int(taken[0] % parts)
 
     def _raise_divergence(self, fault: int) -> None:
         """Raise for a body, counted from the last: of the prediction, or beyond their number of the velocities."""

@@ -185,6 +185,11 @@ class Program:
         """Whether nothing was awake when somebody looked last."""
         return self._awake is not None and not glance.first(self._awake)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether steps are replayed as a whole, without Python in between."""
+        return self._whole is not None
+
     def run(self, steps: int) -> None:
         """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
         if self._whole is not None:
