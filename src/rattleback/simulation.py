@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rattleback import hooks
 from rattleback.core import checks, device, glance
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
+from rattleback.core.sealed import sealed
 from rattleback.forces.field import ForceField
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rattleback.recorded_step import RecordedStep
 
 
+@sealed
 class Simulation:
     """A running simulation.
 
@@ -64,8 +66,7 @@ class Simulation:
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
         self.methods = chosen(settings, default_methods())
-        self.strict = checks.flag(settings.get("strict", False), "strict")
-        self.warn = checks.flag(settings.get("warn", True), "warn")
+        self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
         self.observers = Observers()
@@ -75,6 +76,24 @@ class Simulation:
     @property
     def _step(self) -> RecordedStep:
         return self._replay.step
+
+    @property
+    def strict(self) -> bool:
+        """Whether a step that does not meet its tolerances raises; may be written."""
+        return self._strict
+
+    @strict.setter
+    def strict(self, value: bool) -> None:
+        self._strict = checks.flag(value, "strict")
+
+    @property
+    def warn(self) -> bool:
+        """Whether it gives a warning where it does not raise; may be written."""
+        return self._warn
+
+    @warn.setter
+    def warn(self, value: bool) -> None:
+        self._warn = checks.flag(value, "warn")
 
     @property
     def integrator(self) -> Integrator:
@@ -145,7 +164,8 @@ class Simulation:
         warn = checks.flag(settings.get("warn", self.warn), "warn")
         if methods != self.methods:
             self._replay.choose(methods)
-        self.methods, self.strict, self.warn, self.time_step = methods, strict, warn, step
+        vars(self)["methods"] = methods
+        self.strict, self.warn, self.time_step = strict, warn, step
 
     def rebuild(self, scene: Scene) -> None:
         """Go on with another scene, such as ``sim.scene.copy()`` with something changed; settings and observers stay.
@@ -162,8 +182,8 @@ class Simulation:
         replay = Replay(forces, state, self.methods)
         passage.wake(state)
         self._state.retire()
-        self.model, self._state, self.forces, self._replay = model, state, forces, replay
-        self._views = Views(forces, replay)
+        vars(self).update(model=model, forces=forces)
+        self._state, self._replay, self._views = state, replay, Views(forces, replay)
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -279,6 +299,13 @@ class Simulation:
         from rattleback.io.state_file import save
 
         save(self, path)
+
+    def _advice(self, name: str) -> str:
+        if name in ("device", "worlds"):
+            return f"Make another simulation with {name}=..."
+        if name in Settings.__annotations__:
+            return f"It is changed by sim.use({name}=...)."
+        return "To go on with another one there is sim.rebuild(scene)." if name == "scene" else ""
 
     def _begin(self, budget: float | None = None) -> None:
         """A call begins; each of its steps may take a time [s]."""

@@ -60,9 +60,10 @@ class Views:
 
     def servo(self, name: str) -> ServoView:
         """A servo by the name of its force."""
-        if name not in self._servos:
-            self._servos[name] = ServoView(self._model, self._state, name, self._forces.named.get(name))
-        return self._servos[name]
+        if isinstance(name, str) and name in self._servos:
+            return self._servos[name]
+        found = ServoView(self._model, self._state, name, self._forces.named.get(str(name)))
+        return self._servos.setdefault(name, found)
 
     def contacts(self) -> ContactView:
         """The contacts at this moment."""

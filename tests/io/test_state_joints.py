@@ -115,7 +115,9 @@ def test_a_scene_given_has_the_joints_of_the_file(tmp_path):
     with pytest.raises(rb.InputError, match=r"has 5: it lacks 'rope' and it also has 'chain'\.$"):
         rb.load(tmp_path / "x.npz", scene=with_rope("chain"))
     turned = with_rope()
-    turned.joints = dict(reversed(turned.joints.items()))
+    order = list(reversed(turned.joints.items()))
+    turned.joints.clear()
+    turned.joints.update(order)
     with pytest.raises(rb.InputError, match=r"has its joints in the order 'bearing', .*; the scene given has another"):
         rb.load(tmp_path / "x.npz", scene=turned)
 

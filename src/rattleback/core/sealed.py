@@ -2,18 +2,20 @@
 
     @sealed
     class View:
-        name: str                                   set once, in __init__
+        def __init__(self, name): self.name = name          set while the object is made, and not again
 
         @property
-        def velocity(self): ...                     with a setter it can be written, without one it cannot
+        def velocity(self): ...                             with a setter it can be written, without one it cannot
 
-Names that begin with an underscore are the object's own business. A frozen dataclass can be sealed, too: its refusal
-then says how a changed one is made. What a class has to say to a name beside that it answers in ``_advice(name)``.
-Classes derived from a sealed one are open unless they are sealed as well.
+Names that begin with an underscore are the object's own business, and so are those a class lists in ``_open``. A frozen
+dataclass can be sealed, too: its refusal then says how a changed one is made. What a class has to say to a name beside
+that, it answers in ``_advice(name)``; what its objects are called in messages stands in ``_kind``. Classes derived from
+a sealed one are open unless they are sealed as well.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,35 +33,46 @@ def sealed(cls: type[T]) -> type[T]:
     if is_dataclass(cls):
         made.__setattr__ = _frozen(cls)
     else:
-        made.__setattr__, made.__getattr__ = _open_where_it_can_be(cls), _read
+        made.__init__, made.__setattr__, made.__getattr__ = _closing(made.__init__), _guarded(cls), _missing
     return cls
 
 
 def writable(kind: type[Any]) -> list[str]:
-    """The public fields of a sealed class that can be written."""
-    return [
-        name
-        for name in dir(kind)
-        if not name.startswith("_") and getattr(getattr(kind, name), "fset", getattr(kind, name)) is not None
-        and hasattr(type(getattr(kind, name)), "__set__")
-    ]  # fmt: skip
+    """The public fields of a sealed class that can be written, in the order of the alphabet."""
+    return [name for name in dir(kind) if not name.startswith("_") and _can_be_written(getattr(kind, name))]
 
 
-def _open_where_it_can_be(cls: type[Any]) -> Callable[[Any, str, Any], None]:
+def _can_be_written(entry: Any) -> bool:
+    return entry.fset is not None if isinstance(entry, property) else hasattr(type(entry), "__set__")
+
+
+def _closing(make: Any) -> Callable[..., None]:
+    """What makes an object and then closes it."""
+
+    @functools.wraps(make)
+    def make_and_close(self: Any, *given: Any, **named: Any) -> None:
+        make(self, *given, **named)
+        object.__setattr__(self, "_closed", True)
+
+    return make_and_close
+
+
+def _guarded(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     """What writes to an object of an ordinary class."""
     names = frozenset(writable(cls))
-    once = frozenset(name for kind in cls.__mro__ for name in vars(kind).get("__annotations__", ()))
+    free = names | frozenset(getattr(cls, "_open", ()))
     write = object.__setattr__
 
-    def write_if_it_is_there(self: Any, name: str, value: Any) -> None:
-        if name[0] == "_" or name in names or type(self) is not cls or (name in once and name not in vars(self)):
+    def write_if_it_can_be(self: Any, name: str, value: Any) -> None:
+        if name in free or name[0] == "_" or type(self) is not cls or "_closed" not in vars(self):
             write(self, name, value)
         elif name in vars(self) or hasattr(cls, name):
             raise FieldError(f"The {name} of {called(self)} cannot be written.{_advice(self, name)}")
         else:
-            raise FieldError(_unknown(self, name, sorted(names), "; nothing was changed"))
+            written = f" It can be given {listing(sorted(names), 30)}." if names else ""
+            raise FieldError(_unknown(self, name, "; nothing was changed") + written)
 
-    return write_if_it_is_there
+    return write_if_it_can_be
 
 
 def _frozen(cls: type[Any]) -> Callable[[Any, str, Any], None]:
@@ -69,26 +82,32 @@ def _frozen(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     def refuse(self: Any, name: str, value: Any) -> None:
         if type(self) is not cls and name not in names:
             object.__setattr__(self, name, value)
-        elif name in names:
-            advice = _advice(self, name) or f" Make another: dataclasses.replace(it, {name}=...)."
+        elif name in names or hasattr(cls, name):
+            advice = _advice(self, name) or (f" Make another: dataclasses.replace(it, {name}=...)." * (name in names))
             raise FieldError(f"The {name} of {called(self)} cannot be changed.{advice}")
         else:
-            raise FieldError(_unknown(self, name, names, " and cannot be changed"))
+            raise FieldError(
+                _unknown(self, name, "; nothing was changed") + f" It has {listing(names, 30)}." * any(names)
+            )
 
     return refuse
 
 
-def _read(self: Any, name: str) -> Any:
+def _missing(self: Any, name: str) -> Any:
     """Answer for a name that an object does not have."""
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise FieldError(_unknown(self, name, [known for known in dir(self) if not known.startswith("_")], ""))
+    raise FieldError(f"{_unknown(self, name, '')} It has {listing(_public(self), 30)}.")
 
 
-def _unknown(thing: Any, name: str, known: list[str], so: str) -> str:
+def _public(thing: Any) -> list[str]:
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
+def _unknown(thing: Any, name: str, so: str) -> str:
     what = called(thing)
-    own = f" It has {listing(known, 30)}." if known else ""
-    return f"{what[0].upper()}{what[1:]} has no {name!r}{so}.{_advice(thing, name) or did_you_mean(name, known)}{own}"
+    hint = _advice(thing, name) or did_you_mean(name, _public(thing))
+    return f"{what[0].upper()}{what[1:]} has no {name!r}{so}.{hint}"
 
 
 def _advice(thing: Any, name: str) -> str:
@@ -99,7 +118,7 @@ def _advice(thing: Any, name: str) -> str:
 
 
 def called(thing: Any) -> str:
-    """What a thing is called in messages: by its kind, and its name where it has one."""
+    """What a thing is called in messages: by its kind, and by its name where it has one."""
     kind = getattr(type(thing), "_kind", None)
     if kind is not None:
         name = vars(thing).get("name")

@@ -24,6 +24,7 @@ import numpy as np
 from rattleback.core import arrays, checks
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import Mirror
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
 from rattleback.forces.pid import RING, Held, Law, add_effort, regulate, remember
@@ -37,6 +38,7 @@ from rattleback.problem.joint_rows import JointRows
 TIMES = {"reset_time": "the integral part is left out", "window": "nothing is forgotten", "limit": "there is no limit"}
 
 
+@sealed
 @dataclass(frozen=True)
 class Servo:
     """A motor with a PID controller on a joint.

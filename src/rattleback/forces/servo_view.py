@@ -35,12 +35,11 @@ class ServoView:
         servo: The servo as it is compiled; without it, its controller cannot be written.
     """
 
-    name: str
     _kind = "servo"
 
     def __init__(self, model: Model, state: State, name: str, servo: Any = None) -> None:
         places = servo_places(model.scene)
-        if name not in places:
+        if not isinstance(name, str) or name not in places:
             names = list(places)
             raise UnknownName(f"There is no servo {name!r}.{did_you_mean(name, names)} There are {listing(names)}.")
         self.name, self._model, self._state, self._servo = name, model, state, servo

@@ -21,11 +21,13 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.mirror import Mirror
 from rattleback.core.precision import double_quat, double_vec3, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import recorded
 from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Motion, State
 
 
+@sealed
 @dataclass(frozen=True)
 class Energy:
     """Energies; numbers, or one entry per world when worlds were asked for [J]."""
@@ -41,6 +43,7 @@ class Energy:
         return self.kinetic + self.potential
 
 
+@sealed
 @dataclass(frozen=True)
 class Momentum:
     """Linear [kg m/s] and angular [kg m²/s] momentum, shape (3,), or (worlds, 3) when worlds were asked for."""

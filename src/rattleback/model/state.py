@@ -15,6 +15,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import Mirror
 from rattleback.core.precision import quat, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.model.breaks import Breaks
 from rattleback.model.contact_memory import WRITTEN, ContactMemory, adopted, trimmed
 from rattleback.model.coordinates import Efforts, driven_bodies
@@ -133,6 +134,7 @@ WINDOWS: dict[str, Window] = {name: entry for name, entry in vars(Windows).items
 PICTURED = {**{name: (window.part, window.inner) for name, window in WINDOWS.items()}, "torque": ("efforts", "effort")}
 
 
+@sealed
 class State(Windows):
     """The state of a simulation.
 
@@ -141,6 +143,10 @@ class State(Windows):
     ``motion``, ``applied``, ``joints``, ``breaks``, ``servos``, ``efforts`` and ``clock`` hold the device arrays
     themselves.
     """
+
+    _kind = "the state"
+    # What the rest of the house keeps in step with it.
+    _open = ("version", "moment", "waker", "retired")
 
     def __init__(self, shape: tuple[int, ...], **groups: Any) -> None:
         self.shape = shape
@@ -178,7 +184,7 @@ class State(Windows):
 
     @contacts.setter
     def contacts(self, memory: ContactMemory) -> None:
-        self.groups["contacts"] = memory
+        self.groups["contacts"] = _of_kind(memory, ContactMemory)
 
     @property
     def sleeping_contacts(self) -> SleepingContacts:
@@ -188,7 +194,7 @@ class State(Windows):
 
     @sleeping_contacts.setter
     def sleeping_contacts(self, kept: SleepingContacts) -> None:
-        self.groups["sleeping_contacts"] = kept
+        self.groups["sleeping_contacts"] = _of_kind(kept, SleepingContacts)
 
     @property
     def time(self) -> float:
@@ -324,6 +330,11 @@ class State(Windows):
         self.freeze()
         self.retired = True
 
+    def _advice(self, name: str) -> str:
+        if name in ("time", "steps"):
+            return "A simulation goes back to an earlier one by sim.state = what sim.state.copy() returned."
+        return ""
+
     def _picture(self, name: str) -> Picture:
         if name not in self._pictures:
             self._pictures[name] = Picture(self.mirror(*PICTURED[name]), self._shape_of(name))
@@ -345,6 +356,13 @@ class State(Windows):
                 self._pictures.pop(name)
                 raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
             flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)
+
+
+def _of_kind(group: Any, kind: Any) -> Any:
+    """A group of arrays, if it is of a kind."""
+    if getattr(group, "_cls", None) is not kind:
+        raise InputError(f"The contacts of a state are arrays of the device; {group!r} cannot take their place.")
+    return group
 
 
 def _used(name: str, part: Any) -> dict[str, np.ndarray]:

@@ -28,7 +28,6 @@ class JointView:
         name: Name of the joint.
     """
 
-    name: str
     _kind = "joint"
 
     def __init__(self, source: Callable[[], Preview], coordinates: JointCoordinates, name: str) -> None:

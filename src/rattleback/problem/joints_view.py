@@ -30,7 +30,6 @@ class JointsView:
         coordinates: The free coordinates of the simulation.
     """
 
-    names: tuple[str, ...]
     _kind = "the view of all joints"
 
     def __init__(self, coordinates: JointCoordinates) -> None:

@@ -26,6 +26,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, multiply_block, solve_block
 from rattleback.maths.small_solve import vec6
@@ -254,6 +255,7 @@ def backward_level(
         backward(joints, entries, elimination, sizes, rows, world, c)
 
 
+@sealed
 @dataclass(frozen=True)
 class Direct:
     """One factorisation of all joints.
