@@ -11,6 +11,7 @@ import warp as wp
 
 from rattleback.core import arrays, glance
 from rattleback.core.choice import name_of
+from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.integrators import MENU
@@ -103,7 +104,7 @@ class RecordedStep:
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
-        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self.bench.worst))
+        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.bench.worst))
         tolerances, integrator = self.methods.tolerances, self.methods.integrator
         held = {} if self.preview is None else self.preview.summary(tolerances)
         pressed = {} if self.impulses is None else self.impulses.summary()

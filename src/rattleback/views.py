@@ -58,7 +58,7 @@ class Views:
             found = BodyView(self._model, self._state, name)
         return self._found.setdefault(name, found)
 
-    def servo(self, name: str) -> ServoView:
+    def servo(self, name: Any) -> ServoView:
         """A servo by the name of its force."""
         if isinstance(name, str) and name in self._servos:
             return self._servos[name]

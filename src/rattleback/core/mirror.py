@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,3 +45,16 @@ class Mirror:
             changed = self._array.numpy()
             changed[rows] = values
             self._array.assign(changed)
+
+
+def seen(array: Any) -> NDArray[Any]:
+    """The entries of an array as they are now, for a look at once: they are gone with the array."""
+    memory: NDArray[Any] | None = vars(array).get("memory")
+    if memory is not None:
+        return memory
+    found: NDArray[Any] = array.numpy()
+    if array.device.is_cpu and array.size:
+        # Without a way back to the array, which would keep itself alive.
+        span = (ctypes.c_byte * found.nbytes).from_address(array.ptr)
+        array.memory = np.frombuffer(span, found.dtype).reshape(found.shape)
+    return found

@@ -97,7 +97,15 @@ def _missing(self: Any, name: str) -> Any:
     """Answer for a name that an object does not have."""
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise FieldError(f"{_unknown(self, name, '')} It has {listing(_public(self), 30)}.")
+    raise Missing(self, name)
+
+
+class Missing(FieldError):
+    """A field that is read in vain. ``hasattr`` asks for many, so that the sentence is made where it is read."""
+
+    def __str__(self) -> str:
+        thing, name = self.args
+        return f"{_unknown(thing, name, '')} It has {listing(_public(thing), 30)}."
 
 
 def _public(thing: Any) -> list[str]:

@@ -37,7 +37,7 @@ class ServoView:
 
     _kind = "servo"
 
-    def __init__(self, model: Model, state: State, name: str, servo: Any = None) -> None:
+    def __init__(self, model: Model, state: State, name: Any, servo: Any = None) -> None:
         places = servo_places(model.scene)
         if not isinstance(name, str) or name not in places:
             names = list(places)

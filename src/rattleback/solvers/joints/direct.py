@@ -25,6 +25,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
+from rattleback.core.mirror import seen
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
@@ -328,7 +329,7 @@ class PreparedDirect:
 
     def redundant_rows(self) -> np.ndarray:
         """Rows of every joint that others imply, shape (worlds, joints)."""
-        return np.asarray(self.elimination.dropped.numpy()).reshape(self.problem.model.worlds, -1)
+        return np.array(seen(self.elimination.dropped)).reshape(self.problem.model.worlds, -1)
 
     def _factor(self, program: Program, which: Any) -> None:
         joints, delassus, worlds = self.problem.joints, self.delassus, self.problem.model.worlds
