@@ -1,8 +1,8 @@
 """Where the time of a step with joints goes, kernel by kernel, on a CPU.
 
-The steps of the comparison with other engines are walked through from Python: every launch, captured as a graph of its
-own, is run and timed where it stands, loops and branches follow their flags. The same steps are timed replayed as one
-graph, which is how they run otherwise. What the two differ by is the cost of calling launches from Python, the same for
+The steps of the comparison with other engines are walked through from Python: every launch, captured by
+itself, is run and timed where it stands, loops and branches follow their flags. The same steps are timed replayed as a
+whole, which is how they run otherwise. What the two differ by is the cost of calling launches from Python, the same for
 all; it is taken off, so that the kernels add up to the replayed step.
 """
 
@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-import warp as wp
 from machine import main, markdown
 
 import rattleback as rb
@@ -36,7 +35,7 @@ class Walker:
 
     def __init__(self, program: Any) -> None:
         self.program = program
-        self.graphs: dict[int, Any] = {}
+        self.replays: dict[int, Any] = {}
         self.found: Found = defaultdict(list)
 
     def walk(self, nodes: Iterable[Any], stage: str) -> None:
@@ -55,11 +54,11 @@ class Walker:
 
     def seconds(self, node: Launch) -> float:
         """Run one launch [s]."""
-        if id(node) not in self.graphs:
-            self.graphs[id(node)] = self.program._capture([node])
-        graph = self.graphs[id(node)]
+        if id(node) not in self.replays:
+            self.replays[id(node)] = self.program._capture([node])
+        replay = self.replays[id(node)]
         begun = time.perf_counter()
-        wp.capture_launch(graph)
+        replay()
         return time.perf_counter() - begun
 
 

@@ -233,7 +233,7 @@ def test_observers_and_settings_stay_and_what_was_written_before_is_not_lost() -
     assert sim.strict
     assert sim.time_step == STEP
     assert sim.report.position_tolerance == 1e-5
-    assert type(sim.joints).__name__ == "Iterative"
+    assert type(sim.methods.joints).__name__ == "Iterative"
 
 
 def test_a_view_of_the_scene_before_can_be_read_but_not_written() -> None:

@@ -123,7 +123,7 @@ def test_a_method_that_does_not_fit_the_scene_is_refused_and_the_old_one_goes_on
     plain.step(3)
     with pytest.raises(rb.InputError, match="There are 3 joints; this method takes none"):
         sim.use(joints=Refusing(), position_tolerance=1e-3, closing_speed=1.0, max_iterations=7)
-    assert sim.joints == plain.joints
+    assert sim.methods.joints == plain.methods.joints
     assert (sim.methods.tolerances, sim.methods.closing_speed, sim.methods.max_iterations) == (
         plain.methods.tolerances,
         10.0,
@@ -136,10 +136,10 @@ def test_a_method_that_does_not_fit_the_scene_is_refused_and_the_old_one_goes_on
 
 def test_a_method_for_a_body_that_does_not_exist_is_refused_and_the_old_one_goes_on() -> None:
     sim = rb.Simulation(scenes.chain(3), joints="iterative")
-    before = sim.joints
+    before = sim.methods.joints
     with pytest.raises(rb.UnknownName, match="joints_by_chain has a method for 'nobody'"):
         sim.use(joints=rb.joints_by_chain({"nobody": "direct"}))
-    assert sim.joints == before
+    assert sim.methods.joints == before
 
 
 def test_a_refused_method_changes_no_other_setting() -> None:

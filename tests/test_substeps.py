@@ -1,5 +1,7 @@
 """Sub-steps: n of them have the bits of n steps of h/n, and everybody outside sees whole steps of h."""
 
+import os
+import signal
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,8 @@ import pytest
 
 import rattleback as rb
 from rattleback import scenes
+from rattleback.collision import finder
+from rattleback.recorded_step import RecordedStep
 
 # Sub-steps of 2⁻ᵏ s add up without rounding, so that times can be compared to the bit.
 STEP, PARTS = 1.0 / 64.0, 4
@@ -153,6 +157,58 @@ def test_buffers_grow_between_two_sub_steps_without_changing_a_bit() -> None:
         assert tight.hash() == ample.hash()
     assert tight._step.contacts.version > before
     assert tight.state.steps == 60
+
+
+def steps_with_interrupts(sim: rb.Simulation, steps: int) -> int:
+    """Take steps in spite of Ctrl-C, which must never leave one in its midst; says how often it came."""
+    interrupts = 0
+    while sim.state.steps < steps:
+        try:
+            sim.step()
+        except KeyboardInterrupt:
+            interrupts += 1
+        assert sim.time == sim.state.steps * STEP
+        assert sim.time_step == STEP
+    return interrupts
+
+
+def test_an_interrupt_while_buffers_grow_leaves_whole_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they grow between two sub-steps of a step."""
+    settings = {"time_step": STEP, "substeps": PARTS, "contacts": "impulse", "warn": False}
+    whole, broken = (rb.Simulation(scenes.cubes_1000(3, 3), **settings) for _ in range(2))
+    tight, real = broken._step.contacts.finder, RecordedStep.grown
+    tight.room.update(dict.fromkeys(tight.room, 1))
+    tight._allocate()
+    monkeypatch.setattr(finder, "GROWTH", 1.0)
+
+    def interrupted(self: RecordedStep) -> RecordedStep:
+        if broken._replay._done:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(self)
+
+    monkeypatch.setattr(RecordedStep, "grown", interrupted)
+    assert steps_with_interrupts(broken, 40) > 0
+    whole.step(40)
+    assert broken.hash() == whole.hash()
+
+
+def test_an_interrupt_in_a_force_of_python_leaves_whole_steps() -> None:
+    calls: list[float] = []
+
+    def wind(time: float, state: Any) -> tuple[float, float, float]:
+        calls.append(time)
+        if interrupting and len(calls) - quiet in (6, 22, 39):
+            os.kill(os.getpid(), signal.SIGINT)
+        return 0.0, 0.0, np.sin(9.0 * time)
+
+    scene = driven()
+    scene.replace_force("wind", rb.PythonForce(wind, bodies="arm"))
+    whole, broken = (rb.Simulation(scene, time_step=STEP, substeps=PARTS) for _ in range(2))
+    interrupting, quiet = False, 0
+    whole.step(12)
+    interrupting, quiet = True, len(calls)
+    assert steps_with_interrupts(broken, 12) == 3
+    assert broken.hash() == whole.hash()
 
 
 def test_a_budget_that_suffices_changes_no_bit() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rattleback.core.errors import (
         DeviceError,
         DivergenceError,
+        FieldError,
         FileError,
         InputError,
         NotConverged,
@@ -98,6 +99,7 @@ _HOME = {
     "rattleback.core.errors": (
         "DeviceError",
         "DivergenceError",
+        "FieldError",
         "FileError",
         "InputError",
         "NotConverged",
@@ -210,6 +212,7 @@ __all__ = [
     "DoubleRotation",
     "Drag",
     "Ellipsoid",
+    "FieldError",
     "FileError",
     "Fixed",
     "FixedOrientation",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, glance
+from rattleback.core.choice import name_of
+from rattleback.core.mirror import seen
+from rattleback.core.report import Report
 from rattleback.core.stages import Program
+from rattleback.integrators import MENU
 from rattleback.model.bench import Bench, Diagnostics
 from rattleback.model.state import Loads, Motion
 from rattleback.presets import CONTACT_PARTS
@@ -20,6 +26,8 @@ from rattleback.steps import ImpulseStep
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rattleback.collision.stages import ContactStages
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
@@ -56,7 +64,7 @@ class RecordedStep:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
-        self._version, self._memory = 0, state.contacts
+        self._version, self._memory, self._driven = 0, state.contacts, forces.driven
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -67,12 +75,14 @@ class RecordedStep:
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
                 step.record_clock(self.bench)
-        self.program.compile(capture=old is not None and old.program.captured)
+        self.program.compile()
         state.waker = None if self.sleep is None else self.sleep.waker
 
     @property
     def outdated(self) -> bool:
-        """Whether the buffers of the contacts have been exchanged since."""
+        """Whether the buffers of the contacts have been exchanged since, or joints are driven by hand."""
+        if self._driven != self.forces.driven:
+            return True
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
             return True
         if self.preview is not None and self._memory is not self.state.contacts:
@@ -82,19 +92,44 @@ class RecordedStep:
         exchanged = self.contacts.keeps and self.contacts.memory is not self.state.contacts
         return exchanged or self.contacts.version != self._version
 
-    @property
-    def fell_short(self) -> bool:
-        """Whether a step of the call may have left something outside its tolerance."""
+    @cached_property
+    def fell_short(self) -> Callable[[], bool]:
+        """To be asked whether a step of the call may have left something outside its tolerance."""
         flags = [self.bench.worst.trouble]
         if self.preview is not None:
             flags.append(self.preview.effort.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
-        return any(glance.any_set(flag) for flag in flags)
+        return glance.watching(*flags)
+
+    def report(self) -> Report:
+        """What the steps of the call say about themselves."""
+        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.bench.worst))
+        tolerances, integrator = self.methods.tolerances, self.methods.integrator
+        held = {} if self.preview is None else self.preview.summary(tolerances)
+        pressed = {} if self.impulses is None else self.impulses.summary()
+        worst = int(np.argmax(errors))
+        name, world = self.model.locate(worst)
+        said: dict[str, Any] = {
+            "step": self.state.steps,
+            "time": self.state.time,
+            "integration_error": float(errors[worst]),
+            "integration_tolerance": float(integrator.tolerance),
+            "iterations": int(iterations.max()),
+            "worst_body": name if errors[worst] > 0.0 else "",
+        }
+        if trouble.any():
+            where = f" of world {world}" if self.model.batched else ""
+            said["reason"] = (
+                f"The integrator {name_of(integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
+                f"{name!r}{where}, above its tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
+            )
+        given = {**said, **tolerances, **pressed, **held}
+        return Report(**given, converged=not given.get("reason"))
 
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
-        if self.contacts is not None and self.contacts.version == self._version:
+        if self.contacts is not None and self.contacts.version == self._version and self._driven == self.forces.driven:
             if self.sleep is not None:
                 self.contacts.finder.reserve(self.sleep.room_wanted())
             self.contacts.grow()

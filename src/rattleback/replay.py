@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from rattleback.core import arrays, glance
 from rattleback.core.errors import DivergenceError
-from rattleback.core.report import Profile
+from rattleback.core.report import Profile, Report
+from rattleback.core.unbroken import Unbroken
 from rattleback.model.contact_memory import WRITTEN
 from rattleback.recorded_step import RecordedStep
 
@@ -53,6 +52,7 @@ class Replay:
         self._steps_at_once = 16
         self._done = 0  # sub-steps of the step under way
         self._found = self._solved = (-1, -1)
+        self._reported: tuple[Any, Report] | None = None
 
     def choose(self, methods: Methods) -> None:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
@@ -70,8 +70,15 @@ class Replay:
         """
         self._called, self._budget, self._done = time.perf_counter(), budget, 0
         self.state.freeze()
-        self._renew()
+        self.renew()
         self.step.forget()
+
+    def report(self) -> Report:
+        """What the last call says about itself."""
+        moment = (self.state.moment, self.step)
+        if self._reported is None or self._reported[0] != moment:
+            self._reported = moment, self.step.report()
+        return self._reported[1]
 
     def contacts(self) -> ContactStages | None:
         """What finds contacts, with those of this moment; None if nobody wants them."""
@@ -85,29 +92,59 @@ class Replay:
 
     def advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
-        self._renew()
+        self.state.freeze()
+        self.renew()
         while steps > 0:
-            bite = min(steps, self._steps_at_once) if self._budget is None else 1
-            begun = time.perf_counter()
-            # Only where contacts are found can a replay end early and go on; else the clock need not be read.
-            first = 0 if self.step.contacts is None else self.state.steps
-            self._replay(bite, first, steps - bite)
-            if fault := int(glance.first(self.step.program.stop)):
-                self.step.program.stop.zero_()
-                if fault > 0:
-                    self._raise_divergence(fault)
-                steps -= self.state.steps - first
-                self.step = self.step.grown()
-                if steps == 0:
-                    self._finish()
-                continue
-            if self.step.contacts is not None:
-                self.step.contacts.refresh()
-                self._found = self._solved = (self.state.version, self.state.steps)
-            seconds = max(time.perf_counter() - begun, 1e-7)
-            if bite == self._steps_at_once:
-                self._steps_at_once = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
-            steps -= bite
+            if self.step.methods.substeps == 1 and self.step.program.is_whole:
+                steps -= self._bite(steps)
+            else:
+                with Unbroken():
+                    steps -= self._bite(steps)
+
+    def _bite(self, most: int) -> int:
+        """Replay some steps at once and say how many were taken; none is left in its midst."""
+        bite = min(most, self._steps_at_once) if self._budget is None else 1
+        begun = time.perf_counter()
+        # Only where contacts are found can a replay end early and go on; else the clock need not be read.
+        first = 0 if self.step.contacts is None else self.state.steps
+        self._replay(bite, first)
+        if self._is_short_of_room():
+            with Unbroken():
+                self._complete()
+            return self.state.steps - first
+        if self.step.contacts is not None:
+            self.step.contacts.refresh()
+            self._found = self._solved = (self.state.version, self.state.steps)
+        seconds = max(time.perf_counter() - begun, 1e-7)
+        if bite == self._steps_at_once:
+            self._steps_at_once = max(1, int(bite * min(SECONDS_PER_REPLAY / seconds, 8.0)))
+        return bite
+
+    def _is_short_of_room(self) -> bool:
+        """Whether a buffer was too small for the contacts of the last replay.
+
+        Raises:
+            DivergenceError: A body was not finite.
+        """
+        if not (fault := int(glance.first(self.step.program.stop))):
+            return False
+        self.step.program.stop.zero_()
+        if fault > 0:
+            self._raise_divergence(fault)
+        return True
+
+    def _complete(self) -> None:
+        """Enlarge the buffers that were too small and do what is left of the step under way."""
+        while True:
+            self.step = self.step.grown()
+            if self._done:
+                self._replay(1, self.state.steps)
+            else:
+                with self._in_substeps():
+                    self.step.program.run(0)
+            if not self._is_short_of_room():
+                break
+        self._found = self._solved = (self.state.version, self.state.steps)
 
     def profile(self, steps: int) -> Profile:
         """Where the time of a step goes, measured over some steps from here; the state stays as it is."""
@@ -120,20 +157,21 @@ class Replay:
         self.step.program.stop.zero_()
         return Profile(steps, {name: value / steps for name, value in seconds.items()})
 
-    def _renew(self) -> None:
-        """Record the step anew where another state was taken over since, as observers may do within a call."""
+    def renew(self) -> None:
+        """Record the step anew where it does not fit any more: another state was taken over, a joint is driven now."""
+        self.state.send()
+        self.step.forces.look_for_efforts()
         if self.step.outdated:
             self.step = self.step.grown()
 
-    def _replay(self, steps: int, first: int, later: int) -> None:
-        """Replay steps from the one with this number, or one within the budget; so many more follow later."""
-        self.state.freeze()
+    def _replay(self, steps: int, first: int) -> None:
+        """Replay steps from the one with this number, or one within the budget."""
         if self.step.contacts is not None and self._solved != (self.state.version, first):
             self.step.contacts.stale.fill_(1)
         left = steps * self.step.methods.substeps - self._done
         with self._in_substeps():
             if self._budget is None:
-                self.step.program.run(left, later * self.step.methods.substeps)
+                self.step.program.run(left)
             else:
                 self._replay_until(self._called + self._budget - AROUND_A_STEP, left)
                 self._called = time.perf_counter()
@@ -153,34 +191,22 @@ class Replay:
     @contextmanager
     def _in_substeps(self) -> Iterator[None]:
         """While this is open the clock counts sub-steps; then whole steps again, those that are done."""
-        clock, parts = self.state.clock, self.step.methods.substeps
+        parts = self.step.methods.substeps
         if parts == 1:
             yield
             return
-        length, steps = np.array(clock.time_step.numpy()), np.array(clock.steps.numpy())
-        clock.time_step.assign(length / parts)
-        clock.steps.assign(steps * parts + self._done)
-        try:
-            yield
-        finally:
-            taken = np.array(clock.steps.numpy())
-            clock.time_step.assign(length)
-            clock.steps.assign(taken // parts)
-            self._done = int(taken[0] % parts)
-
-    def _finish(self) -> None:
-        """Do what was left of the last step when a buffer was too small for its contacts."""
-        while True:
-            with self._in_substeps():
-                self.step.program.run(0)
-            fault = int(glance.first(self.step.program.stop))
-            if not fault:
-                break
-            self.step.program.stop.zero_()
-            if fault > 0:
-                self._raise_divergence(fault)
-            self.step = self.step.grown()
-        self._found = self._solved = (self.state.version, self.state.steps)
+        length, steps = (self.state.mirror("clock", name) for name in ("time_step", "steps"))
+        usual = length.take()
+        with Unbroken():
+            length.put(usual / parts)
+            steps.put(steps.take() * parts + self._done)
+            try:
+                yield
+            finally:
+                taken = steps.take()
+                length.put(usual)
+                steps.put(taken // parts)
+                self._done = int(taken[0] % parts)
 
     def _raise_divergence(self, fault: int) -> None:
         """Raise for a body, counted from the last: of the prediction, or beyond their number of the velocities."""

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from rattleback import hooks
-from rattleback.core import arrays, checks, device, glance
-from rattleback.core.choice import name_of
+from rattleback.core import checks, device, glance
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
-from rattleback.core.report import Profile, Report
+from rattleback.core.sealed import sealed
 from rattleback.forces.field import ForceField
-from rattleback.forces.servo_view import ServoView
-from rattleback.integrators import MENU
-from rattleback.model import measure
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
-from rattleback.model.sleep import sleeping_columns
-from rattleback.model.view import BodyView
 from rattleback.observers import Observers
 from rattleback.presets import with_preset
-from rattleback.problem.joint_view import JointView
 from rattleback.replay import Replay
 from rattleback.settings import Settings, chosen, default_methods
+from rattleback.views import Views
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from rattleback.collision.contact_view import ContactView
     from rattleback.core.protocols import Integrator, Observer
+    from rattleback.core.report import Profile, Report
+    from rattleback.forces.servo_view import ServoView
+    from rattleback.model.measure import Energy, Measures, Momentum
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
+    from rattleback.problem.joints_view import JointsView
     from rattleback.recorded_step import RecordedStep
 
 
+@sealed
 class Simulation:
     """A running simulation.
 
@@ -70,27 +66,40 @@ class Simulation:
         self.device = device.find(settings.get("device", "cpu"))
         self.model, self._state = compile_scene(scene, copies, self.device)
         self.methods = chosen(settings, default_methods())
-        self.strict = checks.flag(settings.get("strict", False), "strict")
-        self.warn = checks.flag(settings.get("warn", True), "warn")
+        self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
         self.observers = Observers()
         self._replay = Replay(self.forces, self._state, self.methods)
+        self._views = Views(self.forces, self._replay)
 
     @property
     def _step(self) -> RecordedStep:
         return self._replay.step
 
     @property
+    def strict(self) -> bool:
+        """Whether a step that does not meet its tolerances raises; may be written."""
+        return self._strict
+
+    @strict.setter
+    def strict(self, value: bool) -> None:
+        self._strict = checks.flag(value, "strict")
+
+    @property
+    def warn(self) -> bool:
+        """Whether it gives a warning where it does not raise; may be written."""
+        return self._warn
+
+    @warn.setter
+    def warn(self, value: bool) -> None:
+        self._warn = checks.flag(value, "warn")
+
+    @property
     def integrator(self) -> Integrator:
         """How free bodies move."""
         integrator: Integrator = self.methods.integrator
         return integrator
-
-    @property
-    def joints(self) -> Any:
-        """How joints are held."""
-        return self.methods.joints
 
     @property
     def scene(self) -> Scene:
@@ -128,24 +137,21 @@ class Simulation:
 
     def __getitem__(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what ``add_body`` or ``add_joint`` returned."""
-        name = key if isinstance(key, str) else self.scene.joint_name(key)
-        if self._step.preview is not None and name in self.scene.joints:
-            return JointView(self._step.preview, name)
-        return BodyView(self.model, self._state, key)
+        return self._views.find(key)
+
+    @property
+    def joints(self) -> JointsView:
+        """The free coordinates of all joints with their rates, as arrays, and the torques that drive them."""
+        return self._views.joints
 
     @property
     def contacts(self) -> ContactView:
         """The contacts at this moment."""
-        if (stages := self._replay.contacts()) is None:
-            raise InputError('This simulation finds no contacts; make it with Simulation(scene, contacts="detect").')
-        from rattleback.collision.contact_view import ContactView
-
-        static = np.tile(self.model.mass == 0.0, self.model.worlds)
-        return ContactView(stages.finder, self.model, sleeping_columns(self._state, static))
+        return self._views.contacts()
 
     def servo(self, name: str) -> ServoView:
-        """A servo of the scene by the name of its force: its target can be set between steps."""
-        return ServoView(self.model, self._state, name)
+        """A servo of the scene by the name of its force: its target and controller can be set between steps."""
+        return self._views.servo(name)
 
     def use(self, **settings: Unpack[Settings]) -> None:
         """Swap ``preset``, ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
@@ -158,7 +164,8 @@ class Simulation:
         warn = checks.flag(settings.get("warn", self.warn), "warn")
         if methods != self.methods:
             self._replay.choose(methods)
-        self.methods, self.strict, self.warn, self.time_step = methods, strict, warn, step
+        vars(self)["methods"] = methods
+        self.strict, self.warn, self.time_step = strict, warn, step
 
     def rebuild(self, scene: Scene) -> None:
         """Go on with another scene, such as ``sim.scene.copy()`` with something changed; settings and observers stay.
@@ -175,7 +182,8 @@ class Simulation:
         replay = Replay(forces, state, self.methods)
         passage.wake(state)
         self._state.retire()
-        self.model, self._state, self.forces, self._replay = model, state, forces, replay
+        vars(self).update(model=model, forces=forces)
+        self._state, self._replay, self._views = state, replay, Views(forces, replay)
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
         """Take one step, or several.
@@ -197,8 +205,8 @@ class Simulation:
         self._end()
 
     def capture(self) -> None:
-        """Capture the step as a graph now; else that happens once it pays, after some steps, with the same bits."""
-        self._step.program.capture()
+        """Make the step ready now where something was exchanged since it was; else the next step does so itself."""
+        self._replay.renew()
 
     def run(self, duration: float, progress: bool = False) -> None:
         """Step until ``duration`` more has passed [s]; the last step is shorter if it does not fit.
@@ -260,14 +268,18 @@ class Simulation:
     on_break = hooks.on_break
     forget = hooks.forget
 
-    def energy(self) -> measure.Energy:
-        """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
-        poses = (measure.worlds_first(self.model, self._state.picture(name)) for name in ("position", "orientation"))
-        return measure.energy(self.model, self._state, self.forces.potential(*poses))
+    @property
+    def measures(self) -> Measures:
+        """What energy and momentum are summed up from, body by body."""
+        return self._views.measures
 
-    def momentum(self) -> measure.Momentum:
+    def energy(self) -> Energy:
+        """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
+        return self.measures.energy(self.forces.potential)
+
+    def momentum(self) -> Momentum:
         """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""
-        return measure.momentum(self.model, self._state)
+        return self.measures.momentum()
 
     def hash(self) -> str:
         """SHA-256 of the state: equal hashes are equal bits."""
@@ -276,29 +288,7 @@ class Simulation:
     @property
     def report(self) -> Report:
         """What the last call to ``step`` or ``run`` says about itself."""
-        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._step.bench.worst))
-        held = {} if self._step.preview is None else self._step.preview.summary(self.methods.tolerances)
-        pressed = {} if self._step.impulses is None else self._step.impulses.summary()
-        worst = int(np.argmax(errors))
-        name, world = self.model.locate(worst)
-        reason = ""
-        if trouble.any():
-            where = f" of world {world}" if self.model.batched else ""
-            reason = (
-                f"The integrator {name_of(self.integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
-                f"{name!r}{where}, above its tolerance of {self.integrator.tolerance:.3g}; a shorter time_step helps."
-            )
-        said = {
-            "step": self._state.steps,
-            "time": self.time,
-            "integration_error": float(errors[worst]),
-            "integration_tolerance": float(self.integrator.tolerance),
-            "iterations": int(iterations.max()),
-            "worst_body": name if errors[worst] > 0.0 else "",
-            "reason": reason,
-        }
-        report = Report(**{**said, **self.methods.tolerances, **pressed, **held})
-        return replace(report, converged=not report.reason)
+        return self._replay.report()
 
     def profile(self, steps: int = 100) -> Profile:
         """Where the time of a step goes, measured over ``steps`` steps from here; the simulation stays where it is."""
@@ -309,6 +299,13 @@ class Simulation:
         from rattleback.io.state_file import save
 
         save(self, path)
+
+    def _advice(self, name: str) -> str:
+        if name in ("device", "worlds"):
+            return f"Make another simulation with {name}=..."
+        if name in Settings.__annotations__:
+            return f"It is changed by sim.use({name}=...)."
+        return "To go on with another one there is sim.rebuild(scene)." if name == "scene" else ""
 
     def _begin(self, budget: float | None = None) -> None:
         """A call begins; each of its steps may take a time [s]."""
@@ -336,7 +333,7 @@ class Simulation:
 
     def _end(self) -> None:
         """Say so when a step of the call did not meet its tolerance."""
-        if not (self.strict or self.warn) or not self._step.fell_short or (report := self.report).converged:
+        if not (self.strict or self.warn) or not self._step.fell_short() or (report := self.report).converged:
             return
         if self.strict:
             raise NotConverged(report.reason)

@@ -62,7 +62,7 @@ def test_every_option_reaches_the_simulation(opened):
     )
     methods = sim.methods
     assert (sim.time_step, methods.substeps, sim.worlds, sim.integrator) == (0.02, 3, 2, rb.integrators.RK4())
-    assert sim.joints.loops == "cut"
+    assert sim.methods.joints.loops == "cut"
     assert methods.contacts == rb.contacts.Impulse(max_sweeps=7, restitution="stronge")
     assert type(methods.detection.broadphase).__name__ == "Grid"
     assert type(methods.detection.narrowphase).__name__ == "GJK"

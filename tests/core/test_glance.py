@@ -25,7 +25,7 @@ def test_the_first_entry_is_set(device):
 @pytest.mark.parametrize("values", [[0, 0, 0], [0, 0, 1], [-1, 0, 0], []])
 def test_an_entry_that_is_set_is_seen(device, values):
     array = wp.array(np.array(values, dtype=np.int32), dtype=wp.int32, device=device)
-    assert glance.any_set(array) == any(values)
+    assert glance.watching(array)() is any(values)
 
 
 def test_all_entries_are_cleared(device):

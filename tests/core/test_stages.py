@@ -40,11 +40,12 @@ def stop_above(values: wp.array[wp.float64], limit: wp.float64, stop: wp.array[w
         stop[0] = 1
 
 
-@pytest.fixture(autouse=True, params=[-1, 10**9], ids=["captured", "uncaptured"])
-def launches_before_capture(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """What holds of a captured step holds of one whose launches are done one by one, as a CPU does the first ones."""
-    monkeypatch.setattr(stages, "LAUNCHES_BEFORE_CAPTURE", request.param)
-    return request.param
+@pytest.fixture(autouse=True, params=[True, False], ids=["captured", "one_by_one"])
+def captured(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """What holds of a captured step holds of one whose launches Python makes one by one."""
+    if not request.param:
+        monkeypatch.setattr(Program, "_capturable", lambda self, node: False)
+    return bool(request.param)
 
 
 class Bench:

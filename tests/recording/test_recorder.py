@@ -1,5 +1,8 @@
 """The recorder: when it samples, what shapes it gives, that its numbers are right and that it never changes the run."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -255,3 +258,33 @@ def test_a_recorder_says_what_it_holds():
     assert repr(recorder) == "<Recorder of 'energy', 'arm.position', 1 samples>"
     assert "energy" in recorder
     assert "position" not in recorder
+
+
+def test_a_sample_measures_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is of: energy and momentum of bodies, coordinates of joints, and the report of the step."""
+    scene, last = rb.Scene(), "world"
+    for k in range(3):
+        scene.add_body(rb.Box(1, 0.1, 0.1), mass=1.0, position=(k + 0.5, 0, 0), name=f"link {k}")
+        scene.add_joint(rb.Revolute(last, f"link {k}", at=(k, 0, 0), axis=(0, 1, 0)), name=f"hinge {k}")
+        last = f"link {k}"
+    sim, counts = rb.Simulation(scene, time_step=0.01), {"bodies": 0, "joints": 0, "report": 0}
+    coordinates, measures, step = sim.joints._coordinates, sim.measures, sim._step
+
+    def counted(what: str, real: Callable[[], Any]) -> Callable[[], Any]:
+        def call() -> Any:
+            counts[what] += 1
+            return real()
+
+        return call
+
+    for owner, name, what in ((coordinates, "_measured", "joints"), (measures, "_parts", "bodies")):
+        launch, *found = getattr(owner, name)
+        monkeypatch.setitem(vars(owner), name, (counted(what, launch), *found))
+    monkeypatch.setattr(step, "report", counted("report", step.report))
+    of_joints = [f"hinge {k}.{name}" for k in range(3) for name in ("angle", "velocity")]
+    wanted = ["energy", "energy.kinetic", "momentum", "kinetic_energy", "angular_momentum", "iterations", "converged"]
+    recorder = rb.Recorder(sim, quantities=[*wanted, *of_joints])
+    sim.step(10)
+    assert counts == {"bodies": 11, "joints": 11, "report": 11}
+    np.testing.assert_array_equal(recorder["energy.kinetic"], recorder["energy"][:, 0])
+    assert recorder["hinge 2.angle"][-1] == sim["hinge 2"].angle

@@ -161,7 +161,7 @@ def test_a_saved_simulation_keeps_its_methods(method: Any, tmp_path: Any) -> Non
     sim.step(5)
     sim.save(tmp_path / "x.npz")
     twin = rb.load(tmp_path / "x.npz")
-    assert twin.joints == sim.joints == method
+    assert twin.methods.joints == sim.methods.joints == method
     for each in (sim, twin):
         each.step(20)
     assert twin.hash() == sim.hash()

@@ -12,6 +12,7 @@ from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.volume import OverlapSolid
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MIXING = np.array([0x9E3779B97F4A7C1, 0x3C6EF372FE94F82B, 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D], dtype=np.int64)
 
 
+@sealed
 @dataclass(frozen=True)
 class Overlap:
     """The overlap of two solids of bodies A and B.
@@ -41,6 +43,7 @@ class Overlap:
     solid: OverlapSolid
 
 
+@sealed
 class ContactView:
     """The contacts of one moment, as arrays with one row a contact; sorted by body A, then by body B.
 

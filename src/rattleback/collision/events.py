@@ -9,6 +9,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 KINDS = ("begin", "persist", "end")
 
 
+@sealed
 @dataclass(frozen=True)
 class ContactEvent:
     """Something that happened between two bodies.
@@ -47,6 +49,7 @@ class ContactEvent:
     separation: NDArray[Any]
 
 
+@sealed
 class ContactEvents:
     """Calls functions when bodies begin to touch, go on touching, or cease to: ``sim.observe(ContactEvents(begin=f))``.
 

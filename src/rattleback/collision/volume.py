@@ -27,6 +27,7 @@ from rattleback.core import arrays, checks
 from rattleback.core.device import find
 from rattleback.core.errors import InputError, RattlebackError
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.model.compile import compile_scene
 from rattleback.model.scene import Scene
@@ -43,6 +44,7 @@ CONVEX = (Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Sphere)
 FINEST = 256
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class OverlapSolid:
     """The overlap of two convex bodies; volume and areas are zero and all else None where there is none.

@@ -18,6 +18,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core.errors import InputError
+from rattleback.core.mirror import seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -103,7 +104,7 @@ def clone(thing: G) -> G:
 
 def read(thing: Any) -> dict[str, NDArray[Any]]:
     """Every array as a NumPy array of its own."""
-    return {name: np.array(array.numpy()) for name, array in each(thing)}
+    return {name: np.array(seen(array)) for name, array in each(thing)}
 
 
 def write(thing: Any, values: Mapping[str, NDArray[Any]], what: str) -> None:

@@ -53,6 +53,8 @@ def not_negative(value: object, what: str) -> float:
 
 def count(value: object, what: str, least: int = 1, most: int = MOST) -> int:
     """A whole number between ``least`` and ``most``."""
+    if type(value) is int and least <= value <= most:
+        return value
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
         raise InputError(f"{what} is {value!r}; it must be a whole number.")
     if not least <= int(value) <= most:

@@ -16,6 +16,10 @@ class InputError(RattlebackError, ValueError):
     """A value, name or object that cannot be used as given."""
 
 
+class FieldError(InputError, AttributeError):
+    """A field that an object does not have, or one that cannot be written; the message says what can."""
+
+
 class UnknownName(RattlebackError, KeyError):
     """A name that is not on the menu or not in the scene; the message lists what is."""
 

@@ -8,9 +8,9 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import warp as wp
 
+from rattleback.core.mirror import Mirror
 from rattleback.core.node import together
 
 _C: dict[Any, Any] = {wp.int32: ctypes.c_int32, wp.int64: ctypes.c_int64, wp.float64: ctypes.c_double}
@@ -31,11 +31,14 @@ def set_first(array: Any, value: int) -> None:
         array.fill_(value)
 
 
-def any_set(array: Any) -> bool:
-    """Whether an entry of an array of flags is up."""
-    if array.device.is_cpu and array.size:
-        return bool(np.frombuffer((ctypes.c_int32 * array.size).from_address(array.ptr), np.int32).any())
-    return bool(array.numpy().any())
+def watching(*arrays: Any) -> Callable[[], bool]:
+    """A call that says whether an entry of arrays of flags is up; prepared once, it takes a CPU a microsecond each."""
+    mirrors = [Mirror(array) for array in arrays if array.size]
+
+    def is_any_set() -> bool:
+        return any(mirror.look().any() for mirror in mirrors)
+
+    return is_any_set
 
 
 def clearing(*arrays: Any) -> Callable[[], None]:

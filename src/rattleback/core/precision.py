@@ -20,7 +20,9 @@ if TYPE_CHECKING:  # Warp is opaque to the type checker, so kernel bodies are to
     from warp import float64 as real
     from warp import mat33d as mat33
     from warp import mat33d as mat34
+    from warp import quatd as double_quat
     from warp import quatd as quat
+    from warp import vec3d as double_vec3
     from warp import vec3d as vec3
     from warp import vec4d as vec4
 else:
@@ -30,8 +32,23 @@ else:
     quat = wp.types.quaternion(real)
     mat33 = wp.types.matrix((3, 3), real)
     mat34 = wp.types.matrix((3, 4), real)
+    # Double in any precision, for what is summed up and compared with itself.
+    double_vec3 = wp.types.vector(3, wp.float64)
+    double_quat = wp.types.quaternion(wp.float64)
 
 numpy_real: type[np.floating[Any]] = np.float64 if PRECISION == "double" else np.float32
 epsilon = float(np.finfo(numpy_real).eps)
 
-__all__ = ["PRECISION", "epsilon", "mat33", "mat34", "numpy_real", "quat", "real", "vec3", "vec4"]
+__all__ = [
+    "PRECISION",
+    "double_quat",
+    "double_vec3",
+    "epsilon",
+    "mat33",
+    "mat34",
+    "numpy_real",
+    "quat",
+    "real",
+    "vec3",
+    "vec4",
+]

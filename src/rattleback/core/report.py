@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from rattleback.core.sealed import sealed
 
+
+@sealed
 @dataclass(frozen=True)
 class Report:
     """The certificate of the last call to ``step`` or ``run``; errors are the worst over its steps and worlds.
@@ -64,11 +67,15 @@ class Report:
     iterations: int = 0
     worst_body: str = ""
 
+    def _advice(self, name: str) -> str:
+        return "A report says what happened." if name in vars(self) else ""
+
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return asdict(self)
 
 
+@sealed
 @dataclass(frozen=True)
 class Profile:
     """Where the time of a step goes.

@@ -1,16 +1,14 @@
-"""The recorded step: launches noted once, grouped in named stages, replayed as one captured graph.
+"""The recorded step: launches noted once, grouped in named stages, captured and replayed as a whole.
 
-A recipe writes its launches into a Program. The program compiles their kernels, captures the whole step
-as a graph on the CPU as well as on CUDA, and replays n steps with one call. A call into Python splits
-the graph at that place; everything else stays captured. Replaying a captured launch costs 0.1 to 0.3 µs
-on a CPU, a recorded one 2 µs, ``wp.launch`` 10 µs; to capture one costs 150 µs, so on a CPU the first steps
-are taken launch by launch, with the same bits, and only who takes more has them captured.
+A recipe writes its launches into a Program. The program compiles their kernels, captures the whole step, on CUDA
+as a graph and on a CPU as a list that a kernel works through, and replays n steps with one call. A call into
+Python splits what is captured at that place. All this is done before the first step.
 """
 
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -20,13 +18,13 @@ import warp as wp
 from rattleback.core import glance
 from rattleback.core.device import load_kernels
 from rattleback.core.kernel import kernel
+from rattleback.core.native_replay import native_replay, replay
 from rattleback.core.node import (
     Branch,
     HostCall,
     Launch,
     Loop,
     Node,
-    Stepwise,
     direct,
     inner_nodes,
     launches_of,
@@ -38,8 +36,6 @@ __all__ = ["Branch", "HostCall", "Launch", "Loop", "Node", "Program"]
 
 # The stage that is done in every step, also where all others may be left out.
 SLEEP = "sleep"
-# To capture a launch on a CPU costs about as much as doing it so often without; what is done less is not captured.
-LAUNCHES_BEFORE_CAPTURE = 80
 
 
 @kernel
@@ -59,11 +55,28 @@ def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
 _loaded: defaultdict[str, set[Any]] = defaultdict(set)
 
 
+def _record(launches: list[Launch], device: Any) -> None:
+    """Compile the kernels of launches, which spares other programs the threads it takes, and record them."""
+    there = _loaded[device.alias]
+    modules = [launch.kernel.module for launch in launches] + ([replay.module] if device.is_cpu else [])
+    if new := [module for module in dict.fromkeys(modules) if module not in there]:
+        load_kernels(new, device)
+        there.update(new)
+    for launch in launches:
+        launch.command = wp.launch(
+            launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=device, record_cmd=True
+        )
+
+
+def recorded(kernel: Any, dim: int, inputs: tuple[Any, ...], device: Any) -> Callable[[], None]:
+    """A call that makes one launch, outside any step."""
+    launch = Launch(kernel, dim, inputs)
+    _record([launch], device)
+    return native_replay([launch], device) if device.is_cpu else direct(launch)
+
+
 class Program:
     """The launches of one step, by stage.
-
-    Attributes:
-        captured: Whether the step is replayed as a graph, as far as it can be, or its launches are done one by one.
 
     Args:
         device: Warp device it runs on.
@@ -79,8 +92,6 @@ class Program:
         self._idle: list[Node] = []
         self._steps_left = wp.zeros(1, dtype=wp.int32, device=device)
         self._guards = [Launch(kernel, 1, (self._steps_left, stop)) for kernel in (heed_stop, count_down)]
-        self._recorded, self._stepwise = 0, Stepwise()
-        self.captured = False
         self._pieces: dict[str, Callable[[], None]] = {}
         self._whole: Any = None
         self._timed: list[tuple[Callable[[], None], Any]] = []
@@ -119,7 +130,7 @@ class Program:
         self.launch(kernel, lanes, *inputs, lanes)
 
     def call(self, function: Callable[[], None]) -> None:
-        """Record a call into Python; it splits the captured graph."""
+        """Record a call into Python; it splits what is captured."""
         self._open.append(HostCall(function))
 
     @contextmanager
@@ -147,37 +158,18 @@ class Program:
         yield
         self._open = outer
 
-    def compile(self, capture: bool = False) -> None:
-        """Compile the kernels; on CUDA, or where it is asked for, capture the step. Call once, after recording."""
-        launches = [*launches_of([*self._prologue, *self._nodes, *self._idle]), *self._guards]
-        self._load(launch.kernel.module for launch in launches)
-        for launch in launches:
-            launch.command = wp.launch(
-                launch.kernel, dim=launch.dim, inputs=list(launch.inputs), device=self.device, record_cmd=True
-            )
-        self._recorded = len(launches)
-        if capture or not self.device.is_cpu:
-            self.capture()
+    def compile(self) -> None:
+        """Compile the kernels and capture the step. Call once, after recording."""
+        _record([*launches_of([*self._prologue, *self._nodes, *self._idle]), *self._guards], self.device)
+        self._capture_whole()
 
-    def _load(self, modules: Iterable[Any]) -> None:
-        """Load kernels that are not there yet, which spares other programs the threads it takes."""
-        there = _loaded[self.device.alias]
-        if new := [module for module in dict.fromkeys(modules) if module not in there]:
-            load_kernels(new, self.device)
-            there.update(new)
-
-    def capture(self) -> None:
-        """Capture the step now, which else a CPU does only when it has taken some."""
-        if self.captured:
-            return
-        self.captured = True
-        self._pieces.clear()
+    def _capture_whole(self) -> None:
+        """Capture prologue and step as one, where nothing in them splits it."""
         first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
         nodes = [*first, *then] if self._awake is None else [*first, Branch(self._awake, then, self._idle)]
-        if nodes and all(map(self._capturable, nodes)) and self._can_loop():
+        if nodes and all(map(self._capturable, [*self._prologue, *nodes])) and self._can_loop():
             begin, end = self._guards
-            self._whole = self._capture([begin, Loop(self._steps_left, nodes=[*nodes, end])])
-        self._piece("prologue")
+            self._whole = self._capture([*self._prologue, begin, Loop(self._steps_left, nodes=[*nodes, end])])
 
     @property
     def _nodes(self) -> list[Node]:
@@ -193,41 +185,29 @@ class Program:
         """Whether nothing was awake when somebody looked last."""
         return self._awake is not None and not glance.first(self._awake)
 
-    def run(self, steps: int, later: int = 0) -> None:
-        """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag.
+    @property
+    def is_whole(self) -> bool:
+        """Whether steps are replayed as a whole, without Python in between."""
+        return self._whole is not None
 
-        Args:
-            steps: How many.
-            later: How many more are to follow at once, which makes capturing worth while the sooner.
-        """
-        if self._is_worth_capturing(steps + later):
-            self.capture()
+    def run(self, steps: int) -> None:
+        """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
+        if self._whole is not None:
+            glance.set_first(self._steps_left, steps)
+            self._whole()
+            return
         self._piece("prologue")()
-        while steps > 0 and self._whole is None:
-            if glance.first(self.stop):
-                return
+        while steps > 0 and not glance.first(self.stop):
             self._piece("first")()
             self._piece("idle" if self._is_idle else "then")()
             steps -= 1
-            if self._is_worth_capturing(steps + later):
-                self.capture()
-        if self._whole is not None:
-            glance.set_first(self._steps_left, steps)
-            wp.capture_launch(self._whole)
-
-    def _is_worth_capturing(self, steps: int) -> bool:
-        """Whether launching one by one has cost as much as capturing, or will when these steps are taken.
-
-        About half of what is recorded is done in a step; the rest hangs on flags that are down.
-        """
-        return self._stepwise.launched + 0.5 * steps * self._recorded > LAUNCHES_BEFORE_CAPTURE * self._recorded
 
     def _piece(self, name: str) -> Callable[[], None]:
-        """What replays a part of the step, made when it is first asked for: where the whole is, nobody does."""
+        """What replays a part of the step, made when it is first asked for."""
         if name not in self._pieces:
             first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
             nodes = {"prologue": self._prologue, "first": first, "then": then, "idle": self._idle}[name]
-            self._pieces[name] = together(self._captured(nodes)) if self.captured else self._stepwise.call(nodes)
+            self._pieces[name] = together(self._captured(nodes))
         return self._pieces[name]
 
     def run_until(self, deadline: float) -> None:
@@ -303,7 +283,7 @@ class Program:
         return isinstance(node, Launch)
 
     def _captured(self, nodes: list[Node]) -> list[Callable[[], None]]:
-        """Calls that replay the nodes: runs of launches as graphs, what cannot be captured as it is."""
+        """Calls that replay the nodes: runs of launches captured, what cannot be captured as it is."""
         calls: list[Callable[[], None]] = []
         run: list[Node] = []
         for node in [*nodes, None]:
@@ -311,14 +291,16 @@ class Program:
                 run.append(node)
                 continue
             if run:
-                calls.append(partial(wp.capture_launch, self._capture(run)))
+                calls.append(self._capture(run))
                 run = []
             if node is not None:
                 calls.append(direct(node))
         return calls
 
-    def _capture(self, nodes: list[Node]) -> Any:
+    def _capture(self, nodes: list[Node]) -> Callable[[], None]:
+        if self.device.is_cpu:
+            return native_replay(nodes, self.device)
         with wp.ScopedCapture(device=self.device) as capture:
             for node in nodes:
                 direct(node)()
-        return capture.graph
+        return partial(wp.capture_launch, capture.graph)

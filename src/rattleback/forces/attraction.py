@@ -15,6 +15,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.model.bench import Moment
@@ -41,6 +42,7 @@ def add_attraction(
     loads.force[i] = loads.force[i] + bodies.mass[i] * pull
 
 
+@sealed
 @dataclass(frozen=True)
 class Attraction:
     """Gravity between bodies.

@@ -15,6 +15,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.model.bench import Moment
@@ -31,6 +32,7 @@ def add_drag(motion: Motion, rows: wp.array[wp.int32], coefficients: vec3, wind:
     loads.torque[i] = loads.torque[i] - coefficients[2] * motion.angular_velocity[i]
 
 
+@sealed
 @dataclass(frozen=True)
 class Drag:
     """Drag of a medium.

@@ -11,6 +11,7 @@ from rattleback.core.errors import RattlebackError
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.forces.gravity import Gravity
+from rattleback.forces.written_effort import WrittenEfforts
 from rattleback.model.bench import Moment
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, State
@@ -27,6 +28,10 @@ def start_from(applied: Loads, loads: Loads, lanes: int) -> None:
 
 class ForceField:
     """The compiled forces of a model.
+
+    Attributes:
+        named: Those of the scene as they are compiled, by name.
+        driven: Whether efforts written to joints by hand are among them; a step recorded before does not know them.
 
     Args:
         model: The model whose scene holds gravity and the force modules.
@@ -45,10 +50,22 @@ class ForceField:
         # Whether loads never change by themselves.
         self.steady = all(isinstance(force, Gravity) for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
+        self.named = dict(zip(modules, self.compiled, strict=True))
         bound = [(name, force) for name, force in zip(modules, self.compiled, strict=True) if hasattr(force, "bind")]
-        rows = compile_joints(model, state.breaks.broken) if bound else None
+        self._state, self._rows = state, compile_joints(model, state.breaks.broken) if bound else None
         for name, force in bound:
-            force.bind(name, state, rows)
+            force.bind(name, state, self._rows)
+        self.driven, self._looked = False, -1
+
+    def look_for_efforts(self) -> None:
+        """Join in what was written to joints by hand, from the first time that something was."""
+        if self.driven or self._looked == self._state.version:
+            return
+        self._looked = self._state.version
+        if self._state.mirror("efforts", "effort").look().any():
+            rows = self._rows or compile_joints(self.model, self._state.breaks.broken)
+            self.compiled.append(WrittenEfforts(self.model, rows, self._state.efforts))
+            self.driven = self.motion_dependent = True
 
     @contextmanager
     def around_step(self, program: Program, stop: Any) -> Iterator[None]:

@@ -14,6 +14,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.model.bench import Moment
@@ -29,6 +30,7 @@ def add_gravity(bodies: Bodies, rows: wp.array[wp.int32], g: vec3, loads: Loads,
         loads.force[i] = loads.force[i] + bodies.mass[i] * g
 
 
+@sealed
 @dataclass(frozen=True)
 class Gravity:
     """Uniform gravity.

@@ -13,16 +13,16 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.constraints.coupling import counted, twist
 from rattleback.constraints.frame import axis
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.precision import real, vec3
 from rattleback.forces.push import push
+from rattleback.model.coordinates import SLIDE, TURN
 from rattleback.model.state import JointState, Loads, Motion
+from rattleback.problem.joint_coordinates import coordinate_of
 from rattleback.problem.joint_rows import Joints, frames_of
 
 # What a control is called, the freedom it needs, and what a joint must do to have it.
-TURN, SLIDE = "turn_z", "slide_z"
 CONTROLS = {"angle": (TURN,), "position": (SLIDE,), "velocity": (TURN, SLIDE)}
 NEEDED = {
     "angle": "turns about one axis only, such as Revolute or Cylindrical",
@@ -45,23 +45,7 @@ def coordinate(
     joints: Joints, motion: Motion, remembered: JointState, place: Place, world: int
 ) -> tuple[wp.float64, real]:
     """Coordinate and rate of a joint at a motion; angles are counted on from those of the last step."""
-    j = world * int(place.joints) + int(place.joint)
-    frames = frames_of(joints, motion, j)
-    z = axis(frames.turn_a, 2)
-    a = joints.body_a[j]
-    b = joints.body_b[j]
-    spin_a = vec3()
-    spin_b = vec3()
-    drift = vec3()
-    if a >= 0:
-        spin_a = motion.angular_velocity[a]
-        drift -= motion.velocity[a] + wp.cross(spin_a, frames.lever_a + frames.way)
-    if b >= 0:
-        spin_b = motion.angular_velocity[b]
-        drift += motion.velocity[b] + wp.cross(spin_b, frames.lever_b)
-    if place.turning == 1:
-        return counted(twist(frames), remembered.angle[j]), wp.dot(spin_b - spin_a, z)
-    return wp.float64(wp.dot(frames.way, z)), wp.dot(drift, z)
+    return coordinate_of(joints, motion, remembered, world * int(place.joints) + int(place.joint), int(place.turning))
 
 
 @wp.func

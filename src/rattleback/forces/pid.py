@@ -36,7 +36,7 @@ RING = STRETCHES + 2
 
 @wp.struct
 class Law:
-    """A controller: which joint it drives, where its memory lies in every world, and its constants."""
+    """A controller: which joint it drives, where its memory lies in every world, and over what time it integrates."""
 
     place: Place
     of_rate: wp.int32
@@ -45,17 +45,17 @@ class Law:
     first: wp.int32
     ring: wp.int32
     stretches: wp.int32
-    gain: real
-    integral_rate: real
-    rate_time: real
-    limit: real
     window: wp.float64
 
 
 @group(axis="worlds")
 class Held:
-    """What a servo does in the step under way."""
+    """How a servo answers to its error, and what it does in the step under way."""
 
+    gain: real = field("N m or N per unit of the error", "effort per error")
+    integral_rate: real = field("1/s", "inverse of the reset time; zero for no integral part")
+    rate_time: real = field("s", "time of the differential part; zero for none")
+    limit: real = field("N m or N", "largest effort")
     error: real = field("rad, m, rad/s or m/s", "error at its start")
     effort: real = field("N m or N", "effort held through it")
     area: real = field("rad s, m s, rad or m", "what it adds to the integral of the error")
@@ -85,15 +85,15 @@ def regulate(
     slope = real(0.0)
     if memory.step[s] > wp.float64(0.0):
         slope = (e - memory.error[s]) / real(memory.step[s])
-    u = law.gain * (e + law.integral_rate * memory.integral[s] + law.rate_time * slope)
+    u = held.gain[w] * (e + held.integral_rate[w] * memory.integral[s] + held.rate_time[w] * slope)
     area = e * real(clock.time_step[w])
-    if wp.abs(u) > law.limit and u * e > real(0.0):
+    if wp.abs(u) > held.limit[w] and u * e > real(0.0):
         area = real(0.0)
     if joints.broken[w * int(law.place.joints) + int(law.place.joint)] != 0:
         u = real(0.0)
         area = real(0.0)
     held.error[w] = e
-    held.effort[w] = wp.clamp(u, -law.limit, law.limit)
+    held.effort[w] = wp.clamp(u, -held.limit[w], held.limit[w])
     held.area[w] = area
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.forces.selection import names
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rattleback.model.state import Loads
 
 
+@sealed
 @dataclass(frozen=True)
 class ForcePicture:
     """What a Python force sees: arrays over its bodies, with a leading world axis when worlds were asked for.
@@ -44,6 +46,7 @@ class ForcePicture:
     mass: np.ndarray
 
 
+@sealed
 @dataclass(frozen=True)
 class PythonForce:
     """A force as a Python function.

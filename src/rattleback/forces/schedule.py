@@ -21,6 +21,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real, real
+from rattleback.core.sealed import sealed
 
 KINDS = ("step", "linear", "cubic")
 STEP, LINEAR, CUBIC = (wp.constant(wp.int32(k)) for k in range(3))
@@ -64,6 +65,7 @@ def value_at(course: Course, t: wp.float64) -> real:
     return v + s * s * (real(3.0) - real(2.0) * s) * rise + real(h) * bend
 
 
+@sealed
 @dataclass(frozen=True)
 class Schedule:
     """Values at given times; calling it with a time, or an array of times, gives what a servo aims at then.

@@ -23,11 +23,14 @@ import numpy as np
 
 from rattleback.core import arrays, checks
 from rattleback.core.errors import InputError
+from rattleback.core.mirror import Mirror
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
-from rattleback.forces.joint_axis import CONTROLS, TURN, check_joint, freedom_for, make_place, placed
+from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
 from rattleback.forces.pid import RING, Held, Law, add_effort, regulate, remember
 from rattleback.forces.schedule import Schedule, on_device, scheduled
 from rattleback.model.bench import Moment
+from rattleback.model.coordinates import TURN
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, servo_places
 from rattleback.problem.joint_rows import JointRows
@@ -35,6 +38,7 @@ from rattleback.problem.joint_rows import JointRows
 TIMES = {"reset_time": "the integral part is left out", "window": "nothing is forgotten", "limit": "there is no limit"}
 
 
+@sealed
 @dataclass(frozen=True)
 class Servo:
     """A motor with a PID controller on a joint.
@@ -103,7 +107,15 @@ class CompiledServo:
     def __init__(self, force: Servo, model: Model) -> None:
         self.force, self.model = force, model
         self.course = on_device(force.target, model.device)
-        self.held = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
+        self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
+        self.tune(force)
+
+    def tune(self, force: Servo) -> None:
+        """Answer to the error as another servo would, from the next step on."""
+        self.force = force
+        told = {"gain": force.gain, "integral_rate": 1.0 / force.reset_time, "rate_time": force.rate_time}
+        for name, value in {**told, "limit": force.limit}.items():
+            Mirror(getattr(self.held, name)).put(np.full(self.model.worlds, value))
 
     def bind(self, label: str, state: Any, rows: JointRows) -> None:
         """Take the joints and the memory of a simulation."""
@@ -145,7 +157,5 @@ class CompiledServo:
         law.place = make_place(rows.names, force.joint, turning)
         law.servo, law.first, law.ring = places[label]
         law.servos, law.stretches = len(places), sum(ring for _, _, ring in places.values())
-        law.of_rate = int(force.control == "velocity")
-        law.gain, law.integral_rate = force.gain, 1.0 / force.reset_time
-        law.rate_time, law.limit, law.window = force.rate_time, force.limit, force.window
+        law.of_rate, law.window = int(force.control == "velocity"), force.window
         return law

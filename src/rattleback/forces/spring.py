@@ -24,6 +24,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.push import push, row_of
 from rattleback.forces.selection import body_name
@@ -84,6 +85,7 @@ def add_spring(motion: Motion, coil: Coil, loads: Loads) -> None:
     push(loads, a, -force, -wp.cross(lever_a, force))
 
 
+@sealed
 @dataclass(frozen=True)
 class Spring:
     """A damped spring between a point of one body and a point of another.

@@ -17,6 +17,7 @@ import warp as wp
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
 from rattleback.maths import rotation
@@ -35,6 +36,7 @@ def add_torsion(joints: Joints, motion: Motion, remembered: JointState, place: P
     act(joints, motion, place, w, effort, loads)
 
 
+@sealed
 @dataclass(frozen=True)
 class TorsionSpring:
     """A damped spring about the axis of a joint.

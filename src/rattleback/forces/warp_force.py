@@ -19,6 +19,7 @@ import warp as wp
 
 from rattleback.core.device import load_kernels
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.model.bench import Moment
@@ -48,6 +49,7 @@ def kernel_for(function: Any) -> Any:
     return add_user_force
 
 
+@sealed
 @dataclass(frozen=True)
 class WarpForce:
     """A force as a Warp function.

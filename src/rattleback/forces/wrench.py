@@ -17,6 +17,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.maths.quat import rotate
@@ -65,6 +66,7 @@ def add_wrench(
     loads.torque[i] = loads.torque[i] + torque
 
 
+@sealed
 @dataclass(frozen=True)
 class Wrench:
     """A given force and torque.

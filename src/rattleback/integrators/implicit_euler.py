@@ -25,6 +25,7 @@ from rattleback.core import checks
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.small_solve import mat66, solve6, vec6
 from rattleback.maths.spin import angular_momentum
@@ -166,6 +167,7 @@ def account(bodies: Bodies, unknowns: Unknowns, tolerance: real, progress: Progr
         diagnostics.trouble[i] = 1
 
 
+@sealed
 @dataclass(frozen=True)
 class ImplicitEuler:
     """First order, damping, stable with stiff forces.

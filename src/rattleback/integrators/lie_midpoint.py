@@ -22,6 +22,7 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, quat, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import WHOLE, angular_velocity, free_rotation
 from rattleback.model.bench import Bench, Diagnostics, Moment
@@ -124,6 +125,7 @@ def fly(
             diagnostics.trouble[i] = 1
 
 
+@sealed
 @dataclass(frozen=True)
 class LieMidpoint:
     """Second order, symmetric; keeps energy and angular momentum of free rotation to rounding."""

@@ -24,6 +24,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.integrators.runge_kutta import (
     Rates,
     Tableau,
@@ -167,6 +168,7 @@ def propose(control: Control, proposed: wp.array[wp.float64]) -> None:
     proposed[w] = control.wish[w]
 
 
+@sealed
 @dataclass(frozen=True)
 class RK45:
     """Order five with adaptive sub-steps.

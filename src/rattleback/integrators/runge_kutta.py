@@ -21,6 +21,7 @@ import warp as wp
 from rattleback.core.arrays import allocate, field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, quat, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_rate
 from rattleback.maths.spin import angular_acceleration
 from rattleback.model.bench import Bench, Moment
@@ -116,6 +117,7 @@ def record_fixed_step(bench: Bench, tableau: Tableau) -> None:
     bench.for_bodies(advance_along, bench.start, bench.state.clock, rates, weights, bench.predicted)
 
 
+@sealed
 @dataclass(frozen=True)
 class ExplicitEuler:
     """First order, y₁ = y₀ + h f(y₀); gains energy. For comparison."""
@@ -133,6 +135,7 @@ class ExplicitEuler:
         record_fixed_step(bench, self.tableau)
 
 
+@sealed
 @dataclass(frozen=True)
 class RK4:
     """The classical method of fourth order."""

@@ -18,6 +18,7 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.spin import angular_acceleration
 from rattleback.model.bench import Bench
@@ -40,6 +41,7 @@ def velocity_then_position(bodies: Bodies, start: Motion, loads: Loads, clock: C
     end.orientation[i] = wp.normalize(quat_from_rotation_vector(h * w1) * q)
 
 
+@sealed
 @dataclass(frozen=True)
 class SemiImplicitEuler:
     """First order; velocities first, positions with the new ones."""

@@ -19,6 +19,7 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import angular_acceleration, local_angular_acceleration
 from rattleback.model.bench import Bench, Moment
@@ -70,6 +71,7 @@ def turn(bodies: Bodies, start: Motion, probe: Motion, loads: Loads, later: Load
     end.angular_velocity[i] = rotate(q1, w + h * w1 + half * w2)
 
 
+@sealed
 @dataclass(frozen=True)
 class Taylor2:
     """Second order by the series of the motion."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 KIND = "state file"
 # Groups of arrays that older files lack.
-LATER = ("breaks", "contacts", "sleep", "sleeping_contacts")
+LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts")
 
 
 def save(simulation: Simulation, path: str | PathLike[str]) -> None:

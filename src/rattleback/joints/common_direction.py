@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, aligned
 
 
+@sealed
 @dataclass(frozen=True)
 class CommonDirection(Placement):
     """The axes of both bodies keep a common direction; B moves freely and turns about it."""

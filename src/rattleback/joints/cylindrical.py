@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, aligned, locked
 from rattleback.joints.stop import StopSpec, keep_limits, stops
 
 
+@sealed
 @dataclass(frozen=True)
 class Cylindrical(Placement):
     """B turns about an axis of A and slides along it.

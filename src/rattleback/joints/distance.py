@@ -14,9 +14,11 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, Z
 
 
+@sealed
 @dataclass(frozen=True)
 class Distance(Placement):
     """The point on A and the point on B keep their distance, as if joined by a rod without mass.
@@ -52,6 +54,7 @@ class Distance(Placement):
         return [RowSpec(self.kind, Z, 0, float(self.length or 0.0))]
 
 
+@sealed
 @dataclass(frozen=True)
 class DistanceToLine(Distance):
     """The point on B keeps its distance from the line through the point on A along its axis."""
@@ -64,6 +67,7 @@ class DistanceToLine(Distance):
         return float(np.linalg.norm(way - (way @ np.array(self.axis)) * np.array(self.axis)))
 
 
+@sealed
 @dataclass(frozen=True)
 class DistanceToPlane(Distance):
     """The point on B keeps its distance from the plane through the point on A, along the axis."""

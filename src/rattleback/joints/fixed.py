@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, Z, locked, unturned
 
 
+@sealed
 @dataclass(frozen=True)
 class Fixed(Placement):
     """B is fixed to A."""

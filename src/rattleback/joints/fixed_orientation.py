@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, unturned
 
 
+@sealed
 @dataclass(frozen=True)
 class FixedOrientation(Placement):
     """B moves freely but does not turn against A."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, Z, framed
 
 # Relative to the distance of the centres: how well pitch circles must touch, and axes meet.
@@ -34,6 +35,7 @@ class Mesh(NamedTuple):
     touch: np.ndarray
 
 
+@sealed
 @dataclass(frozen=True)
 class Gear(Placement):
     """A pair of gears whose pitch circles roll on each other. It only couples them; their bearings are other joints.

@@ -88,6 +88,13 @@ class Placement:
             if (limit := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.positive(limit, f"The {name} of {kind}"))
 
+    def _advice(self, name: str) -> str:
+        if name not in vars(self):
+            return ""
+        return (
+            f"Make another, dataclasses.replace(it, {name}=...); in a scene, scene.change_joint(its name, {name}=...)."
+        )
+
     @property
     def in_bodies(self) -> bool:
         """Whether it is placed by a frame on each body, not by points and axes in the world."""

@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, Z, framed, locked
 from rattleback.joints.stop import StopSpec, keep_angles_within_half_turn, keep_limits, stops
 
 
+@sealed
 @dataclass(frozen=True)
 class DoubleRotation(Placement):
     """The axis of A and the axis of B stay perpendicular; B moves freely and turns about both.
@@ -38,6 +40,7 @@ class DoubleRotation(Placement):
         return [RowSpec("cross", Z, Z)]
 
 
+@sealed
 @dataclass(frozen=True)
 class Universal(DoubleRotation):
     """A universal joint: the anchors stay together and the two axes perpendicular.

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, Z, aligned, locked
 
 
+@sealed
 @dataclass(frozen=True)
 class Planar(Placement):
     """B slides in a plane of A, whose normal is the axis, and turns about the normal."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, locked
 
 
+@sealed
 @dataclass(frozen=True)
 class PointOnLine(Placement):
     """The anchor of B stays on the line through the anchor of A along its axis; B turns freely."""

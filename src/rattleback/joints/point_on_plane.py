@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, Z, locked
 
 
+@sealed
 @dataclass(frozen=True)
 class PointOnPlane(Placement):
     """The anchor of B stays in the plane through the anchor of A, with the axis as its normal; B turns freely."""

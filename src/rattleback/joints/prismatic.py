@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, locked, unturned
 from rattleback.joints.stop import StopSpec, keep_limits, stops
 
 
+@sealed
 @dataclass(frozen=True)
 class Prismatic(Placement):
     """B slides along an axis of A and does not turn.

@@ -16,9 +16,11 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Z, framed
 
 
+@sealed
 @dataclass(frozen=True)
 class Rack(Placement):
     """A rack and pinion: the rack B rolls on the pitch circle of the pinion A. It only couples them.

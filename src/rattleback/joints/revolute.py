@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, Z, aligned, locked
 from rattleback.joints.stop import StopSpec, keep_limits, stops
 
 
+@sealed
 @dataclass(frozen=True)
 class Revolute(Placement):
     """A hinge: B turns about an axis of A and does nothing else.

@@ -15,10 +15,12 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec, X, Y, Z, aligned, locked
 from rattleback.joints.stop import StopSpec, keep_limits, stops
 
 
+@sealed
 @dataclass(frozen=True)
 class Screw(Placement):
     """A screw: B turns about an axis of A and moves along it, by the pitch for every turn.

@@ -19,11 +19,13 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.joints.joint import Placement, RowSpec
 
 FREE = (None, None, None)
 
 
+@sealed
 @dataclass(frozen=True)
 class VelocityJoint(Placement):
     """B moves and turns against A at given rates, wherever the two are.

@@ -29,6 +29,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.grid import Region, region
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ SIDEWAYS = np.stack([-np.sin(ANGLES), np.cos(ANGLES), np.zeros(3)], axis=1)
 UP = np.array([0.0, 0.0, 1.0])
 
 
+@sealed
 @dataclass(frozen=True)
 class Delta:
     """A delta robot that hangs from the plane z = 0.

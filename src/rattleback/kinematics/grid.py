@@ -14,6 +14,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 AT_ONCE = 200_000
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Region:
     """Cells of a grid that belong to a region of space.

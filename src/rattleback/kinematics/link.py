@@ -9,6 +9,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.maths import rotation
 
 KINDS = ("fixed", "revolute", "prismatic")
@@ -41,6 +42,7 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
+@sealed
 @dataclass(frozen=True)
 class Link:
     """A rigid segment and the joint that carries it; a joint of many freedoms is a series of links without length.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.link import Frame, as_matrix
 from rattleback.maths import rotation
 from rattleback.shapes import Capsule, Placed, Sphere
@@ -30,6 +31,7 @@ class Shown(NamedTuple):
     frame: Floats
 
 
+@sealed
 class Look:
     """Shapes by the names of links; names the tree does not have are not shown, so that looks can be shared.
 

@@ -29,6 +29,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.pose import check_poses, make_pose
 from rattleback.maths import rotation
 
@@ -45,6 +46,7 @@ FINE = 400
 STILL = 1e-12
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Path:
     """A way through way-points; calling it with times gives the poses at these times.

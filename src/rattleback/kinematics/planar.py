@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,6 +62,7 @@ class Arc(NamedTuple):
         return self.centre + self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class PlanarArm:
     """Bars in a plane, from the base outwards.

@@ -29,6 +29,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, NotConverged
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.assembly import Assemblies, assemblies_of
 from rattleback.kinematics.continuation import solve_stack
 from rattleback.kinematics.grid import Region, region
@@ -62,6 +63,7 @@ class Postures(NamedTuple):
     iterations: int
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Stewart:
     """A platform on six legs.

@@ -18,6 +18,7 @@ import numpy as np
 
 from rattleback.core import checks, device
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.arrays import Links, compile_links
 from rattleback.kinematics.link import HERE, Frame, Link, Mimic, as_frame, as_matrix
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 UNLIMITED = (-np.pi, np.pi)
 
 
+@sealed
 class Tree:
     """A tree of links.
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.grid import Region
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Dexterity(NamedTuple):
         return Region(self.reached.low, self.reached.spacing, self.share >= least)
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Cloud:
     """Samples of the workspace of a tree.

@@ -22,6 +22,7 @@ from rattleback.constraints.row import VELOCITY_ONLY
 from rattleback.core import checks
 from rattleback.core.errors import InputError, NotConverged
 from rattleback.core.precision import epsilon
+from rattleback.core.sealed import sealed
 from rattleback.maths import rotation
 from rattleback.model.closing import Ends, Measured, Mechanism, Poses, Search
 
@@ -41,6 +42,7 @@ SHARE = 0.5
 SAME_AXIS = 1e-6
 
 
+@sealed
 @dataclass(frozen=True)
 class Assembly:
     """What ``scene.assemble()`` says about itself.

@@ -9,6 +9,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.maths import inertia as inertia_maths
 from rattleback.maths.rotation import rotate
 from rattleback.model.material import Material
@@ -62,6 +63,7 @@ class StaticOptions(TypedDict, total=False):
     collides_with: str | Sequence[str] | None
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Body:
     """A body of a scene, as it starts. Make it with :meth:`Scene.add_body` or :meth:`Scene.add_static`.
@@ -87,6 +89,8 @@ class Body:
             of the other.
         continuous: Whether it must not pass through others within a step, however fast it is.
     """
+
+    _kind = "body"
 
     name: str
     shape: Any = None
@@ -126,6 +130,9 @@ class Body:
     def principal_axes(self) -> NDArray[np.float64]:
         """Quaternion from the principal axes to the body's frame."""
         return inertia_maths.principal_axes(self.inertia)[1]
+
+    def _advice(self, name: str) -> str:
+        return f"A scene has it changed: scene.change_body({self.name!r}, {name}=...)." if name in vars(self) else ""
 
     def __repr__(self) -> str:
         kind = "static body" if self.static else f"body of {self.mass:.6g} kg"

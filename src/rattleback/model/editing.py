@@ -17,7 +17,7 @@ from rattleback.maths.rotation import rotate
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rattleback.model.scene import Scene
 
@@ -25,6 +25,13 @@ PLACE = ("position", "origin")
 # What a joint has on A, and on B where that is not the same.
 TWINS = {"at": "at_b", "axis": "axis_b"}
 FRAMES = ("frame_a", "frame_b")
+# What a scene answers to those that write to what it lists.
+INSTEAD = {
+    **{f"{part}s": f"There are add_{part}, change_{part} and remove_{part}." for part in ("joint", "force")},
+    "bodies": "There are add_body, change_body and remove_body.",
+    "rules": "There is combine().",
+    "pairs": "There is pair().",
+}
 
 
 def changed_body(body: Body, changes: Mapping[str, Any]) -> Body:
@@ -153,3 +160,20 @@ def placed_force(scene: Scene, force: Any, label: str) -> Any:
                 f"Force {label!r} acts on {body!r}, which is not in the scene.{did_you_mean(body, known)}"
             )
     return force.placed_in(scene, label) if callable(getattr(force, "placed_in", None)) else force
+
+
+def new_name(shape: Any, options: Mapping[str, Any], count: int, taken: Callable[[str], bool]) -> str:
+    """The name of a body that is added to so many others: the one it is given, or one after its shape."""
+    if "name" not in options:
+        return numbered("body" if shape is None else type(shape).__name__.lower(), count + 1, taken)
+    name = checks.text(options["name"], "The name of a body")
+    if taken(name):
+        raise InputError(f"The scene already uses the name {name!r}; a body needs one of its own.")
+    return name
+
+
+def numbered(stem: str, number: int, taken: Callable[[str], bool]) -> str:
+    """The first name of the form stem_number that is free."""
+    while taken(f"{stem}_{number}"):
+        number += 1
+    return f"{stem}_{number}"

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 
+@sealed
 @dataclass(frozen=True)
 class Material:
     """Surface properties of a body. Materials with equal numbers are one material.

@@ -19,6 +19,7 @@ import numpy as np
 from rattleback.core import arrays
 from rattleback.maths.rotation import rotate
 from rattleback.model.breaks import LIMITS
+from rattleback.model.coordinates import free_coordinates
 from rattleback.model.state import servo_places
 
 if TYPE_CHECKING:
@@ -87,11 +88,12 @@ class Passage:
 
 
 def carry_over(passage: Passage, old: State, new: State) -> None:
-    """Let bodies, joints, servos and the clock of a starting state go on from another one."""
+    """Let bodies, joints, servos, efforts and the clock of a starting state go on from another one."""
     arrays.copy_into(new.clock, old.clock)
     _carry_bodies(passage, old, new)
     _carry_joints(passage, old, new)
     _carry_servos(passage, old, new)
+    _carry_efforts(passage, old, new)
 
 
 def _places(old: tuple[str, ...], new: tuple[str, ...]) -> np.ndarray:
@@ -180,3 +182,11 @@ def _carry_servos(passage: Passage, old: State, new: State) -> None:
         stretches, former = np.arange(first, first + ring), np.arange(was[name][1], was[name][1] + ring)
         to, rows = (worlds * rings[1] + stretches).ravel(), (worlds * rings[0] + former).ravel()
         _copy(old.servos, new.servos, ("duration", "area"), to, rows)
+
+
+def _carry_efforts(passage: Passage, old: State, new: State) -> None:
+    """Torques and forces written to joints by hand stay."""
+    was, now = (free_coordinates(model.scene) for model in (passage.old, passage.new))
+    there = {(found.joint, found.freedom): place for place, found in enumerate(was)}
+    places = [there.get((int(passage.joints[found.joint]), found.freedom), -1) for found in now]
+    _copy(old.efforts, new.efforts, ("effort",), *passage.rows(np.array(places, dtype=np.int64), len(was)))

@@ -8,9 +8,11 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.sealed import sealed
 from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 from rattleback.model.editing import (
+    INSTEAD,
     changed_body,
     changed_force,
     changed_joint,
@@ -19,10 +21,13 @@ from rattleback.model.editing import (
     check_joint,
     check_name,
     check_unneeded,
+    new_name,
+    numbered,
     placed_force,
 )
 from rattleback.model.filter import check_predicate
 from rattleback.model.pairing import PairOptions, PairValues, Rules, make_values, pair_key
+from rattleback.model.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,15 +38,7 @@ if TYPE_CHECKING:
     from rattleback.model.material import Material
 
 
-class World:
-    """The unmoving frame bodies can be attached to."""
-
-    name = "world"
-
-    def __repr__(self) -> str:
-        return "<world>"
-
-
+@sealed
 class Scene:
     """What is simulated: bodies and the forces on them.
 
@@ -57,8 +54,7 @@ class Scene:
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81), name: str = "scene") -> None:
-        self.gravity: NDArray[np.float64] = checks.vector(gravity, "The gravity of the scene")
-        self.name = checks.text(name, "The name of the scene")
+        self.gravity, self.name = gravity, name
         self.world = World()
         self.bodies: list[Body] = []
         self.forces: dict[str, Any] = {}
@@ -70,6 +66,24 @@ class Scene:
         self.pairs: dict[tuple[Material, Material], PairValues] = {}
         self._index: dict[str, int] = {}
         self._former_joints: list[tuple[Any, str]] = []
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Uniform acceleration of every body that is not static (3,) [m/s²]; may be written."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = checks.vector(value, "The gravity of the scene")
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and files; may be written."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = checks.text(value, "The name of the scene")
 
     def add_body(self, shape: Any = None, **options: Unpack[BodyOptions]) -> Body:
         """Add a body that moves.
@@ -87,7 +101,7 @@ class Scene:
                 ``collides_with``, categories it can meet (default None: all of them), asked of both bodies;
                 ``continuous``, whether it must not pass through others within a step (default False).
         """
-        body = make_body(self._new_name(shape, options), shape, options)
+        body = make_body(new_name(shape, options, len(self.bodies), self._taken), shape, options)
         return self._add(body)
 
     def add_static(self, shape: Any, **options: Unpack[StaticOptions]) -> Body:
@@ -99,14 +113,14 @@ class Scene:
                 ``angular_velocity`` [rad/s], ``name``, ``material``, ``group``; ``collision``, ``margin``,
                 ``category``, ``collides_with`` as in ``add_body``.
         """
-        body = make_static(self._new_name(shape, options), shape, options)
+        body = make_static(new_name(shape, options, len(self.bodies), self._taken), shape, options)
         return self._add(body)
 
     def add_force(self, force: Any, name: str | None = None) -> Any:
         """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it as the scene keeps it."""
         check_force(force, "add_force")
         if name is None:
-            label = _numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
+            label = numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
         else:
             label = checks.text(name, "The name of a force")
         if label in self.forces:
@@ -120,7 +134,7 @@ class Scene:
         check_joint(joint, "add_joint")
         label = name
         if label is None:
-            label = _numbered(type(joint).__name__.lower(), len(self.joints) + 1, self._taken)
+            label = numbered(type(joint).__name__.lower(), len(self.joints) + 1, self._taken)
         elif self._taken(checks.text(label, "The name of a joint")):
             raise InputError(f"The scene already uses the name {label!r}; a joint needs one of its own.")
         check_ends(self, joint, label)
@@ -183,7 +197,7 @@ class Scene:
             rolling: The rule for rolling friction.
             spinning: The rule for spinning friction.
         """
-        self.rules = Rules(friction, restitution, rolling, spinning)
+        vars(self)["rules"] = Rules(friction, restitution, rolling, spinning)
 
     def pair(self, first: Material, second: Material, **values: Unpack[PairOptions]) -> None:
         """Say what holds where two materials touch, whatever the rules; which is named first does not matter.
@@ -279,7 +293,8 @@ class Scene:
         self.bodies.remove(gone)
         self._index = {known.name: place for place, known in enumerate(self.bodies)}
         there = {*self._index, *self.groups}
-        self.meetings = {names: meet for names, meet in self.meetings.items() if there.issuperset(names)}
+        for names in [names for names in self.meetings if not there.issuperset(names)]:
+            del self.meetings[names]
 
     def remove_joint(self, name: str) -> None:
         """Take a joint out of the scene; what drives it must go first."""
@@ -324,11 +339,12 @@ class Scene:
     def copy(self) -> Scene:
         """A scene of its own with the same bodies and forces."""
         twin = Scene(self.gravity, self.name)
-        twin.bodies, twin.forces, twin._index = list(self.bodies), dict(self.forces), dict(self._index)
-        twin.joints, twin._former_joints = dict(self.joints), list(self._former_joints)
-        twin.groups = {name: list(bodies) for name, bodies in self.groups.items()}
-        twin.meetings, twin.predicates = dict(self.meetings), list(self.predicates)
-        twin.rules, twin.pairs = self.rules, dict(self.pairs)
+        twin.bodies.extend(self.bodies)
+        twin.predicates.extend(self.predicates)
+        twin.groups.update({name: list(bodies) for name, bodies in self.groups.items()})
+        for name in ("forces", "joints", "meetings", "pairs", "_index"):
+            getattr(twin, name).update(getattr(self, name))
+        vars(twin).update(rules=self.rules, _former_joints=list(self._former_joints))
         return twin
 
     def __getitem__(self, name: str) -> Body:
@@ -357,6 +373,9 @@ class Scene:
 
         return load(path)
 
+    def _advice(self, name: str) -> str:
+        return INSTEAD.get(name, "")
+
     def _add(self, body: Body) -> Body:
         self._join_group(body)
         self._index[body.name] = len(self.bodies)
@@ -375,19 +394,3 @@ class Scene:
             self.groups[body.group] = [known for known in self.groups[body.group] if known.name != body.name]
             if not self.groups[body.group]:
                 del self.groups[body.group]
-
-    def _new_name(self, shape: Any, options: Any) -> str:
-        if "name" not in options:
-            stem = "body" if shape is None else type(shape).__name__.lower()
-            return _numbered(stem, len(self.bodies) + 1, self._taken)
-        name = checks.text(options["name"], "The name of a body")
-        if self._taken(name):
-            raise InputError(f"The scene already uses the name {name!r}; a body needs one of its own.")
-        return name
-
-
-def _numbered(stem: str, number: int, taken: Callable[[str], bool]) -> str:
-    """The first name of the form stem_number that is free."""
-    while taken(f"{stem}_{number}"):
-        number += 1
-    return f"{stem}_{number}"

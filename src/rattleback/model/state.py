@@ -13,9 +13,13 @@ import warp as wp
 from rattleback.core import arrays, checks, glance
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
+from rattleback.core.mirror import Mirror
 from rattleback.core.precision import quat, real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.model.breaks import Breaks
 from rattleback.model.contact_memory import WRITTEN, ContactMemory, adopted, trimmed
+from rattleback.model.coordinates import Efforts, driven_bodies
+from rattleback.model.picture import Picture
 from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
 
 
@@ -88,6 +92,7 @@ GROUPS: dict[str, type[Any]] = {
     "joints": JointState,
     "breaks": Breaks,
     "servos": ServoState,
+    "efforts": Efforts,
     "clock": Clock,
     "contacts": ContactMemory,
     "sleep": Sleep,
@@ -125,27 +130,37 @@ class Windows:
 
 
 WINDOWS: dict[str, Window] = {name: entry for name, entry in vars(Windows).items() if isinstance(entry, Window)}
+# Where the arrays lie that users have as pictures: the group, and the name in it.
+PICTURED = {**{name: (window.part, window.inner) for name, window in WINDOWS.items()}, "torque": ("efforts", "effort")}
 
 
+@sealed
 class State(Windows):
     """The state of a simulation.
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
     read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos`` and ``clock`` hold the device arrays themselves.
+    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos``, ``efforts`` and ``clock`` hold the device arrays
+    themselves.
     """
+
+    _kind = "the state"
+    # What the rest of the house keeps in step with it.
+    _open = ("version", "moment", "waker", "retired")
 
     def __init__(self, shape: tuple[int, ...], **groups: Any) -> None:
         self.shape = shape
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
-        self.breaks = groups["breaks"]
+        self.breaks, self.efforts = groups["breaks"], groups["efforts"]
         self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
         self.version = 0  # counts how often it was written from outside
+        self.moment = 0  # counts that, and how often it was stepped: what was read at one moment holds through it
         self.waker: Waker | None = None  # where bodies may fall asleep
         self.retired = False  # whether another state has taken its place in the simulation
-        self._pictures: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._views: list[np.ndarray] = []
+        self._pictures: dict[str, Picture] = {}
+        self._mirrors: dict[tuple[str, str], Mirror] = {}
+        self._driven = np.zeros((0, 2), dtype=np.int64)
 
     @classmethod
     def allocate(cls, model: Any) -> "State":
@@ -153,10 +168,12 @@ class State(Windows):
         places = servo_places(model.scene).values()
         each = {"joints": len(model.scene.joints), "servos": len(places), "stretches": sum(n for _, _, n in places)}
         counts = {"bodies": model.count, "worlds": model.worlds, **{axis: n * model.worlds for axis, n in each.items()}}
-        counts |= {"contacts": 0, "rows": 0, "one": 1}
+        driven = driven_bodies(model.scene, model.worlds)
+        counts |= {"contacts": 0, "rows": 0, "one": 1, "coordinates": len(driven)}
         shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
         state = cls(shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
         state.contacts.pending.fill_(int(WRITTEN))
+        state._driven = driven
         return state
 
     @property
@@ -167,7 +184,7 @@ class State(Windows):
 
     @contacts.setter
     def contacts(self, memory: ContactMemory) -> None:
-        self.groups["contacts"] = memory
+        self.groups["contacts"] = _of_kind(memory, ContactMemory)
 
     @property
     def sleeping_contacts(self) -> SleepingContacts:
@@ -177,7 +194,7 @@ class State(Windows):
 
     @sleeping_contacts.setter
     def sleeping_contacts(self, kept: SleepingContacts) -> None:
-        self.groups["sleeping_contacts"] = kept
+        self.groups["sleeping_contacts"] = _of_kind(kept, SleepingContacts)
 
     @property
     def time(self) -> float:
@@ -193,7 +210,7 @@ class State(Windows):
         """A state of its own; a simulation set to it continues bit for bit."""
         self.send()
         twin = State(self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
-        twin.waker = self.waker
+        twin.waker, twin._driven = self.waker, self._driven
         return twin
 
     def assign(self, other: "State") -> None:
@@ -211,7 +228,12 @@ class State(Windows):
                 arrays.copy_into(part, other.groups[name])
         if self.waker is None:
             forget_sleep(self)
+        self.touch()
+
+    def touch(self) -> None:
+        """It was written from outside: what was read of it before holds no more."""
         self.version += 1
+        self.moment += 1
 
     def hash(self) -> str:
         """SHA-256 of every array, in declared order: equal hashes are equal bits."""
@@ -234,40 +256,50 @@ class State(Windows):
         """What writing to a window does."""
         self.write(name, ..., value)
 
+    def mirror(self, part: str, inner: str) -> Mirror:
+        """An array of a group as the host reads it; not of the contacts, whose arrays grow."""
+        if (part, inner) not in self._mirrors:
+            self._mirrors[part, inner] = Mirror(getattr(self.groups[part], inner))
+        return self._mirrors[part, inner]
+
+    def now(self, name: str) -> np.ndarray:
+        """What a window shows, with all that was written, for a look at once; not to be written or kept."""
+        self.send()
+        return self.mirror(*PICTURED[name]).look().reshape(self._shape_of(name))
+
     def picture(self, name: str) -> np.ndarray:
         """The array of this name as it is now, writable until the next step."""
-        if name not in self._pictures:
-            now = np.array(self._array(name).numpy())
-            shown = now.reshape(*self.shape, now.shape[-1])
-            self._pictures[name] = (shown, now.copy())
-        return self._pictures[name][0]
+        return self._picture(name).shown
 
     def view(self, name: str, index: Any) -> np.ndarray:
         """A part of a picture, frozen together with it."""
-        part = self.picture(name)[index]
-        self._views.append(part)
-        return part
+        return self._picture(name).part(index)
 
-    def write(self, name: str, index: Any, value: Any) -> None:
-        """Set an array, or a part of it, after checking shape and finiteness."""
-        self.check_current(f"The {name} written")
+    def write(self, name: str, index: Any, value: Any, what: str = "") -> None:
+        """Set an array, or a part of it, after checking shape and finiteness; ``what`` says of what, in messages."""
+        what = what or f"The {name} written"
+        self.check_current(what)
         target = self.picture(name)
-        new, shape = checks.finite(value, f"The {name} written"), target[index].shape
+        new, shape = checks.finite(value, what), target[index].shape
         try:
-            target[index] = np.broadcast_to(new, shape)
+            target[index] = new if new.shape == shape else np.broadcast_to(new, shape)
         except ValueError:
-            raise InputError(f"The {name} written has shape {new.shape}; it must be {shape}.") from None
+            wanted = f"it must be {shape}" if shape else "it must be a number"
+            raise InputError(f"{what} has shape {new.shape}; {wanted}.") from None
 
     def send(self) -> None:
         """Bring what the user wrote into pictures to the device."""
-        for name, (shown, before) in self._pictures.items():
-            flat = shown.reshape(before.shape)
-            if np.array_equal(flat, before):
+        for name, picture in self._pictures.items():
+            if (written := picture.written()) is None:
                 continue
-            self._array(name).assign(self._checked(name, flat))
-            self.wake(np.flatnonzero((flat != before).any(axis=-1)))
+            self._check(name, picture.shown)
+            picture.send()
+            if name == "torque":
+                moved = self._driven[written.ravel()]
+                self.wake(np.unique(moved[moved >= 0]))
+                continue
+            self.wake(np.flatnonzero(written.reshape(-1, written.shape[-1]).any(axis=-1)))
             self.contacts.pending.fill_(int(WRITTEN))
-            before[...] = flat
 
     def wake(self, rows: Any = None) -> None:
         """Bodies are touched from outside: those that sleep wake up, with all they are connected with.
@@ -277,15 +309,16 @@ class State(Windows):
         """
         if self.waker is not None and self.waker.wake(self, rows):
             self.contacts.pending.fill_(int(WRITTEN))
-        self.version += 1
+        self.touch()
 
     def freeze(self) -> None:
         """Send what was written and turn every picture handed out into a read-only record of the moment."""
-        self.send()
-        for array in [*self._views, *(shown for shown, _ in self._pictures.values())]:
-            array.flags.writeable = False
-        self._pictures.clear()
-        self._views.clear()
+        self.moment += 1
+        if self._pictures:
+            self.send()
+            for picture in self._pictures.values():
+                picture.freeze()
+            self._pictures.clear()
 
     def check_current(self, what: str) -> None:
         """Refuse to write to a state that the simulation does not look at any more."""
@@ -297,10 +330,23 @@ class State(Windows):
         self.freeze()
         self.retired = True
 
-    def _array(self, name: str) -> Any:
-        return getattr(self.groups[WINDOWS[name].part], WINDOWS[name].inner)
+    def _advice(self, name: str) -> str:
+        if name in ("time", "steps"):
+            return "A simulation goes back to an earlier one by sim.state = what sim.state.copy() returned."
+        return ""
 
-    def _checked(self, name: str, flat: np.ndarray) -> np.ndarray:
+    def _picture(self, name: str) -> Picture:
+        if name not in self._pictures:
+            self._pictures[name] = Picture(self.mirror(*PICTURED[name]), self._shape_of(name))
+        return self._pictures[name]
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        """The shape a window shows: of bodies, or of the free coordinates of joints."""
+        return (*self.shape[:-1], -1) if name == "torque" else (*self.shape, 4 if name == "orientation" else 3)
+
+    def _check(self, name: str, shown: np.ndarray) -> None:
+        """Refuse a picture with what cannot be; orientations are brought to length one."""
+        flat = shown.reshape(-1, shown.shape[-1])
         if not np.isfinite(flat).all():
             self._pictures.pop(name)
             raise InputError(f"The {name} written is not finite in row {_first_bad(flat)}; nothing was changed.")
@@ -310,7 +356,13 @@ class State(Windows):
                 self._pictures.pop(name)
                 raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
             flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)
-        return flat
+
+
+def _of_kind(group: Any, kind: Any) -> Any:
+    """A group of arrays, if it is of a kind."""
+    if getattr(group, "_cls", None) is not kind:
+        raise InputError(f"The contacts of a state are arrays of the device; {group!r} cannot take their place.")
+    return group
 
 
 def _used(name: str, part: Any) -> dict[str, np.ndarray]:
@@ -319,10 +371,11 @@ def _used(name: str, part: Any) -> dict[str, np.ndarray]:
 
 
 def _counts(name: str, values: dict[str, np.ndarray]) -> bool:
-    """Whether a group of a state says anything: contacts and breaks where there can be, sleep where it is looked at."""
+    """Whether a group of a state says anything: contacts where there are, breaks, efforts, sleep where any is set."""
     if name == "contacts":
         return bool(values["count"][0])
-    return name not in ("breaks", "sleep", "sleeping_contacts") or any(array.any() for array in values.values())
+    quiet = ("breaks", "efforts", "sleep", "sleeping_contacts")
+    return name not in quiet or any(array.any() for array in values.values())
 
 
 def _first_bad(flat: np.ndarray) -> int:

@@ -9,13 +9,16 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.maths.rotation import rotate
+from rattleback.model.body import BodyOptions
 from rattleback.model.material import Material
 from rattleback.model.model import Model
 from rattleback.model.state import State, Windows
 from rattleback.model.surfaces import write_material
 
 
+@sealed
 class BodyView(Windows):
     """Body of a running simulation.
 
@@ -29,6 +32,8 @@ class BodyView(Windows):
         state: The state it looks into.
         key: Name of the body or group, or what ``add_body`` returned.
     """
+
+    _kind = "body"
 
     def __init__(self, model: Model, state: State, key: Any) -> None:
         self.name: str = getattr(key, "name", key)
@@ -115,6 +120,14 @@ class BodyView(Windows):
 
     def __repr__(self) -> str:
         return f"<{self.name!r} at {np.array2string(self.position, precision=4)}>"
+
+    def _advice(self, name: str) -> str:
+        written = {"torque": "applied_torque", "force": "applied_force"}
+        if name in written:
+            return f"Write its {written[name]}."
+        if name in BodyOptions.__annotations__ or name == "shape":
+            return f"It is said in the scene: scene.change_body({self.name!r}, {name}=...) and sim.rebuild(scene)."
+        return ""
 
     def _bodies(self) -> list[Any]:
         return [self._model.scene.bodies[i] for i in np.atleast_1d(self._rows[1])]

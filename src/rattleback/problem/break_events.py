@@ -9,11 +9,13 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
+@sealed
 @dataclass(frozen=True)
 class BreakEvent:
     """A joint that broke.
@@ -39,6 +41,7 @@ class BreakEvent:
     torque: float
 
 
+@sealed
 class BreakEvents:
     """Tells what breaks: ``sim.observe(BreakEvents(f))`` calls ``f`` with a :class:`BreakEvent` for every joint.
 

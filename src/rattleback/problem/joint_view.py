@@ -1,5 +1,6 @@
 """One joint of a running simulation: its coordinates, their rates, what it carries, and what it takes to break it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,25 +8,37 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.mirror import Mirror
+from rattleback.core.sealed import sealed
 from rattleback.joints import VelocityJoint
-from rattleback.maths import rotation
 from rattleback.model.breaks import LIMITS, as_limit
 from rattleback.model.contact_memory import WRITTEN
-from rattleback.model.measure import worlds_first
+from rattleback.model.coordinates import SLIDE, TURN
+from rattleback.problem.joint_coordinates import JointCoordinates
 from rattleback.problem.preview import Preview
 
 
+@sealed
 class JointView:
     """Joint of a running simulation; numbers, or one entry per world when worlds were asked for.
 
     Args:
-        preview: The joints of the simulation.
+        source: Gives the joints of the step as it is recorded now.
+        coordinates: The free coordinates of the simulation.
         name: Name of the joint.
     """
 
-    def __init__(self, preview: Preview, name: str) -> None:
-        self.name, self._preview = name, preview
-        self._index = preview.problem.names.index(name)
+    _kind = "joint"
+
+    def __init__(self, source: Callable[[], Preview], coordinates: JointCoordinates, name: str) -> None:
+        self.name, self._source, self._coordinates = name, source, coordinates
+        self._index, self._places = source().problem.names.index(name), coordinates.places(name)
+        self._batched = source().bench.model.batched
+        self._seen: Any = None
+
+    @property
+    def _preview(self) -> Preview:
+        return self._source()
 
     @property
     def _joint(self) -> Any:
@@ -34,37 +47,46 @@ class JointView:
     @property
     def angle(self) -> Any:
         """Turn of B against A about the axis, counted on over full turns [rad]; zero at the start."""
-        self._needs("turn_z", "angle")
-        return self._shown(self._row(self._preview.bench.state.joints.angle))
+        return self._measured(self._place(TURN, "angle"), 0)
 
     @property
     def position(self) -> Any:
         """Way of B's anchor from A's along the axis [m]."""
-        self._needs("slide_z", "position")
-        _, axis, way = self._geometry()
-        return self._shown((way * axis).sum(axis=-1))
+        return self._measured(self._place(SLIDE, "position"), 0)
 
     @property
     def velocity(self) -> Any:
         """Rate of the free coordinate: of the angle [rad/s], or of the position [m/s] where there is no angle."""
-        _, axis, way = self._geometry()
-        a, b = (self._body(side) for side in "ab")
-        turning = ((b["angular_velocity"] - a["angular_velocity"]) * axis).sum(axis=-1)
-        if self._has("turn_z"):
-            return self._shown(turning)
-        self._needs("slide_z", "velocity")
-        rate = self._anchor_velocity("b") - self._anchor_velocity("a") - np.cross(a["angular_velocity"], way)
-        return self._shown((rate * axis).sum(axis=-1))
+        turn = self._places.get(TURN)
+        return self._measured(self._place(SLIDE, "velocity") if turn is None else turn, 1)
+
+    @property
+    def torque(self) -> Any:
+        """Torque about the axis on B, and its opposite on A, in every step until it is written again [N m]."""
+        return self._effort(self._place(TURN, "torque"))
+
+    @torque.setter
+    def torque(self, value: Any) -> None:
+        self._set_effort(TURN, "torque", value)
+
+    @property
+    def force(self) -> Any:
+        """Force along the axis on B, and its opposite on A, in every step until it is written again [N]."""
+        return self._effort(self._place(SLIDE, "force"))
+
+    @force.setter
+    def force(self, value: Any) -> None:
+        self._set_effort(SLIDE, "force", value)
 
     @property
     def reaction_force(self) -> Any:
         """Force of the joint on B in the last step, world frame (3,) [N]."""
-        return self._shown(self._per_second(self._preview.reactions.impulse))
+        return self._per_second("impulse")
 
     @property
     def reaction_torque(self) -> Any:
         """Torque of the joint on B about its anchor in the last step, world frame (3,) [N m]."""
-        return self._shown(self._per_second(self._preview.reactions.couple))
+        return self._per_second("couple")
 
     @property
     def broken(self) -> Any:
@@ -124,23 +146,58 @@ class JointView:
     def __repr__(self) -> str:
         return f"<{type(self._joint).__name__} {self.name!r} between {self._joint.a!r} and {self._joint.b!r}>"
 
-    def _needs(self, freedom: str, what: str) -> None:
-        if not self._has(freedom):
-            raise InputError(f"Joint {self.name!r} is a {type(self._joint).__name__}, which has no {what} of its own.")
+    def _place(self, freedom: str, what: str) -> int:
+        """Place of a coordinate among those of a world."""
+        place = self._places.get(freedom)
+        if place is not None:
+            return place
+        kind, other = type(self._joint).__name__, "force" if what == "torque" else "torque"
+        if what not in ("torque", "force"):
+            raise InputError(f"Joint {self.name!r} is a {kind}, which has no {what} of its own.")
+        has = (
+            f"it has a {other}" if self._places else f"write applied_{what} of its bodies, such as sim[{self._body!r}]"
+        )
+        raise InputError(f"Joint {self.name!r} is a {kind}, which has no one axis for a {what}; {has}.")
 
-    def _has(self, freedom: str) -> bool:
-        """Whether this is the only freedom of its kind, so that one number tells it."""
-        kind = freedom.split("_")[0]
-        return [name for name in self._joint.freedoms if name.startswith(kind)] == [freedom]
+    @property
+    def _body(self) -> str:
+        """A body it holds."""
+        joint, world = self._joint, self._preview.bench.model.scene.world.name
+        return str(joint.a if joint.b == world else joint.b)
+
+    def _measured(self, place: int, which: int) -> Any:
+        found = self._coordinates.now()[which]
+        return found[:, place].copy() if self._batched else float(found[0, place])
+
+    def _effort(self, place: int) -> Any:
+        found = self._coordinates.state.now("torque")[..., place]
+        return np.array(found, dtype=np.float64) if self._batched else float(found)
+
+    def _set_effort(self, freedom: str, what: str, value: Any) -> None:
+        self._coordinates.state.write(
+            "torque", (..., self._place(freedom, what)), value, f"The {what} written to joint {self.name!r}"
+        )
+
+    def _advice(self, name: str) -> str:
+        driven = [what for freedom, what in ((TURN, "torque"), (SLIDE, "force")) if freedom in self._places]
+        if name in ("applied_torque", "applied_force", "effort", "torque", "force") and driven:
+            return f"Write its {' or its '.join(driven)}; applied_force and applied_torque are of bodies."
+        return ""
 
     def _row(self, array: Any) -> np.ndarray:
         """Entries of this joint in every world."""
         return np.array(array.numpy()[self._index :: len(self._preview.problem.names)], dtype=np.float64)
 
-    def _per_second(self, impulses: Any) -> np.ndarray:
+    def _per_second(self, name: str) -> Any:
         """What impulses of the last step are as forces; before the first step there are none."""
-        step = np.array(self._preview.effort.time_step.numpy(), dtype=np.float64)[:, None]
-        return np.divide(self._row(impulses), step, out=np.zeros((len(step), 3)), where=step > 0.0)
+        preview = self._preview
+        if preview is not self._seen:
+            self._seen, arrays = preview, (preview.reactions.impulse, preview.reactions.couple)
+            self._carried = dict(zip(("impulse", "couple"), map(Mirror, arrays), strict=True))
+            self._lengths = Mirror(preview.effort.time_step)
+        own = self._carried[name].look()[self._index :: len(preview.problem.names)].astype(np.float64)
+        step = self._lengths.look().astype(np.float64)[:, None]
+        return self._shown(np.divide(own, step, out=np.zeros_like(own), where=step > 0.0))
 
     def _write(self, name: str, values: Any, where: Any = True) -> None:
         """Write entries of this joint, of all worlds or of some."""
@@ -209,33 +266,8 @@ class JointView:
         rows = np.concatenate([self._row(bodies)[worlds] for bodies in sides]).astype(np.int64)
         self._preview.bench.state.wake(rows[rows >= 0])
 
-    def _body(self, side: str) -> dict[str, np.ndarray]:
-        model, state = self._preview.bench.model, self._preview.bench.state
-        name = getattr(self._joint, side)
-        if name == model.scene.world.name:
-            still = {key: np.zeros((1, 3)) for key in ("position", "velocity", "angular_velocity")}
-            return {**still, "orientation": np.array([[0.0, 0.0, 0.0, 1.0]])}
-        row = model.index(name)
-        keys = ("position", "orientation", "velocity", "angular_velocity")
-        return {key: worlds_first(model, state.picture(key))[:, row] for key in keys}
-
-    def _lever(self, side: str) -> np.ndarray:
-        anchor = self._row(getattr(self._preview.problem.joints, f"anchor_{side}"))
-        return rotation.rotate(self._body(side)["orientation"], anchor)
-
-    def _anchor_velocity(self, side: str) -> np.ndarray:
-        body = self._body(side)
-        turned: np.ndarray = body["velocity"] + np.cross(body["angular_velocity"], self._lever(side))
-        return turned
-
-    def _geometry(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Anchor of A, the axis and the way from A's anchor to B's, in the world."""
-        at = {side: self._body(side)["position"] + self._lever(side) for side in "ab"}
-        frame = rotation.multiply(self._body("a")["orientation"], self._row(self._preview.problem.joints.turn_a))
-        return at["a"], rotation.rotate(frame, np.array([0.0, 0.0, 1.0])), at["b"] - at["a"]
-
     def _shown(self, values: np.ndarray) -> Any:
-        if self._preview.bench.model.batched:
+        if self._batched:
             return values
         return values[0] if values.ndim > 1 else float(values[0])
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, glance, mirror
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_errors, joint_settling, stiffness
@@ -95,14 +95,14 @@ class Preview:
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
         found = {
-            name: getattr(self.errors, f"worst_{name}").numpy() for name in ("position", "orientation", "velocity")
+            name: mirror.seen(getattr(self.errors, f"worst_{name}")) for name in ("position", "orientation", "velocity")
         }
         ratios = np.max([found[name] / tolerances[f"{name}_tolerance"] for name in found], axis=0)
         worst = int(np.argmax(ratios))
         world, joint = divmod(worst, len(self.problem.names))
         said: dict[str, Any] = {f"{name}_error": float(values.max()) for name, values in found.items()}
         said["worst_joint"] = self.problem.names[joint]
-        said["iterations"] = int(self.effort.most_positions.numpy().max())
+        said["iterations"] = int(mirror.seen(self.effort.most_positions).max())
         redundant = self.solver.redundant_rows()
         said["redundant_rows"] = int(redundant.sum(axis=1).max())
         said["redundant_joints"] = tuple(self.problem.names[j] for j in np.flatnonzero(redundant.any(axis=0)))

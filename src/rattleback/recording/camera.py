@@ -21,6 +21,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,6 +36,7 @@ MARGIN = 0.09
 STEEPEST = math.radians(89.9)
 
 
+@sealed
 @dataclass(frozen=True)
 class Camera:
     """A camera; what is left out it chooses by itself, so that the scene fills the picture.

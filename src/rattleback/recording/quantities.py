@@ -14,7 +14,7 @@ import numpy as np
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.maths.rotation import conjugate, rotate
-from rattleback.model import measure
+from rattleback.model.measure import worlds_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def bracket(unit: str) -> str:
 
 
 def _window(name: str) -> Read:
-    return lambda sim: measure.worlds_first(sim.model, sim.state.picture(name))
+    return lambda sim: worlds_first(sim.model, sim.state.now(name))
 
 
 def _local_spin(sim: Simulation) -> NDArray[np.float64]:
@@ -84,12 +84,11 @@ def _local_spin(sim: Simulation) -> NDArray[np.float64]:
 
 
 def _kinetic_energy(sim: Simulation) -> NDArray[np.float64]:
-    translational, rotational = measure.kinetic_energy(sim.model, sim.state)
-    return translational + rotational
+    return sim.measures.of_bodies("translational") + sim.measures.of_bodies("rotational")
 
 
 def _spin_momentum(sim: Simulation) -> NDArray[np.float64]:
-    return measure.spin_momentum(sim.model, sim.state)
+    return sim.measures.of_bodies("spin")
 
 
 def _energies(sim: Simulation) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rattleback.core import checks, whole_file
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.core.sealed import sealed
 from rattleback.recording.files import check_suffix, write_csv, write_npz
 from rattleback.recording.quantities import Quantity, find_quantity, own_quantity, split_unit
 from rattleback.recording.series import Series
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".npz")
 
 
+@sealed
 class Recorder:
     """Records quantities of a simulation while it runs; it never changes the run.
 
@@ -47,7 +49,7 @@ class Recorder:
 
     def __init__(self, simulation: Simulation, every: int = 1, quantities: Wanted = ("energy",)) -> None:
         checks.instance(simulation, Simulation, "What a Recorder watches", "rb.Simulation(scene)")
-        self.simulation, self.every = simulation, checks.count(every, "The every of a Recorder")
+        self.simulation, self.every = simulation, every
         first = _resolve(quantities, simulation)
         self._quantities = {quantity.name: quantity for quantity, _ in first}
         self._time = Series((), np.float64)
@@ -55,6 +57,15 @@ class Recorder:
         self._store({quantity.name: value for quantity, value in first})
         simulation.observe(self)
         self._attached = True
+
+    @property
+    def every(self) -> int:
+        """Number of steps from one sample to the next; may be written."""
+        return self._every
+
+    @every.setter
+    def every(self, value: int) -> None:
+        self._every = checks.count(value, "The every of a Recorder")
 
     @property
     def time(self) -> NDArray[np.float64]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rattleback.core.sealed import sealed
 from rattleback.model import Scene
 
 
+@sealed
 @dataclass(frozen=True)
 class Entry:
     """A scene by name.

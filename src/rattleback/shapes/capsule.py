@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.shapes.mass import MassProperties, symmetric
 from rattleback.shapes.shape import check_density, keep_positive, unit_direction
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True)
 class Capsule:
     """All points within ``radius`` of a straight piece of the z axis, centred on the origin.

@@ -17,6 +17,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.maths.inertia import combine
 from rattleback.maths.rotation import matrix_from_quaternion
 from rattleback.shapes.mass import MassProperties
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True)
 class Placed:
     """A shape at a place in a compound.
@@ -73,6 +75,7 @@ class Placed:
         return point
 
 
+@sealed
 @dataclass(frozen=True)
 class Compound:
     """Several shapes as one; overlapping parts count twice.

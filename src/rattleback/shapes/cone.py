@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
 from rattleback.shapes.mass import MassProperties, symmetric
 from rattleback.shapes.shape import check_density, keep_positive, unit_direction
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True)
 class Cone:
     """A circular cone along z: apex at z = +height/2, base at z = −height/2, so the origin is at mid height.

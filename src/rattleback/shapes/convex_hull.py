@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.core.sealed import sealed
 from rattleback.shapes.hull_face import corners_and_faces, fan
 from rattleback.shapes.polyhedron import Moments, moments
 from rattleback.shapes.shape import check_density, unit_direction
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rattleback.shapes.mass import MassProperties
 
 
+@sealed
 @dataclass(frozen=True, eq=False, repr=False)
 class ConvexHull:
     """The smallest convex solid around points; two hulls are equal if they have the same corners in the same order.

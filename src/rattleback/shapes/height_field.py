@@ -19,6 +19,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.shapes.shape import unit_direction
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Surface = Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
 
 
+@sealed
 @dataclass(frozen=True, eq=False, repr=False)
 class HeightField:
     """Ground over a rectangle centred on the origin; it has no mass, so it can only be static.

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.core.sealed import sealed
 from rattleback.maths.inertia import check_inertia, rotate_inertia
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class MassProperties:
     """Mass, centre of mass, and inertia about the centre of mass, in the axes of one frame.

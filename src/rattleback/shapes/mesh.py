@@ -17,6 +17,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.shapes.decomposition import convex_parts
 from rattleback.shapes.mesh_file import read_mesh
 from rattleback.shapes.polyhedron import Moments, count_edges, moments
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rattleback.shapes.mass import MassProperties
 
 
+@sealed
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh:
     """Triangles between points, each anticlockwise seen from outside; ``Mesh("part.obj")`` reads a file.

@@ -15,11 +15,13 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True)
 class Plane:
     """Everything on the inner side of a plane; it has no mass, so it can only be static.

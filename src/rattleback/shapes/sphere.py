@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
 from rattleback.shapes.mass import MassProperties, symmetric
 from rattleback.shapes.shape import check_density, keep_positive, unit_direction
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@sealed
 @dataclass(frozen=True)
 class Sphere:
     """A ball around the origin.

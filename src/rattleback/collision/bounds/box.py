@@ -13,6 +13,7 @@ import warp as wp
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs
 from rattleback.core.kernel import kernel
+from rattleback.core.sealed import sealed
 
 
 @kernel
@@ -22,6 +23,7 @@ def keep_all(pairs: Pairs, keep: wp.array[wp.int32]) -> None:
     keep[k] = wp.where(k < pairs.needed[0], 1, 0)
 
 
+@sealed
 @dataclass(frozen=True)
 class BoxBounds:
     """Boxes along the axes, as they come from the broad phase."""

@@ -23,6 +23,7 @@ from rattleback.collision.solid import MESH, PLANE, load, support
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.core.sealed import sealed
 
 CORNERS = [(1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)]
 EDGES = [(1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)]
@@ -96,6 +97,7 @@ def compare(
         keep[k] = 1
 
 
+@sealed
 @dataclass(frozen=True)
 class DopBounds:
     """Slabs along fixed directions.

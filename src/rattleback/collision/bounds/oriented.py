@@ -20,6 +20,7 @@ from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import MESH, PLANE, load, support_local
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3
+from rattleback.core.sealed import sealed
 
 
 @wp.struct
@@ -116,6 +117,7 @@ def compare(
         keep[k] = 1
 
 
+@sealed
 @dataclass(frozen=True)
 class OrientedBounds:
     """Boxes in the frames of the colliders."""

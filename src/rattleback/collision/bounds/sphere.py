@@ -16,6 +16,7 @@ from rattleback.collision.colliders import Colliders, Places
 from rattleback.collision.pairs import Pairs
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.sealed import sealed
 
 # Rounding of a few sums and products beside the numbers that go into them.
 ROUNDING = wp.constant(real(32.0 * epsilon))
@@ -52,6 +53,7 @@ def compare(colliders: Colliders, places: Places, pairs: Pairs, keep: wp.array[w
         keep[k] = 1
 
 
+@sealed
 @dataclass(frozen=True)
 class SphereBounds:
     """Balls around colliders."""

@@ -16,6 +16,7 @@ import warp as wp
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, put_all
 from rattleback.collision.colliders import Places
 from rattleback.collision.pairs import Pairs
+from rattleback.core.sealed import sealed
 
 
 @wp.func
@@ -27,6 +28,7 @@ def row(crowd: Crowd, first: int, a: int, pairs: Pairs, at: int, room: int) -> i
 KERNELS = drivers(row, wp.int32)
 
 
+@sealed
 @dataclass(frozen=True)
 class AllPairs:
     """Tests every pair of colliders of a world."""

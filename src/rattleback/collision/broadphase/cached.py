@@ -26,6 +26,7 @@ from rattleback.core.checks import positive
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.sums import Sum
 
 # Pairs of fat boxes there is room for at first, for each collider.
@@ -112,6 +113,7 @@ def sift(near: Pairs, kept: wp.array[wp.int32], pairs: Pairs) -> None:
         pairs.needed[0] = kept[near.b.shape[0]]
 
 
+@sealed
 @dataclass(frozen=True)
 class Cached:
     """Keeps the pairs another method found among wider boxes as long as these hold the boxes.

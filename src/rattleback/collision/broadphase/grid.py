@@ -29,6 +29,7 @@ from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import count as checked_count
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.sums import Sum
 
 # Sizes are counted in sixteenths of a doubling over SIZES / 16 doublings; what is smaller counts as the smallest.
@@ -218,6 +219,7 @@ def row(crowd: Crowd, cells: Cells, a: int, pairs: Pairs, at: int, room: int) ->
 KERNELS = drivers(row, Cells)
 
 
+@sealed
 @dataclass(frozen=True)
 class Grid:
     """Looks for partners in the cells around.

@@ -42,6 +42,7 @@ from rattleback.collision.pairs import Pairs, may_meet
 from rattleback.core.checks import positive
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 
 # A fat box is too wide where it is so many times farther from its box than a new one would be.
 LOOSE = wp.constant(real(3.0))
@@ -294,6 +295,7 @@ def row(crowd: Crowd, swept: Swept, a: int, pairs: Pairs, at: int, room: int) ->
 KERNELS = drivers(row, Swept)
 
 
+@sealed
 @dataclass(frozen=True)
 class Sweep:
     """Sweep and prune along three axes.

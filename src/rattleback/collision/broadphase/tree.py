@@ -28,6 +28,7 @@ from rattleback.core.checks import number
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 
 # Threads that add up the surfaces of the nodes.
 PARTS = wp.constant(256)
@@ -114,6 +115,7 @@ def row(crowd: Crowd, forest: Forest, a: int, pairs: Pairs, at: int, room: int) 
 KERNELS = drivers(row, Forest)
 
 
+@sealed
 @dataclass(frozen=True)
 class BoxTree:
     """Walks a tree of boxes.

@@ -14,6 +14,7 @@ from rattleback.collision.narrowphase.capsule import find_capsules
 from rattleback.collision.narrowphase.gjk import GJK
 from rattleback.collision.narrowphase.plane import record_planes
 from rattleback.collision.solid import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, HULL, MESH, PLANE, SPHERE
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +41,7 @@ def marks(pairs: Iterable[tuple[int, int]], device: Any) -> Any:
     return wp.array(table.ravel(), dtype=wp.int32, device=device)
 
 
+@sealed
 @dataclass(frozen=True)
 class ClosedForms:
     """Formulas for balls and half-spaces with everything, capsules with capsules and boxes, boxes with boxes; else GJK.

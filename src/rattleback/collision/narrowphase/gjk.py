@@ -26,6 +26,7 @@ from rattleback.collision.solid import MESH, PLANE, Solid, load
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 
 # Kinds of solids; the table of the pairs to look at has a row and a column for each.
 KINDS = wp.constant(9)
@@ -104,6 +105,7 @@ def handled(kinds: tuple[int, ...], leave_out: frozenset[tuple[int, int]] = froz
     return table.ravel()
 
 
+@sealed
 @dataclass(frozen=True)
 class GJK:
     """GJK with EPA for every pair of convex solids.

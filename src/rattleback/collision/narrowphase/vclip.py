@@ -53,6 +53,7 @@ from rattleback.collision.solid import BOX, CAPSULE, HULL, SPHERE, Solid, load
 from rattleback.core.arrays import allocate, field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, numpy_real, real, vec3
+from rattleback.core.sealed import sealed
 
 # Part of the size below which a distance is too small to give a direction: half its digits are lost there.
 TOUCHING = wp.constant(real(epsilon**0.5))
@@ -309,6 +310,7 @@ def forget(features: Features) -> None:
     features.b[i] = 0
 
 
+@sealed
 @dataclass(frozen=True)
 class VClip:
     """V-Clip for boxes and hulls among each other and against spheres and capsules; GJK for what is left."""

@@ -17,6 +17,7 @@ import numpy as np
 from rattleback.collision.queries.arrangement import arrange
 from rattleback.collision.queries.meeting import NOWHERE, meet, method_of
 from rattleback.collision.queries.placement import joined, paired, read
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from rattleback.collision.queries.meeting import Answers
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULT = "closed_forms"
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Separation:
     """How two placements lie to each other; with many pairs, arrays with a leading axis.

@@ -14,6 +14,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.maths.rotation import identity, rotate
 from rattleback.model.body import Body
 from rattleback.shapes import MENU, Placed
@@ -29,6 +30,7 @@ SHAPES = tuple(MENU.values())
 EXAMPLES = "a shape such as rb.Box(1, 1, 1), a rb.Placed, a body with colliders, rb.collision.Poses, or a list of these"
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Poses:
     """Many poses of one shape; a single position or orientation counts for all of them.

@@ -27,6 +27,7 @@ from rattleback.core.device import load_kernels
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.core.sealed import sealed
 
 
 @group(axis="rays")
@@ -42,6 +43,7 @@ class Rays:
     triangle: wp.int32 = field("1", "triangle of it if it is a surface; -1")
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Hits:
     """What rays hit first; with one ray, single values without the leading axis.

@@ -25,6 +25,7 @@ from rattleback.core import arrays, checks
 from rattleback.core.device import load_kernels
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.precision import numpy_real
+from rattleback.core.sealed import sealed
 from rattleback.model.body import DEFAULT_CATEGORY, Body
 from rattleback.model.compile import compile_scene
 from rattleback.model.scene import Scene
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 EXAMPLE = 'rb.collision.Space(scene), or {"floor": rb.Plane(), "ball": rb.Placed(rb.Sphere(0.1), position=(0, 0, 1))}'
 
 
+@sealed
 class Space:
     """Things at their places, to be asked about.
 

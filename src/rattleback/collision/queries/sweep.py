@@ -30,6 +30,7 @@ from rattleback.collision.solid import PLANE
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon
+from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,7 @@ MOST_ROUNDS = 100
 CLOSE = 64.0 * epsilon
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Touch:
     """Where moving shapes first touch something; with one motion, single values without the leading axis.

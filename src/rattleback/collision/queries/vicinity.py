@@ -20,6 +20,7 @@ from rattleback.collision.solid import MESH, load
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 
 
 @group(axis="points")
@@ -33,6 +34,7 @@ class Points:
     collider: wp.int32 = field("1", "collider it belongs to; -1 for none")
 
 
+@sealed
 @dataclass(frozen=True, eq=False)
 class Vicinity:
     """What is nearest to points; with one point, single values without the leading axis.

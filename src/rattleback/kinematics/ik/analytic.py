@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.chain import check_kinds, turn_matrix, within
 from rattleback.kinematics.ik.result import Answer
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 
 
+@sealed
 @dataclass(frozen=True)
 class Analytic:
     """Closed forms; of several solutions within the limits, the one nearest to the start is the answer."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.chain import Chain, check_kinds, within
 from rattleback.kinematics.ik.steps import STILL, check_steps, one_by_one
 from rattleback.maths.rotation import matrix_from_quaternion
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class CCD:
     """Cyclic coordinate descent.

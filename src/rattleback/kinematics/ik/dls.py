@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.priority import damped_inverse
 from rattleback.kinematics.ik.steps import check_steps, descend
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class DampedLeastSquares:
     """Steps of damped least squares.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.chain import Chain, check_kinds
 from rattleback.kinematics.ik.steps import STILL, check_steps, one_by_one
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class FABRIK:
     """Forward and backward reaching.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.result import Answer
 from rattleback.kinematics.ik.steps import check_steps
 
@@ -31,6 +32,7 @@ ARMIJO = 0.2
 SHORTEST = 1e-14
 
 
+@sealed
 @dataclass(frozen=True)
 class Gradient:
     """Gradient descent with a line search.

@@ -26,6 +26,7 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.precision import epsilon, real
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.forward import as_pose, lanes_on, on_device
 from rattleback.kinematics.ik.lm_kernel import SLOW, Found, Search, Work, search_round
 from rattleback.kinematics.ik.problem import MOST_LANES, borrowed, scratch
@@ -43,6 +44,7 @@ BIAS = max(1e-13, 10.0 * epsilon**1.5)
 ROUNDS = (0,)
 
 
+@sealed
 @dataclass(frozen=True)
 class LM:
     """Levenberg–Marquardt with restarts.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.steps import check_steps, descend
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ SINGULAR = 1e-12
 NOTHING = 1e-14
 
 
+@sealed
 @dataclass(frozen=True)
 class Newton:
     """Newton–Raphson steps.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.steps import check_steps, descend
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class PseudoInverse:
     """Steps by the pseudo-inverse.

@@ -20,6 +20,7 @@ from scipy.optimize import lsq_linear
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.steps import STILL, check_steps, one_by_one
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class QuadraticProgram:
     """Steps by bounded least squares.

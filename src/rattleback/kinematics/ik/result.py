@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rattleback.core.sealed import sealed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ class Answer(NamedTuple):
     every: Floats | None = None
 
 
+@sealed
 @dataclass(frozen=True)
 class Solution:
     """The answer to a problem, or to a batch of them with a leading axis.

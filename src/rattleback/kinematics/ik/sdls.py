@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik.steps import check_steps, descend
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@sealed
 @dataclass(frozen=True)
 class SelectivelyDamped:
     """Steps of selectively damped least squares.

@@ -16,6 +16,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.kinematics.ik import tasks
 from rattleback.kinematics.ik.matrices import split
 from rattleback.maths import rotation
@@ -65,6 +66,7 @@ class Target:
         object.__setattr__(self, name, value)
 
 
+@sealed
 @dataclass(frozen=True)
 class Position(Target):
     """The point of the tool at a place of the world.
@@ -86,6 +88,7 @@ class Position(Target):
         return {"point": self.place}
 
 
+@sealed
 @dataclass(frozen=True)
 class Orientation(Target):
     """The frame of the tool turned as wished, wherever it is.
@@ -107,6 +110,7 @@ class Orientation(Target):
         return {"turn": self.turn}
 
 
+@sealed
 @dataclass(frozen=True)
 class Pose(Target):
     """The frame of the tool, at its point, in a frame of the world.
@@ -134,6 +138,7 @@ class Pose(Target):
         return dict(zip(("point", "turn"), self._split, strict=True))
 
 
+@sealed
 @dataclass(frozen=True)
 class Pointing(Target):
     """An axis of the tool, through its point, towards a point of the world or in a direction.
@@ -170,6 +175,7 @@ class Pointing(Target):
         return {"point": goal, "value": np.full(goal.shape[:-1], 0.0 if self.along is None else -1.0)}
 
 
+@sealed
 @dataclass(frozen=True)
 class Distance(Target):
     """The point of the tool at a distance from a point of the world.

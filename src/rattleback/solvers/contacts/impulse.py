@@ -26,6 +26,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, checks, glance
+from rattleback.core.sealed import sealed
 from rattleback.model.contact_memory import find_due, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
@@ -54,6 +55,7 @@ PROJECTIONS, PARALLEL_PROJECTIONS, JOINTED_PROJECTIONS = 20, 3, 10
 NEAR, JOINTED_NEAR = 1.0, 0.1
 
 
+@sealed
 @dataclass(frozen=True)
 class Impulse:
     """How contacts are resolved.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rattleback.core.sealed import sealed
 
+
+@sealed
 @dataclass(frozen=True)
 class DetectOnly:
     """Contacts are found, and nothing is done about them."""
@@ -17,6 +20,7 @@ class DetectOnly:
         """Nothing to do in a step."""
 
 
+@sealed
 @dataclass(frozen=True)
 class NoContacts:
     """Contacts are not even found."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.core.sealed import sealed
 from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rattleback.model.contacts import Contacts
 
 
+@sealed
 @dataclass(frozen=True)
 class ShockPropagation:
     """Contacts by impulses, the last sweep of which takes what is below for standing still.

@@ -36,6 +36,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.model.contact_memory import SETTLED, find_due, remember
 from rattleback.model.state import Clock
 from rattleback.solvers.contacts.contact_graph import Graph
@@ -104,6 +105,7 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array
             ground.memory.slip[row] = pressing.points.slip[c]
 
 
+@sealed
 @dataclass(frozen=True)
 class TimeStepping(Impulse):
     """Contacts by impulses that are solved once a step; the same settings as ``Impulse``."""

@@ -26,6 +26,7 @@ from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import find_pattern
 from rattleback.problem.delassus import shared_bodies
@@ -48,6 +49,7 @@ def take_least(share: wp.array[real], other: wp.array[real], which: wp.array[wp.
         share[w] = wp.min(share[w], other[w])
 
 
+@sealed
 @dataclass(frozen=True)
 class JointsByChain:
     """A method for every chain; made by :func:`joints_by_chain`.

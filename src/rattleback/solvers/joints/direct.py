@@ -25,7 +25,9 @@ import warp as wp
 
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
+from rattleback.core.mirror import seen
 from rattleback.core.precision import real
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, multiply_block, solve_block
 from rattleback.maths.small_solve import vec6
@@ -254,6 +256,7 @@ def backward_level(
         backward(joints, entries, elimination, sizes, rows, world, c)
 
 
+@sealed
 @dataclass(frozen=True)
 class Direct:
     """One factorisation of all joints.
@@ -326,7 +329,7 @@ class PreparedDirect:
 
     def redundant_rows(self) -> np.ndarray:
         """Rows of every joint that others imply, shape (worlds, joints)."""
-        return np.asarray(self.elimination.dropped.numpy()).reshape(self.problem.model.worlds, -1)
+        return np.array(seen(self.elimination.dropped)).reshape(self.problem.model.worlds, -1)
 
     def _factor(self, program: Program, which: Any) -> None:
         joints, delassus, worlds = self.problem.joints, self.delassus, self.problem.model.worlds

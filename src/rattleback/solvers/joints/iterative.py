@@ -25,6 +25,7 @@ from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block, find_pattern, solve_block
 from rattleback.maths.small_solve import vec6
@@ -115,6 +116,7 @@ def sweep(
             correct(joints, entries, rows, change, j, world * sizes.entries + blocks.at[block])
 
 
+@sealed
 @dataclass(frozen=True)
 class Iterative:
     """Joint by joint, over and over.

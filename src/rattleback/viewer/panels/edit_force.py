@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.forces import Servo, Spring, TorsionSpring
-from rattleback.forces.joint_axis import TURN, freedom_for
+from rattleback.forces.joint_axis import freedom_for
 from rattleback.maths.rotation import conjugate, rotate
+from rattleback.model.coordinates import TURN
 from rattleback.viewer.panels.declared import entries_of
 from rattleback.viewer.panels.entry import AMONG, figure
 from rattleback.viewer.panels.subject import REMOVE, edited
