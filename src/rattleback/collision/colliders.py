@@ -20,6 +20,7 @@ class Colliders:
     position: vec3 = field("m", "origin of its frame from the centre of mass, in the body's frame")
     orientation: quat = field("1", "from its frame to the body's")
     size: vec3 = field("m", "size of its core; see collision.solid")
+    center: vec3 = field("m", "middle of the box around a mesh, in its frame; of others, its origin")
     round: real = field("m", "thickness of the shell around its core")
     reach: real = field("m", "radius of a ball around its origin that holds it, shell included; negative for no end")
     hull: wp.int32 = field("1", "row of its corners, edges and faces in Hulls, of a mesh in Surfaces; -1 for none")

@@ -13,7 +13,7 @@ from rattleback.collision.hull_table import HullTable
 from rattleback.collision.surface import Surfaces, SurfaceTable
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
-from rattleback.core.precision import numpy_real
+from rattleback.core.precision import epsilon, numpy_real
 from rattleback.maths import rotation
 from rattleback.model.filter import category_bits, excluded_pairs
 from rattleback.shapes import Box, Capsule, Compound, Cone, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.model.model import Bodies, Model
+
+# Part of the coordinates by which the box around a mesh is wider, against rounding.
+ROUNDING = 8.0 * epsilon
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,9 @@ def _flat(placed: Any, position: NDArray[np.float64], orientation: NDArray[np.fl
 def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
     """Kind, size, shell, reach and tables of one collider."""
     shape = part.shape
-    row: dict[str, Any] = {"size": (0.0, 0.0, 0.0), "round": 0.0, "hull": -1, "first": 0, "count": 0, "reach": -1.0}
+    nowhere = (0.0, 0.0, 0.0)
+    row: dict[str, Any] = {"size": nowhere, "center": nowhere, "round": 0.0, "reach": -1.0}
+    row |= {"hull": -1, "first": 0, "count": 0}
     if isinstance(shape, Plane):
         normal = np.array(shape.normal)
         part.position, part.orientation = shape.offset * normal, _from_z(normal)
@@ -163,8 +168,15 @@ def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str,
         corners = shape.vertices[shape.triangles]
         first = hulls.loose(corners.reshape(-1, 3))
         table = {"hull": surfaces.add(shape, first), "first": first, "count": 3 * len(corners)}
-        return row | {"kind": solid.MESH} | table
+        return row | {"kind": solid.MESH} | table | _box_around(corners)
     return row | _round_solid(shape)
+
+
+def _box_around(corners: NDArray[np.float64]) -> dict[str, Any]:
+    """Half the edges and the middle of the box around the corners of triangles, no less wide for rounding."""
+    lower, upper = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    rounding = ROUNDING * max(np.abs(lower).max(), np.abs(upper).max())
+    return {"size": 0.5 * (upper - lower) + rounding, "center": 0.5 * (upper + lower)}
 
 
 def _angular(shape: Any, hulls: HullTable) -> dict[str, Any]:
