@@ -88,64 +88,58 @@ def former_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
 
 
 @kernel
-def ask_first(items: Items, solids: Solids, axes: Axes, found: Found) -> None:
+def ask_first(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int) -> None:
     """Answer the items that are still apart along their axis."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    found.settled[m] = 0
-    i = items.a[m]
-    j = items.b[m]
-    if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
-        return
-    n = former_axis(axes, i, j, items.part[m])
-    if wp.dot(n, n) == real(0.0):
-        return
-    origin = solids.places.position[i]
-    a = load(solids.colliders, solids.places, i, items.part[m], origin)
-    b = load(solids.colliders, solids.places, j, items.part[m], origin)
-    s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
-    if s > solids.gap + items.ahead[m]:
-        found.settled[m] = 1
-        found.separation[m] = s
-        found.normal[m] = n
-
-
-@kernel
-def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found) -> None:
-    """Answer the items of the pairs that are not kept: they are apart."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    if afresh == 1:
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         found.settled[m] = 0
-    if keep[items.pair[m]] == 0:
-        found.settled[m] = 1
-        found.separation[m] = LARGE
-        found.normal[m] = vec3()
+        i = items.a[m]
+        j = items.b[m]
+        if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
+            continue
+        n = former_axis(axes, i, j, items.part[m])
+        if wp.dot(n, n) == real(0.0):
+            continue
+        origin = solids.places.position[i]
+        a = load(solids.colliders, solids.places, i, items.part[m], origin)
+        b = load(solids.colliders, solids.places, j, items.part[m], origin)
+        s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
+        if s > solids.gap + items.ahead[m]:
+            found.settled[m] = 1
+            found.separation[m] = s
+            found.normal[m] = n
 
 
 @kernel
-def keep_axes(items: Items, found: Found, gap: real, axes: Axes) -> None:
+def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, lanes: int) -> None:
+    """Answer the items of the pairs that are not kept: they are apart."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if afresh == 1:
+            found.settled[m] = 0
+        if keep[items.pair[m]] == 0:
+            found.settled[m] = 1
+            found.separation[m] = LARGE
+            found.normal[m] = vec3()
+
+
+@kernel
+def keep_axes(items: Items, found: Found, gap: real, axes: Axes, lanes: int) -> None:
     """Keep what keeps the items apart now."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    axes.b[m] = items.b[m]
-    pair = items.pair[m]
-    axes.key[m] = key_of(items.part[m], m >= items.first[pair + 1] - items.later[pair])
-    n = vec3()
-    # A method may say no more of what is far apart than that it is.
-    if found.separation[m] > gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
-        n = found.normal[m]
-    axes.axis[m] = n
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        axes.b[m] = items.b[m]
+        pair = items.pair[m]
+        axes.key[m] = key_of(items.part[m], m >= items.first[pair + 1] - items.later[pair])
+        n = vec3()
+        # A method may say no more of what is far apart than that it is.
+        if found.separation[m] > gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
+            n = found.normal[m]
+        axes.axis[m] = n
 
 
 @kernel
-def keep_rows(items: Items, pairs: Pairs, axes: Axes) -> None:
+def keep_rows(items: Items, pairs: Pairs, axes: Axes, lanes: int) -> None:
     """Keep where the items of every collider begin."""
-    a = wp.tid()
-    axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
+    for a in range(wp.tid(), pairs.first.shape[0], lanes):
+        axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
 
 
 class Coherence:
@@ -177,7 +171,7 @@ class Coherence:
             solids = Solids()
             solids.colliders, solids.places, solids.hulls = self.geometry.colliders, places, self.geometry.hulls
             solids.spared, solids.gap = self._spared, gap
-            program.launch(ask_first, len(self.items.a), self.items, solids, self._axes, found)
+            program.share(ask_first, len(self.items.a), self.items, solids, self._axes, found)
 
     def record_bounds(self, program: Any, volume: Any, places: Places, wider: float, found: Found) -> None:
         """Record what answers items whose bounding volumes are apart, after ``record_start``.
@@ -190,10 +184,10 @@ class Coherence:
             found: Where the answers go.
         """
         volume.record(program, self.geometry, places, self.pairs, self._keep, wider)
-        program.launch(give_up, len(self.items.a), self.items, self._keep, int(not self.active), found)
+        program.share(give_up, len(self.items.a), self.items, self._keep, int(not self.active), found)
 
     def record_end(self, program: Any, gap: float, found: Found) -> None:
         """Record what keeps the axes for the next time."""
         if self.active:
-            program.launch(keep_axes, len(self.items.a), self.items, found, gap, self._axes)
-            program.launch(keep_rows, len(self.pairs.first), self.items, self.pairs, self._axes)
+            program.share(keep_axes, len(self.items.a), self.items, found, gap, self._axes)
+            program.share(keep_rows, len(self.pairs.first), self.items, self.pairs, self._axes)

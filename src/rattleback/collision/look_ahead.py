@@ -134,12 +134,9 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
         items.ahead[m] = beyond
 
 
-@kernel
-def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions) -> None:
-    """Of the points on a surface, keep those that are remembered, if any are and contacts are known."""
-    m = wp.tid()
-    if m >= items.needed[0] or items.part[m] < 0:
-        return
+@wp.func
+def keep_points(items: Items, outlook: Outlook, most: int, regions: Regions, m: int) -> None:
+    """Of the points on a triangle, keep those that are remembered, if any are of its pair and contacts are known."""
     memory = outlook.memory
     first = int(0)
     end = int(0)
@@ -163,6 +160,14 @@ def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions)
             regions.feature[m * most + kept] = regions.feature[s]
             kept = kept + 1
     regions.points[m] = kept
+
+
+@kernel
+def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions, lanes: int) -> None:
+    """Of the points on surfaces, keep those that are remembered."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.part[m] >= 0:
+            keep_points(items, outlook, most, regions, m)
 
 
 class LookAhead:
@@ -219,4 +224,4 @@ class LookAhead:
     def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:
         """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""
         if self._meshes:
-            program.launch(keep_remembered, len(items.a), items, self.outlook, most, regions)
+            program.share(keep_remembered, len(items.a), items, self.outlook, most, regions)
