@@ -8,6 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
+from rattleback.collision.bvh import leaf_order
+from rattleback.collision.surface import grid_order, grid_twins, twins
 
 pytestmark = pytest.mark.contacts
 STEP = 1 / 120
@@ -169,3 +171,81 @@ def test_the_box_around_a_surface_is_found_without_a_look_at_its_vertices(shape,
     points = place + turn.apply(np.array(ground.vertices))
     assert (points >= lower - 1e-15).all()
     assert (points <= upper + 1e-15).all()
+
+
+def walked(order, lower, upper, window):
+    """What is found in a tree of boxes that is walked here anew, from the root, as far as boxes overlap a window."""
+    leaves, found, boxes = len(order), [], 0
+    low, high = np.full((2 * leaves, 3), np.inf), np.full((2 * leaves, 3), -np.inf)
+    low[leaves:][order >= 0], high[leaves:][order >= 0] = lower[order[order >= 0]], upper[order[order >= 0]]
+    for k in range(leaves - 1, 0, -1):
+        low[k], high[k] = np.minimum(low[2 * k], low[2 * k + 1]), np.maximum(high[2 * k], high[2 * k + 1])
+    waiting = [1]
+    while waiting:
+        k = waiting.pop()
+        boxes += 1
+        if (low[k] <= window[1]).all() and (high[k] >= window[0]).all():
+            waiting += [2 * k, 2 * k + 1] if k < leaves else []
+            found += [int(order[k - leaves])] if k >= leaves else []
+    return sorted(found), boxes
+
+
+@pytest.mark.parametrize("cells", [(1, 1), (2, 1), (3, 5), (20, 7), (32, 32), (17, 65)])
+def test_the_tree_over_a_height_field_holds_every_triangle_and_finds_those_in_a_window_in_few_boxes(cells):
+    heights = np.random.default_rng(0).normal(size=(cells[0] + 1, cells[1] + 1))
+    field = rb.HeightField(heights, (0.5, 0.2))
+    (order,) = grid_order(field)
+    assert sorted(order[order >= 0]) == list(range(len(field.triangles)))
+    assert len(order) & (len(order) - 1) == 0
+    assert len(order) < 4 * len(field.triangles)
+    corners = field.vertices[field.triangles]
+    lower, upper = corners.min(axis=1), corners.max(axis=1)
+    for middle in field.vertices[:: max(1, len(field.vertices) // 20)]:
+        window = (middle - 0.3, middle + 0.3)
+        naive = np.flatnonzero((lower <= window[1]).all(axis=1) & (upper >= window[0]).all(axis=1))
+        found, boxes = walked(order, lower, upper, window)
+        assert found == naive.tolist()
+        # Two boxes a level for each cell that is cut, of which there are three by five.
+        assert boxes <= 2 * (2 * 3 * 5 + 1) * len(order).bit_length()
+
+
+@pytest.mark.parametrize("cells", [(1, 1), (1, 4), (5, 1), (3, 5)])
+def test_neighbours_in_a_height_field_are_those_that_edges_tell(cells):
+    field = rb.HeightField(np.random.default_rng(0).normal(size=(cells[0] + 1, cells[1] + 1)), 0.5)
+    np.testing.assert_array_equal(grid_twins(field), twins(field.triangles.astype(np.int64)))
+
+
+@pytest.mark.parametrize("trees", [1, 3])
+def test_a_tree_parts_items_along_the_axis_on_which_they_lie_farthest_apart_ties_by_their_numbers(trees):
+    # Half of the coordinates are the same, so that many items tie.
+    rng = np.random.default_rng(trees)
+    lower = np.where(rng.random((trees, 37, 3)) < 0.5, 0.25, rng.random((trees, 37, 3)))
+
+    def halves(items, points, leaves):
+        if leaves == 1:
+            return [*items, -1][:1]
+        if items:
+            axis = int(np.argmax(np.ptp(points[items], axis=0)))
+            items = sorted(items, key=lambda item: (points[item, axis], item))
+        middle = (len(items) + 1) // 2
+        return halves(items[:middle], points, leaves // 2) + halves(items[middle:], points, leaves // 2)
+
+    expected = [halves(list(range(37)), points, 64) for points in lower]
+    np.testing.assert_array_equal(leaf_order(lower, lower), expected)
+
+
+def test_a_surface_of_many_bodies_is_kept_once():
+    scene = rb.Scene()
+    shapes = [rough_ground(4), rb.HeightField(np.zeros((3, 3)), 1.0), rough_ground(4), rough_ground(5)]
+    for k, shape in enumerate([*shapes, rb.ConvexHull(np.random.default_rng(0).normal(size=(9, 3)))]):
+        scene.add_static(shape, position=(0, 0, k), name=f"body {k}")
+    scene.add_body(rb.Sphere(1.0), position=(0, 0, 9))
+    geometry = finder(rb.Simulation(scene, contacts="detect")).geometry
+    hull, first = (getattr(geometry.colliders, name).numpy()[:4].tolist() for name in ("hull", "first"))
+    assert hull == [0, 1, 0, 2]
+    assert first[2] == first[0]
+    assert len(geometry.surfaces.normal) == 32 + 8 + 50
+    vertex, own = geometry.hulls.vertex.numpy(), len(geometry.hulls.vertex_edge)
+    # Behind the vertices of the hull.
+    assert own == geometry.hulls.vertices.numpy().sum() == first[0] == len(vertex) - 3 * 90
+    np.testing.assert_array_equal(vertex[first[3] :], shapes[3].vertices[shapes[3].triangles].reshape(-1, 3))

@@ -13,7 +13,7 @@ from rattleback.collision.hull_table import HullTable
 from rattleback.collision.surface import Surfaces, SurfaceTable
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
-from rattleback.core.precision import epsilon, numpy_real
+from rattleback.core.precision import numpy_real
 from rattleback.maths import rotation
 from rattleback.model.filter import category_bits, excluded_pairs
 from rattleback.shapes import Box, Capsule, Compound, Cone, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.model.model import Bodies, Model
-
-# Part of the coordinates by which the box around a mesh is wider, against rounding.
-ROUNDING = 8.0 * epsilon
 
 
 @dataclass(frozen=True)
@@ -73,28 +70,30 @@ class Part:
 def compile_colliders(model: Model) -> Geometry:
     """The colliders of a model's bodies."""
     scene, device = model.scene, model.device
+    parts = [(b, part) for b, body in enumerate(scene.bodies) for part in _parts(body)]
     hulls, surfaces = HullTable(), SurfaceTable()
-    rows: list[dict[str, Any]] = []
-    names = []
+    # Corners of triangles lie behind the vertices of all hulls.
+    for _, part in parts:
+        if isinstance(part.shape, (Box, ConvexHull)):
+            _angular(part.shape, hulls)
+    rows = []
     category, mask = category_bits(scene)
     exclusions, spans = _exclusions(scene)
-    for b, body in enumerate(scene.bodies):
-        for part in _parts(body):
-            row = _describe(part, hulls, surfaces)
-            row["round"] += body.margin
-            row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
-            row["position"] = part.position - body.center_of_mass
-            row |= {"body": b, "movable": int(not body.static), "category": category[b], "mask": mask[b]}
-            row |= {"orientation": part.orientation, "excluded": spans[b][0], "exclusions": spans[b][1]}
-            rows.append(row)
-            names.append(body.name)
-    colliders = _replicate(rows, model)
+    for b, part in parts:
+        body, row = scene.bodies[b], _describe(part, hulls, surfaces)
+        row["round"] += body.margin
+        row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
+        row["position"] = part.position - body.center_of_mass
+        row |= {"body": b, "movable": int(not body.static), "category": category[b], "mask": mask[b]}
+        row |= {"orientation": part.orientation, "excluded": spans[b][0], "exclusions": spans[b][1]}
+        rows.append(row)
     listed = arrays.allocate(Exclusions, {"exclusions": len(exclusions)}, device)
     if exclusions:
         listed.body.assign(np.array(exclusions, dtype=np.int32))
     kinds = tuple(sorted({int(row["kind"]) for row in rows}))
-    tables = (hulls.tables(device), surfaces.tables(device), listed)
-    return Geometry(colliders, *tables, len(rows), kinds, tuple(names), model.bodies, device)
+    names = tuple(scene.bodies[b].name for b, _ in parts)
+    tables = (_replicate(rows, model), hulls.tables(device), surfaces.tables(device), listed)
+    return Geometry(*tables, len(rows), kinds, names, model.bodies, device)
 
 
 def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:
@@ -165,18 +164,17 @@ def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str,
     if isinstance(shape, (Box, ConvexHull)):
         return row | _angular(shape, hulls)
     if isinstance(shape, (Mesh, HeightField)):
-        corners = shape.vertices[shape.triangles]
-        first = hulls.loose(corners.reshape(-1, 3))
-        table = {"hull": surfaces.add(shape, first), "first": first, "count": 3 * len(corners)}
-        return row | {"kind": solid.MESH} | table | _box_around(corners)
+        return row | _surface(shape, hulls, surfaces)
     return row | _round_solid(shape)
 
 
-def _box_around(corners: NDArray[np.float64]) -> dict[str, Any]:
-    """Half the edges and the middle of the box around the corners of triangles, no less wide for rounding."""
-    lower, upper = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    rounding = ROUNDING * max(np.abs(lower).max(), np.abs(upper).max())
-    return {"size": 0.5 * (upper - lower) + rounding, "center": 0.5 * (upper + lower)}
+def _surface(shape: Any, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
+    number = surfaces.find(shape)
+    if number is None:
+        number = surfaces.add(shape, hulls.loose(shape.vertices[shape.triangles].reshape(-1, 3)))
+    size, center = surfaces.box(number)
+    table = {"hull": number, "first": surfaces.first_corner(number), "count": 3 * len(shape.triangles)}
+    return {"kind": solid.MESH, "size": size, "center": center} | table
 
 
 def _angular(shape: Any, hulls: HullTable) -> dict[str, Any]:
