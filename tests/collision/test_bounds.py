@@ -81,7 +81,11 @@ class Pile:
     def geometry(self, where="cpu"):
         where = device.find(where)
         colliders = arrays.allocate(Colliders, {"colliders": self.count}, where)
-        values = {"kind": self.kind, "size": self.size, "round": self.round, "reach": self.reach}
+        # A mesh carries the box around it.
+        lower, upper = self.vertex.min(axis=1), self.vertex.max(axis=1)
+        mesh = (self.kind == solid.MESH)[:, None]
+        size, center = np.where(mesh, 0.5 * (upper - lower), self.size), np.where(mesh, 0.5 * (upper + lower), 0.0)
+        values = {"kind": self.kind, "size": size, "center": center, "round": self.round, "reach": self.reach}
         values |= {"first": np.arange(self.count) * HULL_POINTS, "count": np.full(self.count, HULL_POINTS)}
         for name, value in values.items():
             getattr(colliders, name).assign(value.astype(numpy_real if value.dtype.kind == "f" else np.int32))

@@ -171,7 +171,7 @@ def measure(pairs, device="cpu"):
     bounds = Bounds()
     bounds.far, bounds.most = 1e30, 128
     handles = wp.array(np.ones(81, np.int32), dtype=wp.int32, device=device)
-    wp.launch(find_by_gjk, n, [items, colliders, places, hulls, handles, bounds, found], device=device)
+    wp.launch(find_by_gjk, n, [items, colliders, places, hulls, handles, bounds, found, n], device=device)
     out = arrays.read(found)
     origin = pairs.position[:, 0]
     return out["separation"], out["normal"], out["point_a"] + origin, out["point_b"] + origin

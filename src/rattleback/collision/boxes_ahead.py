@@ -1,12 +1,15 @@
 """Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
 
     box    lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
-    blow   β_a = the largest  |w_c − w_e| + θ ρ  of the contacts c, e of the last time that a or what it touched has
+    blow   β_a = the largest  h |u| + h |ω_c − ω_e| ρ'  of the contacts c, e of the last time that a, or what it
+           touched, has
     held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
 
-h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance. Where all
-boxes are held the pairs are those of the last time, and at rest nothing is listed. Pairs more or less make no contacts
-more or less, as long as none is left out that touches. Why boxes are recalled is told in ``look_ahead``.
+h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance; ρ' how far
+the smaller one of two reaches from its origin, u the velocity there of one body against the other. No point of their
+contact goes faster than that, however large the other one is. Where all boxes are held the pairs are those of the last
+time, and at rest nothing is listed. Pairs more or less make no contacts more or less, as long as none is left out that
+touches. Why boxes are recalled is told in ``look_ahead``.
 """
 
 import math
@@ -102,6 +105,22 @@ def repeats(memory: ContactMemory, a: int, k: int) -> bool:
     return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
 
 
+@wp.func
+def against(outlook: Outlook, a: int, b: int) -> real:
+    """How fast a point where two colliders touch goes against the other, at most [m/s]."""
+    reach_a = outlook.colliders.reach[a]
+    reach_b = outlook.colliders.reach[b]
+    of_b = reach_b >= real(0.0) and (reach_a < real(0.0) or reach_b < reach_a)
+    x = outlook.places.position[wp.where(of_b, b, a)]
+    body = outlook.colliders.body[a]
+    other = outlook.colliders.body[b]
+    spin = outlook.motion.angular_velocity[body]
+    other_spin = outlook.motion.angular_velocity[other]
+    u = outlook.motion.velocity[body] + wp.cross(spin, x - outlook.motion.position[body])
+    u -= outlook.motion.velocity[other] + wp.cross(other_spin, x - outlook.motion.position[other])
+    return wp.length(u) + wp.length(spin - other_spin) * wp.where(of_b, reach_b, reach_a)
+
+
 @kernel
 def find_blows(outlook: Outlook, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
@@ -111,12 +130,7 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         if repeats(outlook.memory, a, k):
             continue
         b = outlook.memory.collider[k]
-        body = outlook.colliders.body[a]
-        other = outlook.colliders.body[b]
-        h = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]])
-        u = outlook.motion.velocity[body] - outlook.motion.velocity[other]
-        w = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
-        far = h * (wp.length(u) + wp.length(w) * wp.max(outlook.colliders.reach[a], outlook.colliders.reach[b]))
+        far = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]]) * against(outlook, a, b)
         wp.atomic_max(outlook.prospects.blow, a, far)
         wp.atomic_max(outlook.prospects.blow, b, far)
 

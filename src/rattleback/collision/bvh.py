@@ -59,37 +59,50 @@ def leaf_order(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int32]:
     trees, items, _ = lower.shape
     leaves = leaf_count(items)
     centers = (0.5 * lower + 0.5 * upper).reshape(-1, 3)
+    ranks = _ranks(centers)
     order = np.arange(trees * items)
     sizes = np.full(trees, items)
     for _ in range(leaves.bit_length() - 1):
-        order = _sorted_in_parts(order, centers, sizes)
+        order = _sorted_in_parts(order, centers, ranks, sizes)
         sizes = np.column_stack([(sizes + 1) // 2, sizes // 2]).ravel()
     result = np.full(trees * leaves, -1, dtype=np.int32)
     result[sizes > 0] = order % max(1, items)
     return result.reshape(trees, leaves)
 
 
-def _sorted_in_parts(order: NDArray[np.int64], centers: NDArray[Any], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks(centers: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of every centre in their order along each axis, ties by number, shape (items, 3)."""
+    ranks = np.empty(centers.shape, dtype=np.int64)
+    for axis in range(3):
+        ranks[np.argsort(centers[:, axis], kind="stable"), axis] = np.arange(len(centers))
+    return ranks
+
+
+def _sorted_in_parts(
+    order: NDArray[np.int64], centers: NDArray[Any], ranks: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Each part of the order sorted along the axis on which its centres lie farthest apart."""
     filled = sizes > 0
     starts = (np.cumsum(sizes) - sizes)[filled]
     points = centers[order]
     spread = np.maximum.reduceat(points, starts) - np.minimum.reduceat(points, starts)
     part = np.repeat(np.arange(len(starts)), sizes[filled])
-    along = points[np.arange(len(points)), spread.argmax(axis=1)[part]]
-    result: NDArray[np.int64] = order[np.lexsort((order, along, part))]
+    along = ranks[order, spread.argmax(axis=1)[part]]
+    # Whole numbers that differ are sorted several times faster than by three keys.
+    result: NDArray[np.int64] = order[np.argsort(part * len(order) + along)]
     return result
 
 
-def build(lower: NDArray[Any], upper: NDArray[Any], device: Any) -> Tree:
+def build(lower: NDArray[Any], upper: NDArray[Any], device: Any, order: NDArray[np.int32] | None = None) -> Tree:
     """Trees over boxes that do not move, ready to be walked.
 
     Args:
         lower: Lower corners (trees, items, 3) [m].
         upper: Upper corners (trees, items, 3) [m].
         device: Warp device.
+        order: Which item each leaf holds, −1 for none, (trees, leaves), their number a power of two; None to find out.
     """
-    order = leaf_order(lower, upper)
+    order = leaf_order(lower, upper) if order is None else order
     trees, leaves = order.shape
     tree = allocate(Tree, {"nodes": trees * 2 * leaves}, device)
     far = float(np.finfo(numpy_real).max)
@@ -102,8 +115,8 @@ def build(lower: NDArray[Any], upper: NDArray[Any], device: Any) -> Tree:
         for first in (leaves >> n for n in range(1, leaves.bit_length())):
             under = boxes[k][:, 2 * first : 4 * first]
             boxes[k][:, first : 2 * first] = join(under[:, 0::2], under[:, 1::2])
-    tree.lower.assign(boxes[0].reshape(-1, 3).astype(numpy_real))
-    tree.upper.assign(boxes[1].reshape(-1, 3).astype(numpy_real))
+    tree.lower.assign(boxes[0].reshape(-1, 3).astype(numpy_real, copy=False))
+    tree.upper.assign(boxes[1].reshape(-1, 3).astype(numpy_real, copy=False))
     tree.item.assign(item.ravel())
     return tree
 

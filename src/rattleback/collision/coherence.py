@@ -6,7 +6,8 @@ n axis along which they were apart, s_A, s_B farthest points of the cores, r she
 distance and what ``items.ahead`` adds to it, the solids are apart, and the narrow phase need not look. Else it looks as
 if nothing were known, so that contacts are a function of the state alone: one that is copied goes on bit for bit.
 
-Cost: two farthest points a pair, where GJK takes 4 to 30 times as many. Only methods that are dearer are spared.
+Cost: two farthest points a pair, where GJK takes 4 to 30 times as many, and a search by halves among the pairs that a
+collider had the last time. Only methods that are dearer are spared.
 Reference: Bender, dissertation, §2.2.3; van den Bergen (2003), §4.3.
 """
 
@@ -27,13 +28,16 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
+# More than any triangle has as its number.
+LATER = wp.constant(2**30)
+
 
 @group(axis="items")
 class Axes:
     """The items of the last time, and what kept them apart."""
 
     b: wp.int32 = field("1", "second collider")
-    part: wp.int32 = field("1", "triangle")
+    key: wp.int32 = field("1", "triangle, by which the items of a pair are sorted; see ``key_of``")
     axis: vec3 = field("1", "unit axis from B to A along which they were apart; zero where they touched")
     first: wp.int32 = field("1", "first item of a collider as A, and one more entry", axis="colliders_and_one")
 
@@ -50,73 +54,92 @@ class Solids:
 
 
 @wp.func
+def key_of(part: int, later: bool) -> int:
+    """A number by which the items of a pair are sorted: those that only lie ahead are its last ones."""
+    return wp.where(later, part + LATER, part)
+
+
+@wp.func
+def find_row(axes: Axes, a: int, b: int, key: int) -> int:
+    """The row of an item of the last time; −1 for none. The rows of a collider are sorted by the other and the key."""
+    low = axes.first[a]
+    high = axes.first[a + 1]
+    end = high
+    while low < high:
+        half = (low + high) // 2
+        if axes.b[half] < b or (axes.b[half] == b and axes.key[half] < key):
+            low = half + 1
+        else:
+            high = half
+    if low == end:
+        return -1
+    return wp.where(axes.b[low] == b and axes.key[low] == key, low, -1)
+
+
+@wp.func
 def former_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
     """What kept an item apart the last time; zero for nothing."""
-    axis = vec3()
-    for k in range(axes.first[a], axes.first[a + 1]):
-        if axes.b[k] == b and axes.part[k] == part:
-            axis = axes.axis[k]
-    return axis
+    row = find_row(axes, a, b, key_of(part, False))
+    if row < 0 and part >= 0:
+        row = find_row(axes, a, b, key_of(part, True))
+    if row < 0:
+        return vec3()
+    return axes.axis[row]
 
 
 @kernel
-def ask_first(items: Items, solids: Solids, axes: Axes, found: Found) -> None:
+def ask_first(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int) -> None:
     """Answer the items that are still apart along their axis."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    found.settled[m] = 0
-    i = items.a[m]
-    j = items.b[m]
-    if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
-        return
-    n = former_axis(axes, i, j, items.part[m])
-    if wp.dot(n, n) == real(0.0):
-        return
-    origin = solids.places.position[i]
-    a = load(solids.colliders, solids.places, i, items.part[m], origin)
-    b = load(solids.colliders, solids.places, j, items.part[m], origin)
-    s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
-    if s > solids.gap + items.ahead[m]:
-        found.settled[m] = 1
-        found.separation[m] = s
-        found.normal[m] = n
-
-
-@kernel
-def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found) -> None:
-    """Answer the items of the pairs that are not kept: they are apart."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    if afresh == 1:
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         found.settled[m] = 0
-    if keep[items.pair[m]] == 0:
-        found.settled[m] = 1
-        found.separation[m] = LARGE
-        found.normal[m] = vec3()
+        i = items.a[m]
+        j = items.b[m]
+        if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
+            continue
+        n = former_axis(axes, i, j, items.part[m])
+        if wp.dot(n, n) == real(0.0):
+            continue
+        origin = solids.places.position[i]
+        a = load(solids.colliders, solids.places, i, items.part[m], origin)
+        b = load(solids.colliders, solids.places, j, items.part[m], origin)
+        s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
+        if s > solids.gap + items.ahead[m]:
+            found.settled[m] = 1
+            found.separation[m] = s
+            found.normal[m] = n
 
 
 @kernel
-def keep_axes(items: Items, found: Found, gap: real, axes: Axes) -> None:
+def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, lanes: int) -> None:
+    """Answer the items of the pairs that are not kept: they are apart."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if afresh == 1:
+            found.settled[m] = 0
+        if keep[items.pair[m]] == 0:
+            found.settled[m] = 1
+            found.separation[m] = LARGE
+            found.normal[m] = vec3()
+
+
+@kernel
+def keep_axes(items: Items, found: Found, gap: real, axes: Axes, lanes: int) -> None:
     """Keep what keeps the items apart now."""
-    m = wp.tid()
-    if m >= items.needed[0]:
-        return
-    axes.b[m] = items.b[m]
-    axes.part[m] = items.part[m]
-    n = vec3()
-    # A method may say no more of what is far apart than that it is.
-    if found.separation[m] > gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
-        n = found.normal[m]
-    axes.axis[m] = n
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        axes.b[m] = items.b[m]
+        pair = items.pair[m]
+        axes.key[m] = key_of(items.part[m], m >= items.first[pair + 1] - items.later[pair])
+        n = vec3()
+        # A method may say no more of what is far apart than that it is.
+        if found.separation[m] > gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
+            n = found.normal[m]
+        axes.axis[m] = n
 
 
 @kernel
-def keep_rows(items: Items, pairs: Pairs, axes: Axes) -> None:
+def keep_rows(items: Items, pairs: Pairs, axes: Axes, lanes: int) -> None:
     """Keep where the items of every collider begin."""
-    a = wp.tid()
-    axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
+    for a in range(wp.tid(), pairs.first.shape[0], lanes):
+        axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
 
 
 class Coherence:
@@ -148,7 +171,7 @@ class Coherence:
             solids = Solids()
             solids.colliders, solids.places, solids.hulls = self.geometry.colliders, places, self.geometry.hulls
             solids.spared, solids.gap = self._spared, gap
-            program.launch(ask_first, len(self.items.a), self.items, solids, self._axes, found)
+            program.share(ask_first, len(self.items.a), self.items, solids, self._axes, found)
 
     def record_bounds(self, program: Any, volume: Any, places: Places, wider: float, found: Found) -> None:
         """Record what answers items whose bounding volumes are apart, after ``record_start``.
@@ -161,10 +184,10 @@ class Coherence:
             found: Where the answers go.
         """
         volume.record(program, self.geometry, places, self.pairs, self._keep, wider)
-        program.launch(give_up, len(self.items.a), self.items, self._keep, int(not self.active), found)
+        program.share(give_up, len(self.items.a), self.items, self._keep, int(not self.active), found)
 
     def record_end(self, program: Any, gap: float, found: Found) -> None:
         """Record what keeps the axes for the next time."""
         if self.active:
-            program.launch(keep_axes, len(self.items.a), self.items, found, gap, self._axes)
-            program.launch(keep_rows, len(self.pairs.first), self.items, self.pairs, self._axes)
+            program.share(keep_axes, len(self.items.a), self.items, found, gap, self._axes)
+            program.share(keep_rows, len(self.pairs.first), self.items, self.pairs, self._axes)

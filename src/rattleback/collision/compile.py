@@ -70,28 +70,30 @@ class Part:
 def compile_colliders(model: Model) -> Geometry:
     """The colliders of a model's bodies."""
     scene, device = model.scene, model.device
+    parts = [(b, part) for b, body in enumerate(scene.bodies) for part in _parts(body)]
     hulls, surfaces = HullTable(), SurfaceTable()
-    rows: list[dict[str, Any]] = []
-    names = []
+    # Corners of triangles lie behind the vertices of all hulls.
+    for _, part in parts:
+        if isinstance(part.shape, (Box, ConvexHull)):
+            _angular(part.shape, hulls)
+    rows = []
     category, mask = category_bits(scene)
     exclusions, spans = _exclusions(scene)
-    for b, body in enumerate(scene.bodies):
-        for part in _parts(body):
-            row = _describe(part, hulls, surfaces)
-            row["round"] += body.margin
-            row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
-            row["position"] = part.position - body.center_of_mass
-            row |= {"body": b, "movable": int(not body.static), "category": category[b], "mask": mask[b]}
-            row |= {"orientation": part.orientation, "excluded": spans[b][0], "exclusions": spans[b][1]}
-            rows.append(row)
-            names.append(body.name)
-    colliders = _replicate(rows, model)
+    for b, part in parts:
+        body, row = scene.bodies[b], _describe(part, hulls, surfaces)
+        row["round"] += body.margin
+        row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
+        row["position"] = part.position - body.center_of_mass
+        row |= {"body": b, "movable": int(not body.static), "category": category[b], "mask": mask[b]}
+        row |= {"orientation": part.orientation, "excluded": spans[b][0], "exclusions": spans[b][1]}
+        rows.append(row)
     listed = arrays.allocate(Exclusions, {"exclusions": len(exclusions)}, device)
     if exclusions:
         listed.body.assign(np.array(exclusions, dtype=np.int32))
     kinds = tuple(sorted({int(row["kind"]) for row in rows}))
-    tables = (hulls.tables(device), surfaces.tables(device), listed)
-    return Geometry(colliders, *tables, len(rows), kinds, tuple(names), model.bodies, device)
+    names = tuple(scene.bodies[b].name for b, _ in parts)
+    tables = (_replicate(rows, model), hulls.tables(device), surfaces.tables(device), listed)
+    return Geometry(*tables, len(rows), kinds, names, model.bodies, device)
 
 
 def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:
@@ -151,7 +153,9 @@ def _flat(placed: Any, position: NDArray[np.float64], orientation: NDArray[np.fl
 def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
     """Kind, size, shell, reach and tables of one collider."""
     shape = part.shape
-    row: dict[str, Any] = {"size": (0.0, 0.0, 0.0), "round": 0.0, "hull": -1, "first": 0, "count": 0, "reach": -1.0}
+    nowhere = (0.0, 0.0, 0.0)
+    row: dict[str, Any] = {"size": nowhere, "center": nowhere, "round": 0.0, "reach": -1.0}
+    row |= {"hull": -1, "first": 0, "count": 0}
     if isinstance(shape, Plane):
         normal = np.array(shape.normal)
         part.position, part.orientation = shape.offset * normal, _from_z(normal)
@@ -160,11 +164,17 @@ def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str,
     if isinstance(shape, (Box, ConvexHull)):
         return row | _angular(shape, hulls)
     if isinstance(shape, (Mesh, HeightField)):
-        corners = shape.vertices[shape.triangles]
-        first = hulls.loose(corners.reshape(-1, 3))
-        table = {"hull": surfaces.add(shape, first), "first": first, "count": 3 * len(corners)}
-        return row | {"kind": solid.MESH} | table
+        return row | _surface(shape, hulls, surfaces)
     return row | _round_solid(shape)
+
+
+def _surface(shape: Any, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
+    number = surfaces.find(shape)
+    if number is None:
+        number = surfaces.add(shape, hulls.loose(shape.vertices[shape.triangles].reshape(-1, 3)))
+    size, center = surfaces.box(number)
+    table = {"hull": number, "first": surfaces.first_corner(number), "count": 3 * len(shape.triangles)}
+    return {"kind": solid.MESH, "size": size, "center": center} | table
 
 
 def _angular(shape: Any, hulls: HullTable) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.model.contact_memory import first_from
 from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
@@ -128,9 +129,10 @@ def clear_gaps(search: Search) -> None:
 def slack_of(contacts: Contacts, a: int, b: int, beyond: real) -> real:
     """By how much two colliders may overlap: not at all if they are new, else so much more than before."""
     slack = real(0.0)
-    for k in range(contacts.first[a], contacts.first[a + 1]):
-        if contacts.collider_b[k] == b:
-            slack = wp.max(slack, beyond + wp.max(-contacts.separation[k], real(0.0)))
+    end = contacts.first[a + 1]
+    first = first_from(contacts.collider_b, contacts.first[a], end, b)
+    for k in range(first, first_from(contacts.collider_b, first, end, b + 1)):
+        slack = wp.max(slack, beyond + wp.max(-contacts.separation[k], real(0.0)))
     return slack
 
 

@@ -22,7 +22,7 @@ from rattleback.collision.regions import Regions, fetch_soon
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sums import Sum
-from rattleback.model.contact_memory import ContactMemory, remember
+from rattleback.model.contact_memory import ContactMemory, first_from, remember
 from rattleback.model.contacts import Contacts
 
 
@@ -91,13 +91,7 @@ def row_before(former: ContactMemory, items: Items, m: int, place: int) -> int:
     begins = place == 0 or not is_of(former, wp.max(here - 1, 0), b, part)
     if here < high and begins and is_of(former, here, b, part):
         return here
-    while low < high:
-        half = (low + high) // 2
-        if former.collider[half] < b:
-            low = half + 1
-        else:
-            high = half
-    return low
+    return first_from(former.collider, low, high, b)
 
 
 @wp.func

@@ -25,7 +25,10 @@ class HullTable:
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, int] = {}
-        self._columns: dict[str, list[Any]] = {name: [] for name in arrays.fields(Hulls)}
+        self._columns: dict[str, list[Any]] = {name: [] for name in arrays.fields(Hulls) if name != "vertex"}
+        # Vertices as they came; those of large meshes would be slow as a list.
+        self._points: list[NDArray[np.float64]] = []
+        self._count = 0
 
     def box(self, half: tuple[float, float, float]) -> int:
         """Row of a box with these half edges [m]."""
@@ -41,21 +44,22 @@ class HullTable:
 
     def loose(self, points: NDArray[np.float64]) -> int:
         """Take in vertices without edges and faces, such as the corners of a mesh's triangles; returns the first."""
-        first = len(self._columns["vertex"])
-        self._columns["vertex"].extend(points)
-        for name in ("vertex_edge", "vertex_edges"):
-            self._columns[name].extend([0] * len(points))
-        return first
+        self._points.append(points)
+        self._count += len(points)
+        return self._count - len(points)
 
     def tables(self, device: Any) -> Hulls:
         """Everything on the device."""
         declared = arrays.fields(Hulls)
-        counts = {entry.axis: len(self._columns[name]) for name, entry in declared.items()}
-        result = arrays.allocate(Hulls, counts, device)
-        for name, array in arrays.each(result):
+        counts = {declared[name].axis: len(column) for name, column in self._columns.items()}
+        result = arrays.allocate(Hulls, counts | {declared["vertex"].axis: self._count}, device)
+        for name, column in self._columns.items():
+            array = getattr(result, name)
             if len(array):
                 kind = np.int32 if array.numpy().dtype == np.int32 else numpy_real
-                array.assign(np.array(self._columns[name], dtype=kind))
+                array.assign(np.array(column, dtype=kind))
+        if self._count:
+            result.vertex.assign(np.concatenate(self._points).astype(numpy_real, copy=False))
         return result
 
     def _row(self, key: Hashable, vertices: NDArray[np.float64], faces: Sequence[Sequence[int]]) -> int:
@@ -66,7 +70,7 @@ class HullTable:
 
     def _add(self, vertices: NDArray[np.float64], faces: Sequence[Sequence[int]]) -> None:
         columns = self._columns
-        v0, e0, f0 = (len(columns[name]) for name in ("vertex", "edge_tail", "plane"))
+        v0, e0, f0 = self._count, len(columns["edge_tail"]), len(columns["plane"])
         sides = {(loop[k - 1], loop[k]): f for f, loop in enumerate(faces) for k in range(len(loop))}
         edges = [pair for pair in sides if pair[0] < pair[1]]
         number = {pair: e for e, pair in enumerate(edges)} | {(b, a): e for e, (a, b) in enumerate(edges)}
@@ -90,12 +94,15 @@ class HullTable:
         self._add_vertices(vertices, edges, e0)
 
     def _add_vertices(self, vertices: NDArray[np.float64], edges: list[tuple[int, int]], e0: int) -> None:
+        for name in ("vertex_edge", "vertex_edges"):
+            # Loose vertices before these have no edges.
+            self._columns[name].extend([0] * (self._count - len(self._columns[name])))
+        self.loose(vertices)
         spokes: list[list[int]] = [[] for _ in vertices]
         for e, (tail, head) in enumerate(edges):
             spokes[tail].append(e0 + e)
             spokes[head].append(e0 + e)
-        for point, own in zip(vertices, spokes, strict=True):
-            self._columns["vertex"].append(point)
+        for own in spokes:
             self._columns["vertex_edge"].append(len(self._columns["spoke"]))
             self._columns["vertex_edges"].append(len(own))
             self._columns["spoke"].extend(own)

@@ -55,7 +55,7 @@ from rattleback.collision.solid import MESH
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
-from rattleback.model.contact_memory import ContactMemory
+from rattleback.model.contact_memory import ContactMemory, known_from
 from rattleback.model.state import Clock, Motion
 
 # Part of the contact distance by which more is looked at than can matter, against rounding.
@@ -71,8 +71,8 @@ CLASSES = wp.constant(63)
 @wp.func
 def remembered(memory: ContactMemory, a: int, b: int, part: int) -> int:
     """Class of the region of two solids that is remembered; −1 where they have no contact."""
-    for k in range(memory.first[a], memory.first[a + 1]):
-        if memory.collider[k] == b and memory.part[k] == part:
+    for k in range(known_from(memory, a, b), known_from(memory, a, b + 1)):
+        if memory.part[k] == part:
             return memory.feature[k] // NAMES
     return -1
 
@@ -134,20 +134,16 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
         items.ahead[m] = beyond
 
 
-@kernel
-def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions) -> None:
-    """Of the points on a surface, keep those that are remembered, if any are and contacts are known."""
-    m = wp.tid()
-    if m >= items.needed[0] or items.part[m] < 0:
-        return
+@wp.func
+def keep_points(items: Items, outlook: Outlook, most: int, regions: Regions, m: int) -> None:
+    """Of the points on a triangle, keep those that are remembered, if any are of its pair and contacts are known."""
     memory = outlook.memory
-    first = memory.first[items.a[m]]
-    end = memory.first[items.a[m] + 1]
-    chosen = int(0)
+    first = int(0)
+    end = int(0)
     if is_known(outlook):
-        for k in range(first, end):
-            if memory.collider[k] == items.b[m]:
-                chosen = 1
+        first = known_from(memory, items.a[m], items.b[m])
+        end = known_from(memory, items.a[m], items.b[m] + 1)
+    chosen = wp.where(first < end, 1, 0)
     if m == items.first[items.pair[m]]:
         items.chosen[items.pair[m]] = chosen
     if chosen == 0:
@@ -156,14 +152,22 @@ def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions)
     for s in range(m * most, m * most + regions.points[m]):
         there = bool(False)
         for k in range(first, end):
-            same = memory.collider[k] == items.b[m] and memory.part[k] == items.part[m]
-            there = there or (same and memory.feature[k] % NAMES == regions.feature[s])
+            same = memory.part[k] == items.part[m] and memory.feature[k] % NAMES == regions.feature[s]
+            there = there or same
         if there:
             regions.point[m * most + kept] = regions.point[s]
             regions.separation[m * most + kept] = regions.separation[s]
             regions.feature[m * most + kept] = regions.feature[s]
             kept = kept + 1
     regions.points[m] = kept
+
+
+@kernel
+def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions, lanes: int) -> None:
+    """Of the points on surfaces, keep those that are remembered."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.part[m] >= 0:
+            keep_points(items, outlook, most, regions, m)
 
 
 class LookAhead:
@@ -220,4 +224,4 @@ class LookAhead:
     def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:
         """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""
         if self._meshes:
-            program.launch(keep_remembered, len(items.a), items, self.outlook, most, regions)
+            program.share(keep_remembered, len(items.a), items, self.outlook, most, regions)

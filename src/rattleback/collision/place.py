@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.colliders import Colliders, Hulls, Places
-from rattleback.collision.solid import CONE, HULL, MESH, PLANE, Solid, half_extent, load, support
+from rattleback.collision.solid import CONE, HULL, PLANE, Solid, half_extent, load_whole, support
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.state import Motion
@@ -58,17 +58,15 @@ def bound_half_space(places: Places, i: int, grow: real) -> None:
 
 @wp.func
 def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: real) -> None:
-    """Write the box around one collider, this much wider on every side."""
-    solid = load(colliders, places, i, 0, vec3(real(0.0), real(0.0), real(0.0)))
+    """Write the box around one collider, this much wider on every side; of a mesh, the one around its box."""
+    solid = load_whole(colliders, places, i, vec3())
     kind = colliders.kind[i]
     grow = solid.round + wider
     wide = vec3(grow, grow, grow)
     if kind == PLANE:
         bound_half_space(places, i, grow)
         return
-    if kind == MESH:
-        solid.count = colliders.count[i]
-    if kind == CONE or kind == HULL or kind == MESH:
+    if kind == CONE or kind == HULL:
         x = lowest(solid, hulls, 0)
         y = lowest(solid, hulls, 1)
         z = lowest(solid, hulls, 2)

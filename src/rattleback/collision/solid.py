@@ -17,7 +17,7 @@ CONE        base at z = −h, apex at z = +h                                (rad
 ELLIPSOID   an ellipsoid                                                  its radii
 HULL        the hull of its vertices; three of them for a triangle        unused
 PLANE       the half-space z ≤ 0; has no farthest point                   unused
-MESH        a surface of triangles; met triangle by triangle, as hulls    unused
+MESH        a surface of triangles; met triangle by triangle, as hulls    half the edges of its box
 ==========  ============================================================  ==========================================
 
 Reference: van den Bergen (2003), chapter 4; Bender, dissertation, §2.2.3.
@@ -67,8 +67,20 @@ def load(colliders: Colliders, places: Places, i: int, part: int, origin: vec3) 
     solid.rotation = places.rotation[i]
     if solid.kind == MESH:
         solid.kind = HULL
+        solid.size = vec3()
         solid.first = solid.first + 3 * part
         solid.count = 3
+    return solid
+
+
+@wp.func
+def load_whole(colliders: Colliders, places: Places, i: int, origin: vec3) -> Solid:
+    """A collider seen from ``origin``, in the axes of the world; of a mesh, the box around all of its triangles."""
+    solid = load(colliders, places, i, 0, origin)
+    if colliders.kind[i] == MESH:
+        solid.kind = BOX
+        solid.size = colliders.size[i]
+        solid.position += solid.rotation * colliders.center[i]
     return solid
 
 

@@ -20,6 +20,7 @@ from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import PLANE
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.model.contact_memory import known_from
 
 
 @kernel
@@ -34,10 +35,7 @@ def begin_strikes(outlook: Outlook, lanes: int) -> None:
 @wp.func
 def touched(outlook: Outlook, a: int, b: int) -> bool:
     """Whether two colliders were in contact the last time."""
-    for k in range(outlook.memory.first[a], outlook.memory.first[a + 1]):
-        if outlook.memory.collider[k] == b:
-            return True
-    return False
+    return known_from(outlook.memory, a, b) < known_from(outlook.memory, a, b + 1)
 
 
 @wp.func

@@ -35,6 +35,26 @@ class ContactMemory:
     )
 
 
+@wp.func
+def first_from(collider: wp.array[wp.int32], low: int, high: int, b: int) -> int:
+    """The first of the rows low … high − 1, sorted by collider, with b or a higher one; high where there is none."""
+    begin = int(low)
+    end = int(high)
+    while begin < end:
+        half = (begin + end) // 2
+        if collider[half] < b:
+            begin = half + 1
+        else:
+            end = half
+    return begin
+
+
+@wp.func
+def known_from(memory: ContactMemory, a: int, b: int) -> int:
+    """Where the contacts of collider a with b begin in the memory; they end where those with b + 1 would begin."""
+    return first_from(memory.collider, memory.first[a], memory.first[a + 1], b)
+
+
 @kernel
 def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32], lanes: int) -> None:
     """What is there now becomes what was there the last time."""

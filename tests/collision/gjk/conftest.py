@@ -124,7 +124,7 @@ def measure(pairs, device="cpu", gap=FAR, rounds=128, handles=None):
     bounds = Bounds()
     bounds.far, bounds.most = gap, rounds
     table = wp.array(np.ones(81, np.int32) if handles is None else handles, dtype=wp.int32, device=device)
-    wp.launch(find_by_gjk, n, [items, colliders, places, hulls, table, bounds, found], device=device)
+    wp.launch(find_by_gjk, n, [items, colliders, places, hulls, table, bounds, found, n], device=device)
     out = arrays.read(found)
     origin = np.array([pair[0].position for pair in pairs])
     return out["separation"], out["normal"], out["point_a"] + origin, out["point_b"] + origin

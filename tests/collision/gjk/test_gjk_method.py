@@ -26,8 +26,8 @@ class Recorded:
     def __init__(self):
         self.launched = []
 
-    def launch(self, kernel, dim, *inputs):
-        self.launched.append((kernel, dim))
+    def share(self, kernel, count, *inputs):
+        self.launched.append((kernel, count))
 
 
 def test_the_method_records_one_launch_of_its_own_and_none_where_there_is_nothing_for_it():

@@ -19,7 +19,7 @@ import warp as wp
 from rattleback.collision.bounds.sphere import ROUNDING
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.pairs import Pairs
-from rattleback.collision.solid import MESH, PLANE, load, support
+from rattleback.collision.solid import PLANE, load_whole, support
 from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
@@ -48,9 +48,7 @@ def measure(colliders: Colliders, hulls: Hulls, places: Places, slabs: Slabs, wi
     d = slabs.direction[n % many]
     if colliders.kind[i] == PLANE:
         return
-    solid = load(colliders, places, i, 0, vec3(real(0.0), real(0.0), real(0.0)))
-    if colliders.kind[i] == MESH:
-        solid.count = colliders.count[i]
+    solid = load_whole(colliders, places, i, vec3())
     more = (solid.round + wider + places.stride[i]) * wp.length(d)
     low = wp.dot(d, support(solid, hulls, -d))
     high = wp.dot(d, support(solid, hulls, d))

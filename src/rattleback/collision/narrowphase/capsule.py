@@ -217,21 +217,19 @@ def capsule_solid(a: Solid, b: Solid) -> Closest:
 
 @kernel
 def find_capsules(
-    items: Items, colliders: Colliders, places: Places, handles: wp.array[wp.int32], found: Found
+    items: Items, colliders: Colliders, places: Places, handles: wp.array[wp.int32], found: Found, lanes: int
 ) -> None:
     """Look at the pairs of a capsule with a capsule or box whose kinds are marked."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
-    a = items.a[i]
-    b = items.b[i]
-    if handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
-        return
-    turned = colliders.kind[a] > colliders.kind[b]
-    origin = places.position[a]
-    capsule = load(colliders, places, wp.where(turned, b, a), -1, origin)
-    other = load(colliders, places, wp.where(turned, a, b), -1, origin)
-    answer = capsule_solid(capsule, other)
-    if turned:
-        answer = swapped(answer)
-    write_found(found, i, answer)
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[i]
+        b = items.b[i]
+        if items.kept[i] == 1 or handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
+            continue
+        turned = colliders.kind[a] > colliders.kind[b]
+        origin = places.position[a]
+        capsule = load(colliders, places, wp.where(turned, b, a), -1, origin)
+        other = load(colliders, places, wp.where(turned, a, b), -1, origin)
+        answer = capsule_solid(capsule, other)
+        if turned:
+            answer = swapped(answer)
+        write_found(found, i, answer)

@@ -63,7 +63,7 @@ class ClosedForms:
             handles = marks(BALLS, geometry.device)
             program.share(find_balls, capacity, *start, geometry.hulls, handles, found)
         if _occur(CAPSULES, geometry.kinds):
-            program.launch(find_capsules, capacity, *start, marks(CAPSULES, geometry.device), found)
+            program.share(find_capsules, capacity, *start, marks(CAPSULES, geometry.device), found)
         if _occur(BOXES, geometry.kinds):
             program.share(find_boxes, capacity, *start, gap, 1, found)
         record_planes(program, geometry, items, places, found)

@@ -70,23 +70,23 @@ def find_by_gjk(
     handles: wp.array[wp.int32],
     bounds: Bounds,
     found: Found,
+    lanes: int,
 ) -> None:
     """The answers for items of the pairs of kinds that ``handles`` names; ``bounds.far`` is the contact distance."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
-    a = items.a[i]
-    b = items.b[i]
-    kind_a = colliders.kind[a]
-    kind_b = colliders.kind[b]
-    if kind_a == PLANE or kind_b == PLANE or handles[kind_a * KINDS + kind_b] == 0 or found.settled[i] == 1:
-        return
-    solid_a = load(colliders, places, a, items.part[i], places.position[a])
-    solid_b = load(colliders, places, b, items.part[i], places.position[a])
-    own = Bounds()
-    own.far = bounds.far + items.ahead[i] + solid_a.round + solid_b.round
-    own.most = bounds.most
-    write_found(found, i, closest_within(solid_a, solid_b, hulls, vec3(), own))
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        a = items.a[i]
+        b = items.b[i]
+        if handles[colliders.kind[a] * KINDS + colliders.kind[b]] == 0 or found.settled[i] == 1:
+            continue
+        # The answer of a triangle is made that of its surface, from what is found for it here.
+        if items.kept[i] == 1 and items.part[i] < 0:
+            continue
+        solid_a = load(colliders, places, a, items.part[i], places.position[a])
+        solid_b = load(colliders, places, b, items.part[i], places.position[a])
+        own = Bounds()
+        own.far = bounds.far + items.ahead[i] + solid_a.round + solid_b.round
+        own.most = bounds.most
+        write_found(found, i, closest_within(solid_a, solid_b, hulls, vec3(), own))
 
 
 def handled(kinds: tuple[int, ...], leave_out: frozenset[tuple[int, int]] = frozenset()) -> "np.ndarray[Any, Any]":
@@ -144,4 +144,4 @@ class GJK:
         bounds = Bounds()
         bounds.far, bounds.most = gap, self.max_iterations
         inputs = (items, geometry.colliders, places, geometry.hulls, handles, bounds, found)
-        program.launch(find_by_gjk, items.a.shape[0], *inputs)
+        program.share(find_by_gjk, items.a.shape[0], *inputs)

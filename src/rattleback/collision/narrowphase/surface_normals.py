@@ -39,7 +39,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.closest import Closest, Found, swapped, with_shells, write_found
-from rattleback.collision.colliders import Colliders, Hulls, PlacedColliders, Places
+from rattleback.collision.colliders import Colliders, Hulls, PlacedColliders
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.narrowphase.surface_arcs import over_edges
@@ -98,7 +98,7 @@ def along_normal(t: Triangle, x: vec3) -> Closest:
     return out
 
 
-@wp.func
+@wp.func(inline=False)
 def lowest_over(t: Triangle, hulls: Hulls, surfaces: Surfaces, other: Solid, low: vec3) -> Closest:
     """The cores' answer along the triangle's normal; the largest separation where the solid is not over the triangle.
 
@@ -155,23 +155,11 @@ def replaced_kind(t: Triangle, hulls: Hulls, other: Solid, low: vec3, core: Clos
     return wp.where(other.round - core.separation > MOST * width, DEEP, BACK)
 
 
-@kernel
-def mend(
-    items: Items,
-    colliders: Colliders,
-    places: Places,
-    hulls: Hulls,
-    surfaces: Surfaces,
-    gap: real,
-    found: Found,
-    verdicts: Verdicts,
+@wp.func
+def mend_item(
+    items: Items, placed: PlacedColliders, surfaces: Surfaces, gap: real, found: Found, verdicts: Verdicts, i: int
 ) -> None:
-    """Judge the answers of all triangles and replace those that are not valid."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
-    verdicts.kind[i] = NONE
-    verdicts.kept[i] = 1
+    """Judge the answer of a triangle and replace it if it is not valid."""
     part = items.part[i]
     reach = gap + items.ahead[i]
     if part < 0 or found.separation[i] > reach:
@@ -179,6 +167,9 @@ def mend(
     if verdicts.inside[items.first[items.pair[i]]] == 1:
         found.separation[i] = LARGE
         return
+    colliders = placed.colliders
+    places = placed.places
+    hulls = placed.hulls
     a = items.a[i]
     turned = colliders.kind[a] == MESH
     mesh = wp.where(turned, a, items.b[i])
@@ -228,6 +219,23 @@ def mend(
             answer = swapped(answer)
         write_found(found, i, answer)
     verdicts.kind[i] = kind
+
+
+@kernel
+def mend(
+    items: Items,
+    placed: PlacedColliders,
+    surfaces: Surfaces,
+    gap: real,
+    found: Found,
+    verdicts: Verdicts,
+    lanes: int,
+) -> None:
+    """Judge the answers of all triangles and replace those that are not valid."""
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        verdicts.kind[i] = NONE
+        verdicts.kept[i] = 1
+        mend_item(items, placed, surfaces, gap, found, verdicts, i)
 
 
 @wp.func
@@ -283,18 +291,12 @@ def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int)
     return 1
 
 
-@kernel
-def settle(items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts) -> None:
-    """Say which answers of triangles stay."""
-    i = wp.tid()
-    if i >= items.needed[0]:
-        return
+@wp.func
+def stays(
+    items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, i: int
+) -> int:
+    """Whether the answer of a triangle stays that is none of another one; 1 or 0."""
     kind = verdicts.kind[i]
-    if kind == NONE:
-        return
-    if kind == DOUBLE:
-        verdicts.kept[i] = 0
-        return
     other = items.a[i]
     turned = colliders.kind[other] == MESH
     if turned:
@@ -311,20 +313,26 @@ def settle(items: Items, colliders: Colliders, gap: real, found: Found, ridges: 
     shape = colliders.kind[other]
     if kept == 1 and (shape == SPHERE or shape == ELLIPSOID):
         kept = is_first(items, found, verdicts, real(2.0) * ON_FACE * NEAR * colliders.reach[other], i)
-    verdicts.kept[i] = kept
+    return kept
 
 
 @kernel
-def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdicts, found: Found) -> None:
-    """Take away the answers that do not stay, and write those of ridges."""
-    i = wp.tid()
-    if i >= items.needed[0] or items.part[i] < 0:
-        return
-    if verdicts.kept[i] == 0:
-        found.separation[i] = LARGE
-    first = items.first[items.pair[i]]
-    if ridges.carrier[first] != i:
-        return
+def settle(
+    items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, lanes: int
+) -> None:
+    """Say which answers of triangles stay."""
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        kind = verdicts.kind[i]
+        if kind == DOUBLE:
+            verdicts.kept[i] = 0
+        elif kind != NONE:
+            verdicts.kept[i] = stays(items, colliders, gap, found, ridges, verdicts, i)
+
+
+@wp.func
+def write_way_out(items: Items, colliders: Colliders, ridges: Ridges, found: Found, first: int) -> None:
+    """Write the way out of a ridge as the answer of the item that carries it."""
+    i = ridges.carrier[first]
     a = items.a[i]
     b = items.b[i]
     core = Closest()
@@ -336,6 +344,18 @@ def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdict
         write_found(found, i, swapped(with_shells(core, colliders.round[b], colliders.round[a])))
     else:
         write_found(found, i, with_shells(core, colliders.round[a], colliders.round[b]))
+
+
+@kernel
+def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdicts, found: Found, lanes: int) -> None:
+    """Take away the answers that do not stay, and write those of ridges."""
+    for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.part[i] >= 0:
+            if verdicts.kept[i] == 0:
+                found.separation[i] = LARGE
+            first = items.first[items.pair[i]]
+            if ridges.carrier[first] == i:
+                write_way_out(items, colliders, ridges, found, first)
 
 
 def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any, gap: float, found: Any) -> None:
@@ -353,11 +373,10 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
         return
     count = int(items.a.shape[0])
     verdicts = allocate(Verdicts, {"items": count}, geometry.device)
-    tables = (geometry.colliders, places, geometry.hulls, geometry.surfaces)
     placed = PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     ridges = record_ridges(program, geometry, items, places, found)
     program.share(look_inside, count, items, placed, geometry.surfaces, gap, found, verdicts)
-    program.launch(mend, count, items, *tables, gap, found, verdicts)
-    program.launch(settle, count, items, geometry.colliders, gap, found, ridges, verdicts)
-    program.launch(finish, count, items, geometry.colliders, ridges, verdicts, found)
+    program.share(mend, count, items, placed, geometry.surfaces, gap, found, verdicts)
+    program.share(settle, count, items, geometry.colliders, gap, found, ridges, verdicts)
+    program.share(finish, count, items, geometry.colliders, ridges, verdicts, found)

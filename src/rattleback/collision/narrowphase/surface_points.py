@@ -125,15 +125,10 @@ def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
     regions.points[m] = kept
 
 
-@kernel
-def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions) -> None:
-    """Take the triangles of every pair together and keep as many points for each normal as a region may have."""
-    first = wp.tid()
-    if first >= items.needed[0]:
-        return
-    pair = items.pair[first]
-    if items.part[first] < 0 or items.first[pair] != first or items.chosen[pair] == 1:
-        return
+@wp.func
+def thin_out_pair(items: Items, wanted: Wanted, shares: Shares, regions: Regions, pair: int) -> None:
+    """Take the triangles of a pair together and keep as many points for each normal as a region may have."""
+    first = items.first[pair]
     end = wp.min(items.first[pair + 1], items.needed[0])
     most = wanted.most
     for m in range(first, end):
@@ -162,7 +157,16 @@ def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions
                     close_up(regions, shares, m, most)
 
 
+@kernel
+def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions, lanes: int) -> None:
+    """Take the triangles of every pair together whose points were not chosen before."""
+    for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        pair = items.pair[first]
+        if items.part[first] >= 0 and items.first[pair] == first and items.chosen[pair] == 0:
+            thin_out_pair(items, wanted, shares, regions, pair)
+
+
 def record_thinning(program: Any, items: Items, wanted: Wanted, regions: Regions, device: Any) -> None:
     """Record the launch that takes the regions of the triangles of a pair together."""
     shares = allocate(Shares, {"items": len(items.a), "slots": len(regions.point)}, device)
-    program.launch(thin_surfaces, len(items.a), items, wanted, shares, regions)
+    program.share(thin_surfaces, len(items.a), items, wanted, shares, regions)

@@ -21,7 +21,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.closest import Closest, Found
-from rattleback.collision.colliders import Colliders, Hulls, Places
+from rattleback.collision.colliders import Hulls, PlacedColliders
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.point_polyhedron import point_triangle
 from rattleback.collision.narrowphase.refine import refined
@@ -67,17 +67,6 @@ class Patch:
     other: Solid
 
 
-@kernel
-def gather_corners(items: Items, colliders: Colliders, hulls: Hulls, first: int, corners: Hulls) -> None:
-    """Write the corners of the triangles of all items one after the other, from this row on."""
-    i = wp.tid()
-    if i >= items.needed[0] or items.part[i] < 0:
-        return
-    mesh = wp.where(colliders.kind[items.a[i]] == MESH, items.a[i], items.b[i])
-    for k in range(3):
-        corners.vertex[first + 3 * i + k] = hulls.vertex[colliders.first[mesh] + 3 * items.part[i] + k]
-
-
 @wp.func
 def place_in(seen: wp.array[vec3], count: int, n: vec3) -> int:
     """Where a normal is among the last ones seen, ``count`` so far; −1 if it is not."""
@@ -87,7 +76,7 @@ def place_in(seen: wp.array[vec3], count: int, n: vec3) -> int:
     return -1
 
 
-@wp.func
+@wp.func(inline=False)
 def bulges(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces) -> bool:
     """Whether all triangles lie on the border of the hull of their corners."""
     row = surfaces.first[patch.surface]
@@ -109,18 +98,34 @@ def bulges(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces) -> bo
 
 
 @wp.func
-def is_behind(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, found: Found) -> bool:
-    """Whether the other solid touches a triangle, and its core reaches behind the planes of all."""
-    row = surfaces.first[patch.surface]
-    touching = bool(False)
+def touches(patch: Patch, found: Found) -> bool:
+    """Whether the other solid touches a triangle."""
     for i in range(patch.first, patch.end):
-        touching = touching or found.separation[i] <= real(0.0)
+        if found.separation[i] <= real(0.0):
+            return True
+    return False
+
+
+@wp.func
+def gather_corners(items: Items, patch: Patch, hulls: Hulls, corners: Hulls, mesh_corner: int) -> None:
+    """Write the corners of the triangles of a pair one after the other, which makes them a hull."""
+    for i in range(patch.first, patch.end):
+        for k in range(3):
+            row = patch.hull.first + 3 * (i - patch.first) + k
+            corners.vertex[row] = hulls.vertex[mesh_corner + 3 * items.part[i] + k]
+
+
+@wp.func
+def is_behind(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces) -> bool:
+    """Whether the core of the other solid reaches behind the planes of all triangles."""
+    row = surfaces.first[patch.surface]
+    for i in range(patch.first, patch.end):
         n = patch.hull.rotation * surfaces.normal[row + items.part[i]]
         x = corners.vertex[patch.hull.first + 3 * (i - patch.first)]
         corner = patch.hull.position + patch.hull.rotation * x
         if wp.dot(n, support(patch.other, corners, -n) - corner) > real(0.0):
             return False
-    return touching
+    return True
 
 
 @wp.func(inline=False)
@@ -135,17 +140,21 @@ def along(patch: Patch, corners: Hulls, n: vec3) -> Closest:
 
 
 @wp.func
-def triangle_of(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, i: int) -> Triangle:
-    """The triangle of an item."""
-    body = patch.hull
-    body.first = patch.hull.first + 3 * (i - patch.first)
-    body.count = 3
-    return triangle_at(patch.surface, items.part[i], body, corners, surfaces)
+def triangle_of(items: Items, patch: Patch, hulls: Hulls, surfaces: Surfaces, i: int) -> Triangle:
+    """The triangle of an item, in its surface."""
+    return triangle_at(patch.surface, items.part[i], patch.hull, hulls, surfaces)
 
 
 @wp.func(inline=False)
 def best_start(
-    items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, found: Found, former: wp.array[vec3], count: int
+    items: Items,
+    patch: Patch,
+    hulls: Hulls,
+    corners: Hulls,
+    surfaces: Surfaces,
+    found: Found,
+    former: wp.array[vec3],
+    count: int,
 ) -> Closest:
     """The best answer along the normals of triangles, and along those found for one of them that the surface has.
 
@@ -157,7 +166,7 @@ def best_start(
     evaluated = int(0)
     for k in range(2 * (patch.end - patch.first)):
         i = patch.first + k // 2
-        t = triangle_of(items, patch, corners, surfaces, i)
+        t = triangle_of(items, patch, hulls, surfaces, i)
         n = t.normal
         if k % 2 == 1:
             n = wp.where(patch.turned, -found.normal[i], found.normal[i])
@@ -173,7 +182,7 @@ def best_start(
                 evaluated = evaluated + 1
             if answer.separation > best.separation:
                 q = wp.where(patch.turned, found.point_a[i], found.point_b[i]) - patch.hull.round * n
-                if k % 2 == 0 or has_normal(t, corners, surfaces, n, q):
+                if k % 2 == 0 or has_normal(t, hulls, surfaces, n, q):
                     best = answer
     return best
 
@@ -190,24 +199,28 @@ def holder(patch: Patch, corners: Hulls, x: vec3, near: real) -> int:
 
 
 @wp.func(inline=False)
-def carrier_of(items: Items, patch: Patch, corners: Hulls, surfaces: Surfaces, answer: Closest, near: real) -> int:
+def carrier_of(
+    items: Items, patch: Patch, hulls: Hulls, corners: Hulls, surfaces: Surfaces, answer: Closest, near: real
+) -> int:
     """The item whose triangle has the point of an answer; −1 where the surface does not have it or its normal."""
     i = holder(patch, corners, answer.point_b, near)
     # Where the hull is closed by what is not a triangle, its border is no part of the surface.
     if i < 0:
         return -1
-    t = triangle_of(items, patch, corners, surfaces, i)
+    t = triangle_of(items, patch, hulls, surfaces, i)
     turned = wp.length(answer.normal - t.normal) > ON_FACE * NEAR
-    if turned and not has_normal(t, corners, surfaces, answer.normal, answer.point_b):
+    if turned and not has_normal(t, hulls, surfaces, answer.normal, answer.point_b):
         return -1
     return i
 
 
 @wp.func
-def patch_of(items: Items, colliders: Colliders, places: Places, first: int, start: int) -> Patch:
+def patch_of(items: Items, placed: PlacedColliders, first: int, start: int) -> Patch:
     """The triangles of the pair that begins with an item; the corners of all items begin at row ``start``."""
     a = items.a[first]
     b = items.b[first]
+    colliders = placed.colliders
+    places = placed.places
     patch = Patch()
     patch.first = first
     patch.end = items.first[items.pair[first] + 1] - items.later[items.pair[first]]
@@ -220,34 +233,23 @@ def patch_of(items: Items, colliders: Colliders, places: Places, first: int, sta
     return patch
 
 
-@kernel
-def find_ridges(
+@wp.func(inline=False)
+def find_way_out(
     items: Items,
-    colliders: Colliders,
-    places: Places,
+    patch: Patch,
+    hulls: Hulls,
     corners: Hulls,
     surfaces: Surfaces,
-    start: int,
     found: Found,
     ridges: Ridges,
+    first: int,
 ) -> None:
-    """For every pair with a surface that bulges, the shortest way out of it."""
-    first = wp.tid()
-    if first >= items.needed[0]:
-        return
-    ridges.carrier[first] = -1
-    if items.part[first] < 0 or items.first[items.pair[first]] != first:
-        return
-    patch = patch_of(items, colliders, places, first, start)
-    if surfaces.solid[patch.surface] == 0 or patch.other.kind == SPHERE or patch.end - first > MOST:
-        return
-    if not is_behind(items, patch, corners, surfaces, found) or not bulges(items, patch, corners, surfaces):
-        return
+    """The shortest way out of what bulges, in the row of the first item of its pair."""
     former = wp.zeros(shape=(wp.static(STARTS),), dtype=vec3)
     ridges.separation[first] = -LARGE
     between = int(0)
     for k in range(STARTS):
-        guess = best_start(items, patch, corners, surfaces, found, former, k)
+        guess = best_start(items, patch, hulls, corners, surfaces, found, former, k)
         if guess.separation == -LARGE and k > 1 and between < 3:
             # There are no other normals: so from between the first three.
             n = former[wp.where(between == 2, 1, 0)] + former[wp.where(between == 0, 1, 2)]
@@ -258,17 +260,42 @@ def find_ridges(
         former[k] = guess.normal
         scale = wp.max(largest(guess.point_a), largest(guess.point_b))
         answer = guess
-        carrier = carrier_of(items, patch, corners, surfaces, answer, NEAR * scale)
+        carrier = carrier_of(items, patch, hulls, corners, surfaces, answer, NEAR * scale)
         # A point of a face that is under the solid's nearest one is a way out that cannot be bettered nearby.
         if carrier < 0:
             answer = refined(patch.other, patch.hull, corners, guess, scale)
-            carrier = carrier_of(items, patch, corners, surfaces, answer, NEAR * scale)
+            carrier = carrier_of(items, patch, hulls, corners, surfaces, answer, NEAR * scale)
         if carrier >= 0 and answer.separation > ridges.separation[first]:
             ridges.carrier[first] = carrier
             ridges.separation[first] = answer.separation
             ridges.normal[first] = answer.normal
             ridges.on_solid[first] = answer.point_a
             ridges.on_surface[first] = answer.point_b
+
+
+@kernel
+def find_ridges(
+    items: Items,
+    placed: PlacedColliders,
+    corners: Hulls,
+    surfaces: Surfaces,
+    start: int,
+    found: Found,
+    ridges: Ridges,
+    lanes: int,
+) -> None:
+    """For every pair with a surface that bulges, the shortest way out of it."""
+    for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        ridges.carrier[first] = -1
+        if items.part[first] < 0 or items.first[items.pair[first]] != first:
+            continue
+        patch = patch_of(items, placed, first, start)
+        if surfaces.solid[patch.surface] == 0 or patch.other.kind == SPHERE or patch.end - first > MOST:
+            continue
+        if touches(patch, found):
+            gather_corners(items, patch, placed.hulls, corners, surfaces.corner[patch.surface])
+            if is_behind(items, patch, corners, surfaces) and bulges(items, patch, corners, surfaces):
+                find_way_out(items, patch, placed.hulls, corners, surfaces, found, ridges, first)
 
 
 def record_ridges(program: Any, geometry: Any, items: Any, places: Any, found: Any) -> Any:
@@ -281,14 +308,16 @@ def record_ridges(program: Any, geometry: Any, items: Any, places: Any, found: A
         places: Where the colliders are.
         found: The answers for single triangles.
     """
-    count, start = int(items.a.shape[0]), int(geometry.hulls.vertex.shape[0])
+    # Behind the vertices of hulls lie the corners of all triangles, here those of the items.
+    count, start = int(items.a.shape[0]), int(geometry.hulls.vertex_edge.shape[0])
     corners = Hulls()
     for name, array in each(geometry.hulls):
         setattr(corners, name, array)
     corners.vertex = wp.zeros(start + 3 * count, dtype=vec3, device=geometry.device)
-    wp.copy(corners.vertex, geometry.hulls.vertex)
+    if start:
+        wp.copy(corners.vertex, geometry.hulls.vertex, count=start)
     ridges = allocate(Ridges, {"items": count}, geometry.device)
-    program.launch(gather_corners, count, items, geometry.colliders, geometry.hulls, start, corners)
-    tables = (geometry.colliders, places, corners, geometry.surfaces)
-    program.launch(find_ridges, count, items, *tables, start, found, ridges)
+    placed = PlacedColliders()
+    placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
+    program.share(find_ridges, count, items, placed, corners, geometry.surfaces, start, found, ridges)
     return ridges

@@ -13,7 +13,7 @@ Cost: O(contacts) on one thread, only in steps in which an island falls asleep o
 import warp as wp
 
 from rattleback.core.kernel import kernel
-from rattleback.model.contact_memory import ContactMemory
+from rattleback.model.contact_memory import ContactMemory, first_from
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.sleep import Sleep, SleepingContacts, rests
@@ -126,9 +126,11 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
     if k >= kept.count[0] or row >= memory.force.shape[0] or not has_woken(bodies, sleep, kept, k):
         return
     a = kept.collider_a[k]
-    for c in range(contacts.first[a], contacts.first[a + 1]):
-        same = contacts.collider_b[c] == kept.collider_b[k] and contacts.part[c] == kept.part[k]
-        if same and contacts.feature[c] == kept.feature[k] and contacts.previous[c] < 0:
+    end = contacts.first[a + 1]
+    first = first_from(contacts.collider_b, contacts.first[a], end, kept.collider_b[k])
+    for c in range(first, first_from(contacts.collider_b, first, end, kept.collider_b[k] + 1)):
+        same = contacts.part[c] == kept.part[k] and contacts.feature[c] == kept.feature[k]
+        if same and contacts.previous[c] < 0:
             memory.force[row] = kept.force[k]
             memory.slip[row] = kept.slip[k]
             contacts.previous[c] = row
