@@ -94,7 +94,7 @@ def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
-        if is_known(outlook):
+        if is_known(outlook, a):
             items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
             continue
         nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
@@ -120,7 +120,7 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
         b = items.b[m]
         sight = int(0)
         beyond = real(0.0)
-        if is_known(outlook):
+        if is_known(outlook, a):
             sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
             for _ in range(sight):
                 beyond = real(2.0) * beyond + outlook.unit
@@ -144,7 +144,7 @@ def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions)
     first = memory.first[items.a[m]]
     end = memory.first[items.a[m] + 1]
     chosen = int(0)
-    if is_known(outlook):
+    if is_known(outlook, items.a[m]):
         for k in range(first, end):
             if memory.collider[k] == items.b[m]:
                 chosen = 1

@@ -10,7 +10,6 @@ from rattleback.core.errors import InputError
 from rattleback.joints import VelocityJoint
 from rattleback.maths import rotation
 from rattleback.model.breaks import LIMITS, as_limit
-from rattleback.model.contact_memory import WRITTEN
 from rattleback.model.measure import worlds_first
 from rattleback.problem.preview import Preview
 
@@ -83,7 +82,7 @@ class JointView:
             self._write(name, new, changed)
         self._wake(changed)
         if changed.any():
-            state.contacts.pending.fill_(int(WRITTEN))
+            state.note_written(np.flatnonzero(changed))
 
     @property
     def breaking_force(self) -> Any:
