@@ -15,7 +15,6 @@ from rattleback.core import arrays, glance
 from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
 from rattleback.core.unbroken import Unbroken
-from rattleback.model.contact_memory import WRITTEN
 from rattleback.recorded_step import RecordedStep
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Replay:
         if old.sleep is not None:
             old.sleep.end()
         self._found, self._done = (-1, -1), 0
-        self.state.contacts.pending.fill_(int(WRITTEN))
+        self.state.note_written()
 
     def begin(self, budget: float | None = None) -> None:
         """A call begins.

@@ -195,6 +195,21 @@ def test_a_pull_leaves_bars_at_rest(name: str) -> None:
     assert max(kinetic_while_open(torn(scene, seed)) for seed in range(3)) <= 1e-12
 
 
+@pytest.mark.contacts
+@pytest.mark.parametrize("method", ["impulse", "time_stepping"])
+def test_a_pull_leaves_bodies_at_rest_also_where_they_might_touch_something(method: str) -> None:
+    """The ground far below is in no one's way: nothing touches, and nothing is faster than without it."""
+    scene = pair(rb.Ball)
+    scene.gravity = (0, 0, 0)
+    scene.add_static(rb.Plane(), position=(0, 0, -5))
+    sim = rb.Simulation(scene, time_step=H, contacts=method, warn=False)
+    sim["b"].position = sim["b"].position + np.array([0.3, 0, 0.1])
+    sim.step(30)
+    sim.step()
+    assert sim.report.position_error < TOLERANCE
+    assert sim.energy().kinetic < 1e-18
+
+
 def test_a_hanging_tree_that_was_torn_stays_together_once_it_is_closed() -> None:
     sim = torn(at_rest("tree"), 0)
     until_closed(sim)

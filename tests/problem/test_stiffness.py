@@ -121,6 +121,7 @@ def test_a_body_below_the_limit_has_no_weight_and_one_beyond_it_enough(seed: int
     case, h = Loaded(seed, scale=10.0**power), 0.01
     preview, model = case.sim._step.preview, case.sim.model
     preview.effort.suspect.fill_(1)
+    preview.effort.going.fill_(1)
     preview.effort.time_step.fill_(h)
     weighed = [model.bodies, case.sim.state.motion, preview.inertias, preview.everywhere]
     wp.launch(weigh, model.count, inputs=weighed, device="cpu")

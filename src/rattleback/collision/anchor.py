@@ -25,7 +25,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import small_turn
-from rattleback.model.contact_memory import ContactMemory
+from rattleback.model.contact_memory import SETTLED, ContactMemory
 from rattleback.model.state import Motion
 
 # Part of the contact distance that a collider goes before it is looked at anew.
@@ -44,7 +44,10 @@ class Answered:
 
 @wp.struct
 class Anchoring:
-    """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them, if not held."""
+    """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them.
+
+    Where ``held`` is 1 they stay in worlds whose velocities fit their contacts.
+    """
 
     motion: Motion
     memory: ContactMemory
@@ -67,7 +70,8 @@ def place_at_anchor(
     # The turn from a heading that was never set is none.
     unset = anchoring.memory.heading[i] == quat()
     far_off = far > anchoring.limit or (colliders.reach[i] < real(0.0) and angle > real(0.0))
-    if unset or (far_off and anchoring.held[0] == 0):
+    held = anchoring.held[0] == 1 and anchoring.memory.pending[colliders.world[i]] == SETTLED
+    if unset or (far_off and not held):
         anchoring.memory.anchor[i] = x
         anchoring.memory.heading[i] = q
         way = vec3()

@@ -55,9 +55,9 @@ class Outlook:
 
 
 @wp.func
-def is_known(outlook: Outlook) -> bool:
-    """Whether the contacts of the state are those it remembers."""
-    return outlook.memory.pending[0] == SETTLED
+def is_known(outlook: Outlook, i: int) -> bool:
+    """Whether the contacts of the world of a collider are those it remembers."""
+    return outlook.memory.pending[outlook.colliders.world[i]] == SETTLED
 
 
 @wp.func
@@ -160,7 +160,7 @@ def widen_box(outlook: Outlook, i: int) -> None:
     """Stretch the box around a collider along its way."""
     outlook.prospects.lower[i] = outlook.places.lower[i]
     outlook.prospects.upper[i] = outlook.places.upper[i]
-    if is_known(outlook):
+    if is_known(outlook, i):
         outlook.prospects.way[i] = vec3()
         outlook.prospects.turn[i] = real(0.0)
         outlook.places.stride[i] = FAR
@@ -229,15 +229,14 @@ def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
 @kernel
 def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
     """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
-    if not is_known(outlook):
-        return
-    # The boxes of the next time are none of these.
-    outlook.prospects.changed[0] = 1
-    for i in range(outlook.colliders.kind.shape[0]):
-        outlook.prospects.held_upper[i] = vec3(-FAR, -FAR, -FAR)
     memory = outlook.memory
     kind = outlook.colliders.kind
     for a in range(kind.shape[0]):
+        if not is_known(outlook, a):
+            continue
+        # The boxes of the next time are none of these.
+        outlook.prospects.changed[0] = 1
+        outlook.prospects.held_upper[a] = vec3(-FAR, -FAR, -FAR)
         for k in range(memory.first[a], memory.first[a + 1]):
             b = memory.collider[k]
             part = memory.part[k]

@@ -44,7 +44,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.maths.quat import small_turn
-from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.model.contact_memory import ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
@@ -60,7 +60,7 @@ class Phase:
 
     due: wp.int32 = field("1", "1 where they are found anew")
     carried: wp.int32 = field("1", "1 where they are carried along")
-    held: wp.int32 = field("1", "1 where anchors stay when they are found anew, between the steps after which they are")
+    held: wp.int32 = field("1", "1 where anchors of settled worlds stay when they are found anew, between those steps")
     eve: wp.int32 = field("1", "1 in a step after which they are found anew")
 
 
@@ -114,10 +114,9 @@ def find_eve(clock: Clock, every: int, phase: Phase) -> None:
 
 
 @kernel
-def find_held(clock: Clock, memory: ContactMemory, every: int, phase: Phase) -> None:
-    """Whether anchors stay: those of a state that was copied or loaded between."""
-    between = clock.steps[0] % wp.int64(every) != wp.int64(0)
-    phase.held[0] = wp.where(between and memory.pending[0] == SETTLED, 1, 0)
+def find_held(clock: Clock, every: int, phase: Phase) -> None:
+    """Whether anchors may stay: those of a state that was copied or loaded between."""
+    phase.held[0] = wp.where(clock.steps[0] % wp.int64(every) != wp.int64(0), 1, 0)
 
 
 @wp.func
@@ -311,7 +310,7 @@ class Carrying:
     def record_held(self, program: Any) -> None:
         """Record what says if anchors stay, before contacts are found."""
         if self.clock is not None:
-            program.launch(find_held, 1, self.clock, self.carriage.memory, self.every, self.phase)
+            program.launch(find_held, 1, self.clock, self.every, self.phase)
 
     def record(self, program: Any, anew: bool) -> None:
         """Record what puts contacts where their bodies are.

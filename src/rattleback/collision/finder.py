@@ -88,9 +88,11 @@ class Finder:
     ) -> None:
         self.geometry, self.each_body, self.motion, self.how = geometry, each_body, motion, how
         rows = geometry.count + 1
-        self.holder = SimpleNamespace(contacts=make_memory(0, rows, geometry.device)) if holder is None else holder
         if holder is None:
-            self.holder.contacts.pending.fill_(int(WRITTEN))
+            worlds = len(geometry.bodies.world) // each_body
+            holder = SimpleNamespace(contacts=make_memory(0, rows, worlds, geometry.device))
+            holder.contacts.pending.fill_(int(WRITTEN))
+        self.holder = holder
         usual = 1e-3 * _median_size(geometry)
         self.distance = usual if how.distance is None else float(how.distance)
         self.unit = self.distance or usual

@@ -78,9 +78,9 @@ def find_jolts(items: Items, found: Found, outlook: Outlook, lanes: int) -> None
     """How much nearer solids come by their velocities, and how far those that meet throw each other."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         items.nearer[m] = real(0.0)
-        if is_known(outlook) or not is_near(items, found, outlook, m):
-            continue
         a = items.a[m]
+        if is_known(outlook, a) or not is_near(items, found, outlook, m):
+            continue
         b = items.b[m]
         turn, closer = come_nearer(outlook, found, m, a, b)
         items.nearer[m] = real(2.0) * turn + closer

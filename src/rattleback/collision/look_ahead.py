@@ -94,7 +94,7 @@ def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
-        if is_known(outlook):
+        if is_known(outlook, a):
             items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
             continue
         nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
@@ -120,7 +120,7 @@ def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> N
         b = items.b[m]
         sight = int(0)
         beyond = real(0.0)
-        if is_known(outlook):
+        if is_known(outlook, a):
             sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
             for _ in range(sight):
                 beyond = real(2.0) * beyond + outlook.unit
@@ -140,7 +140,7 @@ def keep_points(items: Items, outlook: Outlook, most: int, regions: Regions, m: 
     memory = outlook.memory
     first = int(0)
     end = int(0)
-    if is_known(outlook):
+    if is_known(outlook, items.a[m]):
         first = known_from(memory, items.a[m], items.b[m])
         end = known_from(memory, items.a[m], items.b[m] + 1)
     chosen = wp.where(first < end, 1, 0)

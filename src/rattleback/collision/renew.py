@@ -22,6 +22,7 @@ import warp as wp
 from rattleback.collision.carry import Carriage
 from rattleback.collision.closest import Found
 from rattleback.collision.compile import Geometry
+from rattleback.collision.gather import is_of, row_before
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.region import CORNERS, Into, record_regions_of_solids
 from rattleback.collision.narrowphase.wanted import NAMES
@@ -105,6 +106,24 @@ def choose_points(renewed: Renewed, m: int, slot: int, rows: int, limit: real, c
 
 
 @wp.func
+def row_held(carriage: Carriage, m: int, begin: int, c: int) -> int:
+    """Row of the last time that a contact of an item had; −1 for none.
+
+    It is the row it is in where contacts were carried along, and one in its place where all were listed anew.
+    """
+    if carriage.contacts.carried[0] == 1:
+        return c
+    memory = carriage.memory
+    a = carriage.items.a[m]
+    row = row_before(memory, carriage.items, m, begin - carriage.contacts.first[a]) + c - begin
+    end = memory.first[a + 1]
+    here = wp.min(row, memory.collider.shape[0] - 1)
+    if row < end and is_of(memory, here, carriage.items.b[m], carriage.items.part[m]):
+        return row
+    return -1
+
+
+@wp.func
 def renew_item(carriage: Carriage, found: Found, renewed: Renewed, corner: wp.array[vec4], m: int) -> None:
     """Write the points of a region into the rows that its item has."""
     contacts = carriage.contacts
@@ -117,7 +136,7 @@ def renew_item(carriage: Carriage, found: Found, renewed: Renewed, corner: wp.ar
         limit += WITHIN * carriage.items.ahead[m]
     count = choose_points(renewed, m, slot, end - begin, limit, corner)
     for c in range(begin, end):
-        contacts.previous[c] = c
+        contacts.previous[c] = row_held(carriage, m, begin, c)
         if count == 0:
             contacts.separation[c] = wp.max(contacts.separation[c], found.separation[m])
             continue

@@ -75,11 +75,11 @@ def meet(outlook: Outlook, a: int, b: int) -> bool:
 @kernel
 def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
     """How far colliders may be thrown by others that they have not touched."""
-    if is_known(outlook):
-        return
     for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
         a = pairs.a[k]
         b = pairs.b[k]
+        if is_known(outlook, a):
+            continue
         blow_a = outlook.prospects.blow[a]
         blow_b = outlook.prospects.blow[b]
         far = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])

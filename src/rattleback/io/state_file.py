@@ -217,8 +217,10 @@ def _make_room(state: State, values: dict[str, NDArray[Any]]) -> None:
 
 
 def _filled(values: dict[str, NDArray[Any]], group: Any) -> dict[str, NDArray[Any]]:
-    """The arrays with rows of zeros up to the room there is for contacts."""
+    """The arrays with rows of zeros up to the room there is for contacts; older files say ``pending`` once for all."""
     axes = {name: declared.axis for name, declared in arrays.fields(group).items()}
+    once = [name for name, array in values.items() if name == "pending" and array.shape == (1,)]
+    values = values | {name: np.repeat(values[name], len(getattr(group, name))) for name in once}
     return {
         name: np.pad(array, [(0, len(getattr(group, name)) - len(array))] + [(0, 0)] * (array.ndim - 1))
         if axes.get(name) == "contacts" and array.ndim > 0 and len(array) < len(getattr(group, name))

@@ -9,6 +9,7 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, vec3
 from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies
 
 # What is still to be done about the velocities at the contacts of a state.
 SETTLED = wp.constant(0)
@@ -31,7 +32,9 @@ class ContactMemory:
     heading: quat = field("1", "orientation of the body then; zero where they never were", axis="rows")
     count: wp.int32 = field("1", "number of contacts", axis="one")
     pending: wp.int32 = field(
-        "1", "0 where velocities fit the contacts, 1 after writing, 2 after a step, 3 where they fit joints", axis="one"
+        "1",
+        "0 where velocities fit the contacts, 1 after writing, 2 after a step, 3 where they fit joints",
+        axis="worlds",
     )
 
 
@@ -55,6 +58,23 @@ def known_from(memory: ContactMemory, a: int, b: int) -> int:
     return first_from(memory.collider, memory.first[a], memory.first[a + 1], b)
 
 
+@group(axis="worlds")
+class Due:
+    """Which worlds have velocities that are to be made fit their contacts."""
+
+    which: wp.int32 = field("1", "1 where they are")
+    any_due: wp.int32 = field("1", "1 where those of any world are", axis="flags")
+    any_settled: wp.int32 = field("1", "1 where those of any world are not", axis="flags")
+
+
+@group(axis="contacts")
+class MovedLoads:
+    """What contacts carry while their rows change."""
+
+    force: vec3 = field("N", "force on A in the last step, world frame")
+    slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+
+
 @kernel
 def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32], lanes: int) -> None:
     """What is there now becomes what was there the last time."""
@@ -71,9 +91,61 @@ def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32]
 
 
 @kernel
-def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: wp.array[wp.int32]) -> None:
-    """Whether velocities have to be made fit the contacts now; not those of a buffer that was too small."""
-    due[0] = wp.where(stop[0] == 0, memory.pending[0], 0)
+def begin_due(due: Due) -> None:
+    """No world is known to be due, and none not to be."""
+    due.any_due[0] = 0
+    due.any_settled[0] = 0
+
+
+@kernel
+def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: Due) -> None:
+    """Where velocities have to be made fit the contacts now; not those of a buffer that was too small."""
+    w = wp.tid()
+    due.which[w] = wp.where(stop[0] == 0 and memory.pending[w] != SETTLED, 1, 0)
+    if due.which[w] == 1:
+        due.any_due[0] = 1
+    else:
+        due.any_settled[0] = 1
+
+
+@kernel
+def take_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Due, loads: MovedLoads) -> None:
+    """Where a contact was before: what it carries in a world that is not due, whose rows other worlds have moved."""
+    c = wp.tid()
+    if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
+        loads.force[c] = vec3()
+        loads.slip[c] = vec3()
+        if contacts.previous[c] >= 0:
+            loads.force[c] = memory.force[contacts.previous[c]]
+            loads.slip[c] = memory.slip[contacts.previous[c]]
+
+
+@kernel
+def put_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Due, loads: MovedLoads) -> None:
+    """It carries the same where it is now, to the bit."""
+    c = wp.tid()
+    if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
+        memory.force[c] = loads.force[c]
+        memory.slip[c] = loads.slip[c]
+
+
+def record_due(program: Any, memory: ContactMemory, stop: Any, due: Due) -> None:
+    """Record what finds out in which worlds velocities have to be made fit the contacts."""
+    program.launch(begin_due, 1, due)
+    program.launch(find_due, len(due.which), memory, stop, due)
+
+
+def record_moved_loads(program: Any, given: tuple[Any, ...], loads: MovedLoads) -> None:
+    """Record that contacts of worlds that are not due keep what they carry, where others have moved their rows.
+
+    Args:
+        program: Where to record.
+        given: The bodies, the contacts found, the memory, and the worlds that are due.
+        loads: Room for the loads.
+    """
+    with program.when(given[-1].any_settled):
+        program.launch(take_loads, len(loads.force), *given, loads)
+        program.launch(put_loads, len(loads.force), *given, loads)
 
 
 @kernel
@@ -82,8 +154,8 @@ def forget_loads(memory: ContactMemory, lanes: int) -> None:
     for c in range(wp.tid(), memory.force.shape[0], lanes):
         memory.force[c] = vec3()
         memory.slip[c] = vec3()
-    if wp.tid() == 0:
-        memory.pending[0] = WRITTEN
+    for w in range(wp.tid(), memory.pending.shape[0], lanes):
+        memory.pending[w] = WRITTEN
 
 
 def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]:
@@ -93,9 +165,9 @@ def trimmed(values: dict[str, Any], kind: Any = ContactMemory) -> dict[str, Any]
     return {name: array[:count] if name in along else array for name, array in values.items()}
 
 
-def make_memory(room: int, rows: int, device: Any) -> ContactMemory:
-    """An empty memory with room for contacts and for the colliders they are listed by."""
-    return arrays.allocate(ContactMemory, {"contacts": room, "rows": rows, "one": 1}, device)
+def make_memory(room: int, rows: int, worlds: int, device: Any) -> ContactMemory:
+    """An empty memory of so many worlds, with room for contacts and for the colliders they are listed by."""
+    return arrays.allocate(ContactMemory, {"contacts": room, "rows": rows, "worlds": worlds, "one": 1}, device)
 
 
 def adopted(memory: ContactMemory, other: ContactMemory, device: Any) -> ContactMemory:
@@ -114,7 +186,7 @@ def enlarged(memory: ContactMemory, room: int, rows: int, device: Any) -> Contac
     """A memory with at least this much room that remembers the same; one of other colliders is forgotten."""
     if len(memory.collider) >= room and len(memory.first) == rows:
         return memory
-    new = make_memory(max(room, len(memory.collider)), rows, device)
+    new = make_memory(max(room, len(memory.collider)), rows, len(memory.pending), device)
     if len(memory.first) == rows:
         for name, array in arrays.each(memory):
             wp.copy(getattr(new, name), array, count=len(array))

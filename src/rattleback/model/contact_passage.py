@@ -115,7 +115,8 @@ class ContactPassage:
     def _carry_memory(self, old: State, new: State) -> None:
         device = new.clock.time.device
         if self.unchanged:
-            new.contacts = make_memory(len(old.contacts.collider), len(old.contacts.first), device)
+            rooms = (len(old.contacts.collider), len(old.contacts.first), self.passage.new.worlds)
+            new.contacts = make_memory(*rooms, device)
             arrays.copy_into(new.contacts, old.contacts)
             return
         memory, place = trimmed(arrays.read(old.contacts)), self._colliders
@@ -127,11 +128,12 @@ class ContactPassage:
         found = {name: memory[name][kept] for name in ("collider", "part", "feature", "force", "slip")}
         found["collider"] = place[found["collider"]].astype(np.int32)
         found["first"] = np.searchsorted(place[a][kept], np.arange(rows)).astype(np.int32)
-        found["count"], found["pending"] = np.array([kept.sum()], np.int32), np.array([WRITTEN], np.int32)
+        found["count"] = np.array([kept.sum()], np.int32)
+        found["pending"] = np.full(self.passage.new.worlds, WRITTEN, np.int32)
         for name in ("anchor", "heading"):
             found[name] = np.zeros((rows, memory[name].shape[1]), dtype=memory[name].dtype)
             found[name][place[place >= 0]] = memory[name][:-1][place >= 0]
-        new.contacts = make_memory(int(kept.sum()), rows, device)
+        new.contacts = make_memory(int(kept.sum()), rows, self.passage.new.worlds, device)
         arrays.write(new.contacts, found, "the contacts")
 
     def _carry_sleep(self, old: State, new: State) -> None:

@@ -66,8 +66,8 @@ class Waker:
     joined: np.ndarray
     joints: np.ndarray
 
-    def wake(self, state: "State", rows: Any = None) -> bool:
-        """Wake bodies, all they are connected with, and what rests on them or hangs on them; says whether any slept.
+    def wake(self, state: "State", rows: Any = None) -> np.ndarray:
+        """Wake bodies, all they are connected with, and what rests on them or hangs on them; says which of them slept.
 
         Args:
             state: The state they are in.
@@ -87,7 +87,7 @@ class Waker:
         sleep["since"][waking | given] = time[waking | given]
         sleep["force"][waking] = sleep["torque"][waking] = 0.0
         arrays.write(state.sleep, sleep, "the sleep")
-        return bool(waking.any())
+        return np.flatnonzero(waking)
 
 
 def _sides(kept: SleepingContacts) -> tuple[np.ndarray, np.ndarray]:

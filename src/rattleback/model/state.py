@@ -298,8 +298,19 @@ class State(Windows):
                 moved = self._driven[written.ravel()]
                 self.wake(np.unique(moved[moved >= 0]))
                 continue
-            self.wake(np.flatnonzero(written.reshape(-1, written.shape[-1]).any(axis=-1)))
-            self.contacts.pending.fill_(int(WRITTEN))
+            rows = np.flatnonzero(written.reshape(-1, written.shape[-1]).any(axis=-1))
+            self.wake(rows)
+            self.note_written(rows // self.shape[-1])
+
+    def note_written(self, worlds: Any = None) -> None:
+        """Velocities have to be made fit joints and contacts before the next step.
+
+        Args:
+            worlds: Numbers of the worlds in which something was written; None for all.
+        """
+        pending = np.array(self.contacts.pending.numpy())
+        pending[slice(None) if worlds is None else worlds] = int(WRITTEN)
+        self.contacts.pending.assign(pending)
 
     def wake(self, rows: Any = None) -> None:
         """Bodies are touched from outside: those that sleep wake up, with all they are connected with.
@@ -307,8 +318,8 @@ class State(Windows):
         Args:
             rows: Their rows; None for all.
         """
-        if self.waker is not None and self.waker.wake(self, rows):
-            self.contacts.pending.fill_(int(WRITTEN))
+        if self.waker is not None and len(woken := self.waker.wake(self, rows)):
+            self.note_written(woken // self.shape[-1])
         self.touch()
 
     def freeze(self) -> None:

@@ -1,20 +1,22 @@
 """The kernels that correct: the impulses applied, what the joints have done, and who has to go on.
 
 Each body adds up what its joints do to it, in a fixed order; each world goes on while one of its joints is outside its
-tolerance, brakes when a correction made things worse, and undoes one that was not needed and did.
+tolerance, brakes when a correction made things worse, and undoes one that was not needed and did. A world whose loop
+has ended is neither measured nor corrected again, however long the loops of other worlds go on.
 """
 
+import numpy as np
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate, rotate_back
 from rattleback.maths.spin import angular_velocity
-from rattleback.model.bench import move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
-from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows
+from rattleback.problem.joint_rows import Inertias, JointRows, Joints, Levers, Rows
 
 # Larger than any error that means something.
 FAR = wp.constant(real(1e30))
@@ -44,6 +46,7 @@ class Effort:
     """How the preview loop of each world goes."""
 
     busy: wp.int32 = field("1", "1 while a joint of the world is outside its tolerance")
+    going: wp.int32 = field("1", "1 until the loop of the world has ended")
     iterations: wp.int32 = field("1", "corrections made in this loop")
     most_positions: wp.int32 = field("1", "most joint corrections one step needed")
     failed: wp.int32 = field("1", "1 when a loop ended with a joint outside its tolerance")
@@ -55,6 +58,7 @@ class Effort:
     undo: wp.int32 = field("1", "1 when a correction beyond the tolerance made things worse")
     suspect: wp.int32 = field("1", "1 when a joint carries so much that its bodies may be stiff")
     stiff: wp.int32 = field("1", "1 when a body is")
+    turned: wp.int32 = field("1", "1 when it is stiff and its rows are made anew at the end of the step")
     open: wp.int32 = field("1", "1 when a joint is so far open that it closes over several steps")
     torn: wp.int32 = field("1", "1 when a joint starts the step far outside its tolerance")
     limited: wp.int32 = field("1", "1 when the corrections of its positions are limited: it is stiff or open")
@@ -68,7 +72,8 @@ class Effort:
     any_torn: wp.int32 = field("1", "1 when any world is torn", axis="flags")
     any_limited: wp.int32 = field("1", "1 when those of any world are", axis="flags")
     any_fresh: wp.int32 = field("1", "1 when any world has just been found to be", axis="flags")
-    written: wp.int32 = field("1", "1 when velocities of the state may not fit the joints", axis="flags")
+    written: wp.int32 = field("1", "1 when velocities of the state may not fit the joints")
+    any_written: wp.int32 = field("1", "1 when those of any world may not", axis="flags")
     afresh: wp.int32 = field("1", "0 when a step goes on whose contacts did not fit their buffer", axis="flags")
     arrived: wp.int32 = field("1", "1 when velocities at the end of a step are to be corrected", axis="flags")
 
@@ -128,11 +133,11 @@ def start(clock: Clock, effort: Effort) -> None:
 
 
 @kernel
-def drop_pull(bodies: Bodies, flight: Flight, loads: Loads, effort: Effort) -> None:
+def drop_pull(bodies: Bodies, links: Links, flight: Flight, loads: Loads, effort: Effort) -> None:
     """What pulls a torn world together moves its bodies but leaves them no speed: they go on as they turned before."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.torn[w] == 1:
+    if effort.torn[w] == 1 and links.count[i] > 0:
         pull = flight.start.velocity[i] - flight.before.velocity[i]
         flight.end.velocity[i] = flight.end.velocity[i] - pull
         q = flight.end.orientation[i]
@@ -158,19 +163,21 @@ def end_stiffness(effort: Effort) -> None:
 
 
 @kernel
-def begin(effort: Effort) -> None:
-    """A loop begins: no world is known to be busy."""
+def begin(effort: Effort, which: wp.array[wp.int32]) -> None:
+    """A loop begins in the worlds that are wanted: none is known to be busy."""
     w = wp.tid()
+    effort.going[w] = which[w]
     effort.busy[w] = 0
-    effort.iterations[w] = 0
-    effort.error[w] = real(0.0)
-    effort.before[w] = FAR
-    effort.scale[w] = real(1.0)
-    effort.turn[w] = real(0.0)
     effort.keep[w] = 0
     effort.undo[w] = 0
     effort.any_busy[0] = 0
     effort.any_keep[0] = 0
+    if which[w] == 1:
+        effort.iterations[w] = 0
+        effort.error[w] = real(0.0)
+        effort.before[w] = FAR
+        effort.scale[w] = real(1.0)
+        effort.turn[w] = real(0.0)
 
 
 @kernel
@@ -323,6 +330,9 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
     correction made to be better than the tolerance is undone when it made things worse.
     """
     w = wp.tid()
+    if effort.going[w] == 0:
+        effort.keep[w] = 0
+        return
     worse = effort.error[w] > effort.before[w]
     one = real(1.0)
     effort.keep[w] = wp.where(effort.busy[w] == 1 and effort.error[w] <= one and not worse, 1, 0)
@@ -347,6 +357,7 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
     if effort.iterations[w] >= most:
         effort.failed[w] = wp.max(effort.failed[w], effort.busy[w])
         effort.busy[w] = 0
+    effort.going[w] = effort.busy[w]
     if effort.busy[w] == 1:
         wp.atomic_max(effort.any_busy, 0, 1)
 
@@ -358,41 +369,15 @@ def note_iterations(effort: Effort) -> None:
     effort.most_positions[w] = wp.max(effort.most_positions[w], effort.iterations[w])
 
 
-@kernel
-def keep_motion(bodies: Bodies, effort: Effort, motion: Motion, kept: Motion) -> None:
-    """Keep the motion of worlds that are within their tolerance and go on all the same."""
-    i = wp.tid()
-    if effort.keep[bodies.world[i]] == 1:
-        move(motion, kept, i)
-
-
-@kernel
-def undo_motion(bodies: Bodies, effort: Effort, kept: Motion, motion: Motion) -> None:
-    """Go back to the motion that was kept."""
-    i = wp.tid()
-    if effort.undo[bodies.world[i]] == 1:
-        move(kept, motion, i)
-
-
-@kernel
-def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: Reactions) -> None:
-    """Keep what the joints of such worlds have done so far."""
-    j = wp.tid()
-    if effort.keep[joints.world[j]] == 1:
-        kept.impulse[j] = reactions.impulse[j]
-        kept.couple[j] = reactions.couple[j]
-
-
-@kernel
-def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: Reactions) -> None:
-    """Go back to what was kept."""
-    j = wp.tid()
-    if effort.undo[joints.world[j]] == 1:
-        reactions.impulse[j] = kept.impulse[j]
-        reactions.couple[j] = kept.couple[j]
-
-
-@kernel
-def undone(effort: Effort) -> None:
-    """Nothing is left to be undone."""
-    effort.any_undo[0] = 0
+def make_links(problem: JointRows) -> Links:
+    """For every body the joints that hold it, in the order of the joints."""
+    model = problem.model
+    pairs = np.stack([problem.joints.body_a.numpy(), problem.joints.body_b.numpy()], axis=1)
+    joint, is_b = np.nonzero(pairs >= 0)
+    body = pairs[joint, is_b]
+    order = np.lexsort((joint, body))
+    count = np.bincount(body, minlength=model.count)
+    links = arrays.allocate(Links, {"bodies": model.count, "ends": len(order)}, model.device)
+    lists = {"first": np.cumsum(count) - count, "count": count, "joint": joint[order], "is_b": is_b[order]}
+    arrays.write(links, {name: values.astype(np.int32) for name, values in lists.items()}, "the links")
+    return links

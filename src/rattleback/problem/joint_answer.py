@@ -105,6 +105,7 @@ class JointAnswer:
         problem = preview.problem
         self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
         sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
+        sizes["worlds"] = problem.model.worlds
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
@@ -137,11 +138,11 @@ class JointAnswer:
         if preview.stops.count and may_let_go:
             preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
-    def begin_ways(self) -> None:
+    def begin_ways(self, which: Any) -> None:
         """Record what answers to displacements need: in stiff worlds, the factor that belongs to the last rows."""
         effort = self.preview.effort
         with self.preview.bench.program.when(effort.any_stiff):
-            self.preview.prepare_stiff()
+            self.preview.prepare_stiff(which)
 
     def give_ways(self, ways: Motion, which: Any) -> None:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
@@ -150,13 +151,13 @@ class JointAnswer:
         self._want(ways)
         self._give_ways(ways)
 
-    def begin_steps(self) -> None:
-        """Record that steps along conjugate directions begin here."""
-        preview = self.preview
-        self._for_joints(joint_steps.begin_steps, preview.reactions, self.steps)
-        preview.bench.program.launch(
-            joint_steps.begin_totals, preview.stops.count, preview.stops.desk.stops, self.steps
-        )
+    def begin_steps(self, which: Any) -> None:
+        """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
+        preview, joints = self.preview, self.preview.problem.joints
+        self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
+        given = (joints, preview.stops.desk.stops, self.steps, which)
+        preview.bench.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
+        preview.bench.for_worlds(joint_steps.note_begun, self.steps)
 
     def try_step(self, parts: tuple[Any, Any, Any]) -> None:
         """Record what a step along conjugate directions, instead of the last answers, means for the joints.
@@ -186,17 +187,17 @@ class JointAnswer:
         The last one is taken back where it has put them farther apart.
         """
         preview, bench, effort = self.preview, self.preview.bench, self.preview.effort
-        bench.for_worlds(joint_settling.begin_settling, effort)
+        bench.for_worlds(joint_settling.begin_settling, effort, which)
         bench.for_worlds(joint_settling.begin_judging, effort)
         preview.measure_end()
-        bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
+        bench.for_worlds(joint_settling.judge_settling, effort, preview.limits)
         with bench.program.loop(effort.any_busy, may_stop=True):
             self._for_held(joint_settling.next_settling, effort, self.ways)
             self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
             self._give_ways(self.ways)
             self._for_held(joint_settling.displace, effort, self.ways, motion)
             preview.measure_end()
-            bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)
+            bench.for_worlds(joint_settling.judge_settling, effort, preview.limits)
             self._for_held(joint_settling.take_back, effort, self.ways, motion)
 
     def _give_ways(self, ways: Motion) -> None:

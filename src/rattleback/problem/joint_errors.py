@@ -70,12 +70,14 @@ def measure_positions(
     errors: JointErrors,
     effort: Effort,
 ) -> None:
-    """Errors of a joint at the predicted motion, and the change of velocity that would close them."""
+    """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on."""
     j = wp.tid()
+    w = joints.world[j]
+    if effort.going[w] == 0:
+        return
     if joints.broken[j] != 0:
         let_be(joints, rows, errors, j)
         return
-    w = joints.world[j]
     h = effort.time_step[w]
     lengths = real(0.0)
     angles = real(0.0)
@@ -118,8 +120,10 @@ def measure_positions(
 def measure_velocities(
     joints: Joints, letters: Letters, motion: Motion, limits: Limits, rows: Rows, errors: JointErrors, effort: Effort
 ) -> None:
-    """Velocity error of a joint, and the change that would take it away."""
+    """Velocity error of a joint, and the change that would take it away, where a loop is on."""
     j = wp.tid()
+    if effort.going[joints.world[j]] == 0:
+        return
     if joints.broken[j] != 0:
         let_be(joints, rows, errors, j)
         return
@@ -136,10 +140,19 @@ def measure_velocities(
 
 
 @kernel
+def begin_written(memory: ContactMemory, effort: Effort) -> None:
+    """No velocities are known to be written; all worlds have taken a step whose contacts did not fit, or none has."""
+    effort.any_written[0] = 0
+    effort.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
+
+
+@kernel
 def note_written(memory: ContactMemory, effort: Effort) -> None:
     """Velocities that were written have to be made fit the joints; those a step has left are as good as it gets."""
-    effort.written[0] = wp.where(memory.pending[0] == WRITTEN, 1, 0)
-    effort.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
+    w = wp.tid()
+    effort.written[w] = wp.where(memory.pending[w] == WRITTEN, 1, 0)
+    if effort.written[w] == 1:
+        effort.any_written[0] = 1
 
 
 @kernel
@@ -151,13 +164,15 @@ def find_arrived(effort: Effort, stop: wp.array[wp.int32], rest: int) -> None:
 @kernel
 def note_held(memory: ContactMemory) -> None:
     """They fit now, which is not to be done again where contacts are then found not to fit their buffer."""
-    memory.pending[0] = HELD
+    w = wp.tid()
+    if memory.pending[w] == WRITTEN:
+        memory.pending[w] = HELD
 
 
 @kernel
 def note_settled(memory: ContactMemory) -> None:
     """The velocities of the state are those that a step has left."""
-    memory.pending[0] = SETTLED
+    memory.pending[wp.tid()] = SETTLED
 
 
 @kernel

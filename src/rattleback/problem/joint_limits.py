@@ -201,9 +201,9 @@ def measure_positions(
     stops = desk.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
-    if desk.joints.broken[j] != 0:
-        return
     w = desk.joints.world[j]
+    if desk.joints.broken[j] != 0 or effort.going[w] == 0:
+        return
     h = effort.time_step[w]
     lengths = errors.position[j] * errors.position[j]
     angles = errors.orientation[j] * errors.orientation[j]
@@ -258,11 +258,13 @@ def share_moment(desk: Desk) -> None:
 
 
 @kernel
-def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors) -> None:
+def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors, effort: Effort) -> None:
     """How far the velocities of the stops of a joint are from their targets."""
     stops = desk.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
+    if effort.going[desk.joints.world[j]] == 0:
+        return
     square = errors.velocity[j] * errors.velocity[j]
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if stops.side[s] != 0:
@@ -330,7 +332,7 @@ def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, 
     k = wp.tid()
     stops = desk.stops
     j = stops.joint[stops.first[k]]
-    if effort.stiff[desk.joints.world[j]] == 0:
+    if effort.turned[desk.joints.world[j]] == 0:
         return
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         p = real(sign) * stops.total[s] * desk.rows.linear[stops.row[s]]
@@ -356,8 +358,10 @@ def let_all_go(desk: Desk) -> None:
 
 @kernel
 def join_stiff(calls: Calls, effort: Effort) -> None:
-    """The matrix of a stiff world must be made anew as well."""
+    """No stop acts in the step to come so far; the matrix of a stiff world must be made anew as well."""
     w = wp.tid()
+    calls.held[w] = 0
+    calls.acting[w] = 0
     if effort.stiff[w] == 1:
         calls.again[w] = 1
         calls.any_again[0] = 1
@@ -365,9 +369,7 @@ def join_stiff(calls: Calls, effort: Effort) -> None:
 
 @kernel
 def made_anew(calls: Calls) -> None:
-    """The matrix is that of the next step, in which no stop has acted yet."""
+    """The matrix is that of the next step."""
     w = wp.tid()
     calls.again[w] = 0
-    calls.held[w] = 0
-    calls.acting[w] = 0
     calls.any_again[0] = 0

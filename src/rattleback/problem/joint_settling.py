@@ -30,9 +30,10 @@ def begin_ways(reactions: Reactions) -> None:
 
 
 @kernel
-def begin_settling(effort: Effort) -> None:
-    """Nothing is known of where the joints are; the stops are as the loop has left them."""
+def begin_settling(effort: Effort, which: wp.array[wp.int32]) -> None:
+    """Nothing is known of where the joints are in the worlds that are wanted; stops are as the loop has left them."""
     w = wp.tid()
+    effort.going[w] = which[w]
     # The stops take zero for the beginning of a loop.
     effort.iterations[w] = 1
     effort.error[w] = real(0.0)
@@ -48,9 +49,12 @@ def begin_judging(effort: Effort) -> None:
 
 
 @kernel
-def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) -> None:
+def judge_settling(effort: Effort, limits: Limits) -> None:
     """Worlds go on where a joint is outside its tolerance; a displacement that made that worse is to be undone."""
     w = wp.tid()
+    if effort.going[w] == 0:
+        effort.undo[w] = 0
+        return
     error = effort.error[w]
     worse = not (error <= effort.before[w])
     undo = worse and effort.busy[w] == 1
@@ -58,8 +62,9 @@ def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) ->
     if undo:
         effort.iterations[w] = MOST_SETTLINGS + 1
     effort.before[w] = error
-    off = which[w] == 1 and error > wp.min(limits.share[w], limits.part) and not worse
+    off = error > wp.min(limits.share[w], limits.part) and not worse
     effort.busy[w] = wp.where(off and effort.iterations[w] <= MOST_SETTLINGS, 1, 0)
+    effort.going[w] = effort.busy[w]
     effort.iterations[w] = effort.iterations[w] + 1
     effort.error[w] = real(0.0)
     if effort.busy[w] == 1:

@@ -29,36 +29,44 @@ class Steps:
     total: real = field("N s or N m s", "impulse of a stop so far", axis="stops")
     total_aside: real = field("N s or N m s", "what the last answers made of it", axis="stops")
     total_step: real = field("N s or N m s", "by the last step", axis="stops")
-    steady: wp.int32 = field("1", "1 while no stop was let go", axis="flags")
-    changed: wp.int32 = field("1", "1 when one was", axis="flags")
+    changed: wp.int32 = field("1", "1 when a stop was let go", axis="worlds")
+    any_changed: wp.int32 = field("1", "1 when one of any world was", axis="flags")
 
 
 @kernel
 def note_choice(calls: Calls, steps: Steps) -> None:
     """Stops that are let go make another problem of it, in which former steps mean nothing."""
-    if calls.rounds[wp.tid()] > 0:
-        steps.steady[0] = 0
-        steps.changed[0] = 1
+    w = wp.tid()
+    if calls.rounds[w] > 0:
+        steps.changed[w] = 1
+        steps.any_changed[0] = 1
 
 
 @kernel
-def begin_steps(reactions: Reactions, steps: Steps) -> None:
-    """No step has been made."""
+def begin_steps(joints: Joints, reactions: Reactions, steps: Steps, which: wp.array[wp.int32]) -> None:
+    """No step has been made in the worlds that are wanted."""
     j = wp.tid()
-    steps.impulse[j] = reactions.impulse[j]
-    steps.couple[j] = reactions.couple[j]
-    steps.impulse_step[j] = vec3()
-    steps.couple_step[j] = vec3()
-    steps.steady[0] = 1
-    steps.changed[0] = 0
+    if which[joints.world[j]] == 1:
+        steps.impulse[j] = reactions.impulse[j]
+        steps.couple[j] = reactions.couple[j]
+        steps.impulse_step[j] = vec3()
+        steps.couple_step[j] = vec3()
 
 
 @kernel
-def begin_totals(stops: Stops, steps: Steps) -> None:
+def begin_totals(joints: Joints, stops: Stops, steps: Steps, which: wp.array[wp.int32]) -> None:
     """The same for stops."""
     s = wp.tid()
-    steps.total[s] = stops.total[s]
-    steps.total_step[s] = real(0.0)
+    if which[joints.world[stops.joint[s]]] == 1:
+        steps.total[s] = stops.total[s]
+        steps.total_step[s] = real(0.0)
+
+
+@kernel
+def note_begun(steps: Steps) -> None:
+    """No stop has been let go since."""
+    steps.changed[wp.tid()] = 0
+    steps.any_changed[0] = 0
 
 
 @kernel

@@ -93,7 +93,7 @@ class JointStops:
         if not self.count:
             return
         motion = self.bench.state.motion
-        given = (self.desk, motion, self.limits, self.errors)
+        given = (self.desk, motion, self.limits, self.errors, self.effort)
         self.bench.program.launch(joint_limits.measure_velocities, self.limited, *given)
         self._call(motion)
 
@@ -170,7 +170,7 @@ class JointStops:
         self.evaluate(bench.state.motion, calls.renew)
         if motion is bench.start:
             with bench.program.when(self.effort.any_stiff):
-                self.evaluate(bench.predicted, self.effort.stiff)
+                self.evaluate(bench.predicted, self.effort.turned)
         self.solver.record_preparation(bench.program, calls.renew)
         bench.for_worlds(joint_limits.renewed, calls)
 

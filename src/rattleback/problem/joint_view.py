@@ -12,7 +12,6 @@ from rattleback.core.mirror import Mirror
 from rattleback.core.sealed import sealed
 from rattleback.joints import VelocityJoint
 from rattleback.model.breaks import LIMITS, as_limit
-from rattleback.model.contact_memory import WRITTEN
 from rattleback.model.coordinates import SLIDE, TURN
 from rattleback.problem.joint_coordinates import JointCoordinates
 from rattleback.problem.preview import Preview
@@ -105,7 +104,7 @@ class JointView:
             self._write(name, new, changed)
         self._wake(changed)
         if changed.any():
-            state.contacts.pending.fill_(int(WRITTEN))
+            state.note_written(np.flatnonzero(changed))
 
     @property
     def breaking_force(self) -> Any:

@@ -73,6 +73,7 @@ def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
     s = wp.tid()
     w = desk.joints.world[stops.joint[s]]
     done = effort.busy[w] == 0 and desk.calls.more[w] == 0 and effort.iterations[w] < limits.most
+    done = done and effort.going[w] == 1
     if stops.side[s] != 0 and stops.let_go[s] < MOST_LET_GO and done and pulls(desk, limits, s, stops.total[s]):
         stops.let_go[s] = stops.let_go[s] + 1
         leave(desk, s)

@@ -20,8 +20,8 @@ import warp as wp
 from rattleback.core import arrays, glance, mirror
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_errors, joint_settling, stiffness
-from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions
+from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, stiffness
+from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
@@ -127,14 +127,19 @@ class Preview:
         Those a step has left stay as they are, also where they do not fit, so that calls make no difference.
         """
         bench, effort, memory = self.bench, self.effort, self.bench.state.contacts
-        bench.program.launch(joint_errors.note_written, 1, memory, effort)
+        bench.program.launch(joint_errors.begin_written, 1, memory, effort)
+        bench.for_worlds(joint_errors.note_written, memory, effort)
         with bench.program.when(effort.afresh):
             bench.for_worlds(corrections.start, bench.state.clock, effort)
             self._evaluate_anew(self.everywhere)
-        with bench.program.when(effort.written):
-            self.yielding.leave_out()
-            self.correct_velocities()
-            bench.program.launch(joint_errors.note_held, 1, memory)
+        with bench.program.when(effort.any_written):
+            self.yielding.leave_out(effort.written)
+            self.correct_velocities(effort.written)
+            bench.for_worlds(joint_errors.note_held, memory)
+
+    def record_again(self) -> None:
+        """A step is tried once more from its start: no stop acts, and rows and matrix are those of the state."""
+        self._make_anew(*self.stops.end_step())
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -145,16 +150,16 @@ class Preview:
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
         self.yielding.begin_step()
 
-    def record_positions(self, predict: Callable[[], None]) -> None:
-        """Correct the velocities at the start until the joints hold at the end; the first prediction is there."""
-        bench, effort = self.bench, self.effort
+    def record_positions(self, predict: Callable[[], None], which: Any = None) -> None:
+        """Correct the velocities at the start until the joints hold at the end, where ``which`` is 1; None for all."""
+        bench, effort, which = self.bench, self.effort, self.everywhere if which is None else which
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
-        bench.for_worlds(corrections.begin, effort)
+        bench.for_worlds(corrections.begin, effort, which)
         self._look(motions, kept)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
-                self.prepare_stiff()
+                self.prepare_stiff(effort.going)
             self._correct(bench.start)
             predict()
             bench.for_worlds(corrections.lower, effort)
@@ -163,11 +168,15 @@ class Preview:
             self._look(motions, kept)
         with bench.program.when(effort.any_undo):
             self._undo(motions, kept)
-        with bench.program.when(effort.any_torn):
-            bench.for_bodies(corrections.drop_pull, self.flight, bench.loads, effort)
         with bench.program.when(effort.any_limited):
             bench.for_worlds(corrections.loosen, effort)
         bench.for_worlds(corrections.note_iterations, effort)
+
+    def record_pull(self) -> None:
+        """Record that what pulls torn worlds together leaves no speed, now that the end of the step is known."""
+        given = (self.links, self.flight, self.bench.loads, self.effort)
+        with self.bench.program.when(self.effort.any_torn):
+            self.bench.for_bodies(corrections.drop_pull, *given)
 
     def record_account(self, moved: bool) -> None:
         """Record what the report says of the positions the step ends with.
@@ -176,7 +185,7 @@ class Preview:
             moved: Whether something else may have moved bodies since the joints were held.
         """
         if moved:
-            self.bench.for_worlds(joint_settling.begin_settling, self.effort)
+            self.bench.for_worlds(joint_settling.begin_settling, self.effort, self.everywhere)
             self.measure_end()
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.effort)
 
@@ -193,19 +202,19 @@ class Preview:
         bench.for_worlds(corrections.decide, effort, self.limits, 1)
         with bench.program.when(effort.any_keep):
             for motion, copy in motions:
-                bench.for_bodies(corrections.keep_motion, effort, motion, copy)
-            self._for_joints(corrections.keep_reactions, self.problem.joints, effort, self.reactions, kept)
+                bench.for_bodies(best_so_far.keep_motion, effort, motion, copy)
+            self._for_joints(best_so_far.keep_reactions, self.problem.joints, effort, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
         """Go back to what was kept where it was not bettered."""
         bench, effort = self.bench, self.effort
         for motion, copy in motions:
-            bench.for_bodies(corrections.undo_motion, effort, copy, motion)
-        self._for_joints(corrections.undo_reactions, self.problem.joints, effort, kept, self.reactions)
+            bench.for_bodies(best_so_far.undo_motion, effort, copy, motion)
+        self._for_joints(best_so_far.undo_reactions, self.problem.joints, effort, kept, self.reactions)
+        bench.for_worlds(best_so_far.measure_undone, effort)
         self.measure_end()
-        bench.program.launch(corrections.undone, 1, effort)
 
-    def record_velocities(self, exchange: Callable[[Callable[[], None]], None] | None = None) -> None:
+    def record_velocities(self, exchange: Callable[[Callable[[Any], None]], None] | None = None) -> None:
         """Correct the velocities of the state until they agree with the joints; leave its rows for the next step.
 
         Args:
@@ -214,16 +223,16 @@ class Preview:
         if exchange is None:
             self._begin_end()
             self._go_on()
-            self.bench.program.launch(joint_errors.note_settled, 1, self.bench.state.contacts)
+            self.bench.for_worlds(joint_errors.note_settled, self.bench.state.contacts)
             self._end_velocities()
         else:
             self._record_exchange(exchange, rest=False)
 
-    def record_rest(self, exchange: Callable[[Callable[[], None]], None]) -> None:
+    def record_rest(self, exchange: Callable[[Callable[[Any], None]], None]) -> None:
         """Record the same for a step whose contacts had not fitted their buffer, now that they are known."""
         self._record_exchange(exchange, rest=True)
 
-    def _record_exchange(self, exchange: Callable[[Callable[[], None]], None], rest: bool) -> None:
+    def _record_exchange(self, exchange: Callable[[Callable[[Any], None]], None], rest: bool) -> None:
         program, effort = self.bench.program, self.effort
         program.launch(joint_errors.find_arrived, 1, effort, self.bench.stop, int(rest))
         self.bench.for_worlds(corrections.lower, effort)
@@ -252,7 +261,7 @@ class Preview:
         self._evaluate(motion, self.everywhere)
         self.yielding.begin_half()
         self.stops.begin_velocities()
-        self._begin_velocities()
+        self._begin_velocities(self.everywhere)
 
     def _end_velocities(self) -> None:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
@@ -269,13 +278,13 @@ class Preview:
             self.stops.made_anew()
             self.breaks.record_made_anew()
 
-    def correct_velocities(self) -> None:
-        """Record impulses that make the velocities of the state agree with the rows of the joints."""
-        self._begin_velocities()
+    def correct_velocities(self, which: Any) -> None:
+        """Record impulses that make velocities of the state agree with the joints, in worlds where ``which`` is 1."""
+        self._begin_velocities(which)
         self._go_on()
 
-    def _begin_velocities(self) -> None:
-        self.bench.for_worlds(corrections.begin, self.effort)
+    def _begin_velocities(self, which: Any) -> None:
+        self.bench.for_worlds(corrections.begin, self.effort, which)
         self._measure_velocities()
 
     def _go_on(self) -> None:
@@ -313,22 +322,24 @@ class Preview:
         bench, joints, effort = self.bench, self.problem.joints, self.effort
         loaded = (self.reactions, self.inertias, effort)
         bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
+        bench.for_worlds(stiffness.find_turned, effort, effort.going)
         with bench.program.when(effort.any_fresh):
             bench.for_bodies(stiffness.start_anew, self.flight, effort)
             predict()
         with bench.program.when(effort.any_stiff):
             self.stops.set_aside(-1)
-            self._evaluate_rows(bench.predicted, effort.stiff)
+            self._evaluate_rows(bench.predicted, effort.turned)
             turned = (self.problem.fixed, self.problem.rows, self.levers, effort, self.reactions)
             self._for_joints(stiffness.hold_directions, *turned)
             self.stops.set_aside(1)
             bench.for_bodies(stiffness.soften, joints, self.links, self.flight, *loaded, self.limits)
 
-    def prepare_stiff(self) -> None:
-        """Record the matrix of the end of the step, in worlds that are stiff."""
+    def prepare_stiff(self, which: Any) -> None:
+        """Record the matrix of the end of the step, in those worlds where ``which`` is 1 that are stiff."""
         rows, effort = self.problem.rows, self.effort
+        self.bench.for_worlds(stiffness.find_turned, effort, which)
         self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, effort)
-        self.solver.record_preparation(self.bench.program, effort.stiff)
+        self.solver.record_preparation(self.bench.program, effort.turned)
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for what is wanted and apply them to the velocities of a motion."""
@@ -380,21 +391,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     flight = Flight()
     flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-    shared = (limits, errors, reactions, effort, _links(problem), levers, inertias, flight)
+    shared = (limits, errors, reactions, effort, make_links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)
     breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
     return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks)
-
-
-def _links(problem: JointRows) -> Links:
-    """For every body the joints that hold it, in the order of the joints."""
-    model = problem.model
-    pairs = np.stack([problem.joints.body_a.numpy(), problem.joints.body_b.numpy()], axis=1)
-    joint, is_b = np.nonzero(pairs >= 0)
-    body = pairs[joint, is_b]
-    order = np.lexsort((joint, body))
-    count = np.bincount(body, minlength=model.count)
-    links = arrays.allocate(Links, {"bodies": model.count, "ends": len(order)}, model.device)
-    lists = {"first": np.cumsum(count) - count, "count": count, "joint": joint[order], "is_b": is_b[order]}
-    arrays.write(links, {name: values.astype(np.int32) for name, values in lists.items()}, "the links")
-    return links

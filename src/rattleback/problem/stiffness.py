@@ -145,7 +145,7 @@ def find_stiff(
     """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.suspect[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+    if effort.suspect[w] * effort.going[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     if limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE:
         return
@@ -167,12 +167,19 @@ def find_stiff(
 
 
 @kernel
+def find_turned(effort: Effort, which: wp.array[wp.int32]) -> None:
+    """Stiff ones of the worlds that are wanted get rows of the end of the step."""
+    w = wp.tid()
+    effort.turned[w] = effort.stiff[w] * which[w]
+
+
+@kernel
 def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
     """A world just found to be stiff turns as before the step: the first correction knew nothing of its stiffness."""
     i = wp.tid()
     w = bodies.world[i]
     effort.any_fresh[0] = 0
-    if effort.stiff[w] == 1 and effort.iterations[w] == 1:
+    if effort.turned[w] == 1 and effort.iterations[w] == 1:
         flight.start.angular_velocity[i] = flight.before.angular_velocity[i]
 
 
@@ -180,7 +187,7 @@ def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
 def hold_directions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
     """Bring what a joint has done into the directions its rows have now: least squares over the rows."""
     j = wp.tid()
-    if effort.stiff[joints.world[j]] == 0 or joints.broken[j] != 0:
+    if effort.turned[joints.world[j]] == 0 or joints.broken[j] != 0:
         return
     n = joints.count[j]
     first = joints.first[j]
@@ -232,7 +239,7 @@ def soften(
     """M̃⁻¹ of a body of a stiff world, and what its impulses still have to change with the levers they have now."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.stiff[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+    if effort.turned[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     weight = inertias.weight[i]
     h = effort.time_step[w]
@@ -256,7 +263,7 @@ def soften(
 def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, effort: Effort) -> None:
     """The response of the rows of a stiff world, and what the shift of its bodies leaves to be wanted."""
     j = wp.tid()
-    if effort.stiff[joints.world[j]] == 0:
+    if effort.turned[joints.world[j]] == 0:
         return
     a = joints.body_a[j]
     b = joints.body_b[j]

@@ -54,9 +54,11 @@ def ease(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp
 
 
 @kernel
-def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort) -> None:
-    """Let the rows of a joint that yield do nothing."""
+def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp.array[wp.int32]) -> None:
+    """Let the rows of a joint that yield do nothing, in the worlds that are wanted."""
     j = wp.tid()
+    if which[joints.world[j]] == 0:
+        return
     effort.eased[joints.world[j]] = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         if letters.damping[r] > real(0.0):
@@ -118,7 +120,6 @@ class Yielding:
         self.reactions, self.effort = reactions, effort
         self.some = bool(problem.letters.damping.numpy().any())
         worlds, device = problem.model.worlds, problem.model.device
-        self.everywhere = wp.full(worlds, 1, dtype=wp.int32, device=device)
         self.stale, self.any_stale = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
 
     def ease(self, which: Any) -> None:
@@ -126,12 +127,12 @@ class Yielding:
         problem = self.problem
         self._for_joints(ease, problem.joints, problem.letters, problem.rows, self.effort, which)
 
-    def leave_out(self) -> None:
-        """Record that the rows do nothing until the step begins."""
+    def leave_out(self, which: Any) -> None:
+        """Record that the rows do nothing until the step begins, in the worlds where ``which`` is 1."""
         if self.some:
             problem = self.problem
-            self._for_joints(leave_out, problem.joints, problem.letters, problem.rows, self.effort)
-            self.solver.record_preparation(self.bench.program, self.everywhere)
+            self._for_joints(leave_out, problem.joints, problem.letters, problem.rows, self.effort, which)
+            self.solver.record_preparation(self.bench.program, which)
             self.begin_half()
 
     def begin_step(self) -> None:

@@ -17,15 +17,17 @@ Reference: Bender, dissertation, section 3.1.2 and §3.3.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocities, move
-from rattleback.model.contact_memory import find_due, forget_loads
+from rattleback.model.contact_memory import Due, forget_loads, record_due
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
@@ -141,18 +143,19 @@ class ImpulseStep:
 
     def _record_before(self, bench: Bench) -> None:
         """Record the prologue, and who sleeps."""
-        program, due = bench.program, wp.zeros(1, dtype=wp.int32, device=bench.model.device)
+        program, model = bench.program, bench.model
+        due = arrays.allocate(Due, {"worlds": model.worlds, "flags": 1}, model.device)
         with program.prologue():
             if self.sleep is not None:
                 self.sleep.record_opening()
-            program.launch(find_due, 1, bench.state.contacts, bench.stop, due)
-            with program.when(due):
+            record_due(program, bench.state.contacts, bench.stop, due)
+            with program.when(due.any_due):
                 bench.share_bodies(copy_motion, bench.state.motion, bench.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
             if self.contacts is not None:
                 self._record_prologue(bench)
-            with program.when(due):
+            with program.when(due.any_due):
                 self._record_check(bench)
         if self.sleep is not None:
             with program.stage("sleep"):
@@ -231,23 +234,30 @@ class ImpulseStep:
         if self.impulses is not None:
             with bench.program.stage("press"):
                 self._press(bench)
+        if self.joints is not None:
+            with bench.program.stage("joints" if self.impulses is None else "press"):
+                self.joints.record_pull()
 
     def _press(self, bench: Bench) -> None:
         """Keep contacts apart, and joints together with them."""
         joints = self.joints
-        hold = None if joints is None else lambda: joints.record_positions(lambda: self._predict(bench))
+        hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(bench))
         self.impulses.record_positions(lambda: self._predict(bench), hold)
         with self.contacts.before_found(bench.program):
             self.impulses.record_projection(self.contacts.every)
 
     def _try(self, bench: Bench) -> None:
-        """A step of another length, from the same start."""
+        """A step of another length, from the same start; worlds that are done do the same once more."""
+        if self.joints is not None:
+            self.joints.record_again()
         self._start(bench)
         self._predict(bench)
         if self.joints is not None:
             self.joints.record_positions(lambda: self._predict(bench))
         if self.impulses is not None:
             self._press(bench)
+        if self.joints is not None:
+            self.joints.record_pull()
 
     def _predict(self, bench: Bench) -> None:
         bench.share_bodies(forget, bench.diagnostics)

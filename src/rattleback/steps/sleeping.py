@@ -114,7 +114,7 @@ def wake(
     if sleep.asleep[i] == 0 or islands.wanted[wp.max(sleep.asleep[i] - 1, 0)] == 0:
         return
     w = bodies.world[i]
-    if memory.pending[0] == ADVANCED:
+    if memory.pending[w] == ADVANCED:
         h = HALF * real(taken[w])
         motion.velocity[i] = h * bodies.inverse_mass[i] * sleep.force[i]
         turn = angular_velocity(motion.orientation[i], h * sleep.torque[i], bodies.inverse_inertia[i])
@@ -126,15 +126,16 @@ def wake(
 
 
 @kernel
-def end_waking(islands: Islands, memory: ContactMemory) -> None:
+def end_waking(bodies: Bodies, islands: Islands, memory: ContactMemory) -> None:
     """Nobody has to wake any more; contacts of those who have are not known, and velocities have to fit them."""
     i = wp.tid()
+    w = bodies.world[i]
+    if islands.wanted[i] == 1 and memory.pending[w] == SETTLED:
+        memory.pending[w] = WRITTEN
     islands.wanted[i] = 0
     if i == 0:
         islands.waking[0] = 0
         islands.woken[0] = 1
-        if memory.pending[0] == SETTLED:
-            memory.pending[0] = WRITTEN
 
 
 @kernel
@@ -230,7 +231,8 @@ class Sleeping:
     def _record_watch(self) -> None:
         bench, state = self.bench, self.bench.state
         bench.program.launch(island.begin_watch, 1, self.islands)
-        bench.for_bodies(island.watch, state.motion, state.clock, state.sleep, self.islands, self.gravity)
+        every = 1 if self.contacts is None else self.contacts.every
+        bench.for_bodies(island.watch, state.motion, state.clock, state.sleep, self.islands, self.gravity, every)
 
     def _record_islands(self) -> None:
         bench, state, islands, model = self.bench, self.bench.state, self.islands, self.bench.model
@@ -285,7 +287,7 @@ class Sleeping:
         bench, state = self.bench, self.bench.state
         given = (state.motion, state.clock, self.memory, self.taken, state.sleep, self.islands)
         bench.for_bodies(wake, *given)
-        bench.program.launch(end_waking, bench.model.count, self.islands, self.memory)
+        bench.for_bodies(end_waking, self.islands, self.memory)
         if self.contacts is not None:
             self.contacts.record_stale(bench.program)
         self._count()

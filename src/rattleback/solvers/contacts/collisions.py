@@ -73,10 +73,10 @@ class Courses:
 
 
 @kernel
-def begin_collisions(collisions: Collisions) -> None:
-    """No world has been looked at."""
+def begin_collisions(collisions: Collisions, which: wp.array[wp.int32]) -> None:
+    """No world has been looked at; those that are wanted are to be."""
     w = wp.tid()
-    collisions.waiting[w] = 1
+    collisions.waiting[w] = which[w]
     collisions.colliding[w] = 0
     collisions.rounds[w] = 0
     collisions.spent[w] = 0

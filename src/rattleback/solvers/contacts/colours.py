@@ -4,7 +4,8 @@
         every patch without a colour bids for its bodies; the highest bid at both gets the colour; a few rounds of that
 
 Bids are scrambled numbers of the patches, so that a chain of neighbours does not wait for each other. Which patches get
-which colour depends on their numbers alone. What is left after the last colour is solved in order, on one thread. Few
+which colour depends on their numbers alone, which count the patches of their world, so that a world has the colours
+that it has alone. What is left after the last colour is solved in order, on one thread. Few
 bodies have so many patches that the usual colours do not do; colours that nobody needs are left out, a few at a time.
 
 Cost: O(patches) for each colour, side by side; as many colours as the busiest body has patches, and a few more.
@@ -42,6 +43,7 @@ class Colours:
     """The colours of patches."""
 
     colour: wp.int32 = field("1", "colour of a patch; -1 for none")
+    number: wp.int32 = field("1", "number of a patch in its world")
     order: wp.int32 = field("1", "the patches, colour by colour; those without come last")
     start: wp.int32 = field("1", "number of the patch a contact begins, once added up", axis="contacts_and_one")
     bid: wp.int32 = field("1", "highest bid for a body", axis="bodies")
@@ -61,8 +63,8 @@ def note_beginnings(contacts: Contacts, colours: Colours, stop: wp.array[wp.int3
 
 
 @kernel
-def lay_out(bodies: Bodies, contacts: Contacts, colours: Colours, graph: Graph, patches: Patches) -> None:
-    """The patches in the order of the contacts."""
+def lay_out(bodies: Bodies, contacts: Contacts, colours: Colours, graph: Graph, patches: Patches, worlds: int) -> None:
+    """The patches in the order of the contacts, world by world."""
     c = wp.tid()
     if c == 0:
         graph.total[0] = colours.start[colours.start.shape[0] - 1]
@@ -77,7 +79,10 @@ def lay_out(bodies: Bodies, contacts: Contacts, colours: Colours, graph: Graph, 
     patches.count[k] = count
     patches.body_a[k] = contacts.body_a[c]
     patches.body_b[k] = contacts.body_b[c]
-    patches.world[k] = bodies.world[contacts.body_a[c]]
+    w = bodies.world[contacts.body_a[c]]
+    each = (contacts.first.shape[0] - 1) // worlds
+    patches.world[k] = w
+    colours.number[k] = k - colours.start[contacts.first[w * each]]
     colours.colour[k] = WHITE
 
 
@@ -119,7 +124,7 @@ def bid(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colour
     a = patches.body_a[k]
     b = patches.body_b[k]
     if is_free(bodies, colours, a, colour) and is_free(bodies, colours, b, colour):
-        value = scrambled(k)
+        value = scrambled(colours.number[k])
         if bodies.inverse_mass[a] > real(0.0):
             wp.atomic_max(colours.bid, a, value)
         if bodies.inverse_mass[b] > real(0.0):
@@ -134,7 +139,7 @@ def award(bodies: Bodies, graph: Graph, patches: Patches, colours: Colours, colo
         return
     a = patches.body_a[k]
     b = patches.body_b[k]
-    value = scrambled(k)
+    value = scrambled(colours.number[k])
     wins_a = bodies.inverse_mass[a] == real(0.0) or colours.bid[a] == value
     wins_b = bodies.inverse_mass[b] == real(0.0) or colours.bid[b] == value
     if wins_a and wins_b and is_free(bodies, colours, a, colour) and is_free(bodies, colours, b, colour):
@@ -198,12 +203,20 @@ def sweep_colour(
 
 @kernel
 def push_colour(
-    bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, colour: int, threads: int
+    bodies: Bodies,
+    pressing: Pressing,
+    colours: Colours,
+    motion: Motion,
+    wanted: wp.array[wp.int32],
+    colour: int,
+    threads: int,
 ) -> None:
-    """Apply the impulses of the patches of a colour, side by side."""
+    """Apply the impulses of the patches of a colour in wanted worlds, side by side."""
     place = colours.first[colour] + wp.tid()
     while place < colours.first[colour + 1]:
-        push_patch(bodies, pressing, motion, colours.order[place])
+        k = colours.order[place]
+        if wanted[pressing.patches.world[k]] == 1:
+            push_patch(bodies, pressing, motion, k)
         place += threads
 
 
@@ -216,11 +229,14 @@ class Palette:
         pressing: The patches.
         graph: Their number.
         colours: Their colours.
+        worlds: Number of worlds.
     """
 
-    def __init__(self, program: Any, bodies: Bodies, pressing: Pressing, graph: Graph, colours: Colours) -> None:
+    def __init__(
+        self, program: Any, bodies: Bodies, pressing: Pressing, graph: Graph, colours: Colours, worlds: int
+    ) -> None:
         self.program, self.bodies, self.pressing, self.graph, self.colours = program, bodies, pressing, graph, colours
-        self.room = len(colours.colour)
+        self.room, self.worlds = len(colours.colour), worlds
         device = colours.colour.device
         self.more = [colours.more[step : step + 1] for step in range(len(colours.more))]
         self.beginnings, self.sizes = Sum(colours.start, self.room, device), Sum(colours.first, COLOURS + 1, device)
@@ -230,7 +246,7 @@ class Palette:
         launch, bodies, graph, colours = self.program.launch, self.bodies, self.graph, self.colours
         launch(note_beginnings, self.room, contacts, colours, stop)
         self.beginnings.record(self.program)
-        launch(lay_out, self.room, bodies, contacts, colours, graph, self.pressing.patches)
+        launch(lay_out, self.room, bodies, contacts, colours, graph, self.pressing.patches, self.worlds)
         launch(wipe, max(len(bodies.world), COLOURS + 2), colours)
         self._bid(range(USUAL))
         self._bid_for_more(0)
@@ -259,9 +275,9 @@ class Palette:
         """Record one sweep over busy worlds."""
         self._by_colour(sweep_colour, motion, rounds)
 
-    def push(self, motion: Motion) -> None:
-        """Record what applies the impulses all patches have."""
-        self._by_colour(push_colour, motion)
+    def push(self, motion: Motion, wanted: Any) -> None:
+        """Record what applies the impulses that the patches of wanted worlds have."""
+        self._by_colour(push_colour, motion, wanted)
 
     def _by_colour(self, kernel: Any, *rest: Any) -> None:
         """Record a kernel for every colour there is, and on one thread for the patches without."""

@@ -59,10 +59,11 @@ class Directions:
     part_d: real = field("1", "b", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
     keeps: wp.int32 = field("1", "1 where the step is tried, and then where it is kept", axis="worlds")
+    trying: wp.int32 = field("1", "1 where a step is looked for", axis="worlds")
     listed: wp.int32 = field("1", "patches that take part, in order")
     member: wp.int32 = field("1", "bodies that take part, in order", axis="bodies")
     counted: wp.int32 = field("1", "last list of patches that a body was on", axis="bodies")
-    begun: wp.int32 = field("1", "last sweep before the directions began", axis="flags")
+    begun: wp.int32 = field("1", "last sweep before the directions began", axis="worlds")
     lists: wp.int32 = field("1", "lists made so far", axis="flags")
     count: wp.int32 = field("1", "number of patches that take part", axis="flags")
     members: wp.int32 = field("1", "number of bodies that do", axis="flags")
@@ -78,38 +79,49 @@ class Sliding:
 
 @kernel
 def begin_directions(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions, begun: wp.array[wp.int32]
+    bodies: Bodies,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    directions: Directions,
+    begun: wp.array[wp.int32],
+    which: wp.array[wp.int32],
 ) -> None:
-    """No sweep has been done since the one given, on one thread."""
-    directions.begun[0] = begun[0]
+    """No sweep has been done in the worlds that are wanted since the one given, on one thread."""
+    for w in range(directions.begun.shape[0]):
+        if which[w] == 1:
+            directions.begun[w] = begun[0]
     for k in range(graph.total[0]):
         first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            directions.impulse[c] = pressing.points.impulse[c]
-            directions.along[c] = vec3()
+        if which[pressing.patches.world[k]] == 1:
+            for c in range(first, first + pressing.patches.count[k]):
+                directions.impulse[c] = pressing.points.impulse[c]
+                directions.along[c] = vec3()
     for i in range(bodies.world.shape[0]):
-        directions.velocity[i] = motion.velocity[i]
-        directions.angular_velocity[i] = motion.angular_velocity[i]
-        directions.moving[i] = vec3()
-        directions.turning[i] = vec3()
+        if which[bodies.world[i]] == 1:
+            directions.velocity[i] = motion.velocity[i]
+            directions.angular_velocity[i] = motion.angular_velocity[i]
+            directions.moving[i] = vec3()
+            directions.turning[i] = vec3()
 
 
 @wp.func
-def takes_part(pressing: Pressing, rounds: Rounds, directions: Directions, k: int) -> bool:
-    """Whether a patch of a busy world was swept since the directions began; others have no step of their own."""
+def takes_part(pressing: Pressing, directions: Directions, k: int) -> bool:
+    """Whether a patch of a world that tries was swept since the directions began; others have no step of their own."""
+    w = pressing.patches.world[k]
     seen = pressing.patches.swept[k]
-    swept = directions.begun[0] < 0 or (seen > directions.begun[0] and seen < SET_ASIDE)
-    return rounds.busy[pressing.patches.world[k]] == 1 and swept
+    swept = directions.begun[w] < 0 or (seen > directions.begun[w] and seen < SET_ASIDE)
+    return directions.trying[w] == 1 and swept
 
 
 @wp.func
-def list_parts(bodies: Bodies, graph: Graph, pressing: Pressing, rounds: Rounds, directions: Directions) -> None:
+def list_parts(bodies: Bodies, graph: Graph, pressing: Pressing, directions: Directions) -> None:
     """List the patches that take part, and the bodies that they or joints have pushed."""
     now = directions.lists[0] + 1
     directions.lists[0] = now
     count = int(0)
     for k in range(graph.total[0]):
-        if takes_part(pressing, rounds, directions, k):
+        if takes_part(pressing, directions, k):
             directions.listed[count] = k
             directions.counted[pressing.patches.body_a[k]] = now
             directions.counted[pressing.patches.body_b[k]] = now
@@ -117,7 +129,7 @@ def list_parts(bodies: Bodies, graph: Graph, pressing: Pressing, rounds: Rounds,
     directions.count[0] = count
     members = int(0)
     for i in range(bodies.world.shape[0]):
-        if directions.counted[i] == now or pressing.weights.pushed[i] > directions.begun[0]:
+        if directions.counted[i] == now or pressing.weights.pushed[i] > directions.begun[bodies.world[i]]:
             directions.member[members] = i
             members += 1
     directions.members[0] = members
@@ -209,13 +221,13 @@ def choose_parts(directions: Directions, w: int) -> None:
 
 
 @wp.func
-def find_parts(pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
+def find_parts(pressing: Pressing, motion: Motion, directions: Directions) -> None:
     """How far every world goes along both directions."""
     for w in range(directions.part_z.shape[0]):
         directions.free_z[w] = vec3()
         directions.free_d[w] = vec3()
         directions.all_z[w] = vec3()
-        directions.keeps[w] = rounds.busy[w]
+        directions.keeps[w] = directions.trying[w]
     for n in range(directions.count[0]):
         add_products(pressing, motion, directions, directions.listed[n])
     for w in range(directions.part_z.shape[0]):
@@ -234,12 +246,12 @@ def allowed(p: vec3, mu: real) -> vec3:
 
 
 @wp.func
-def try_bodies(bodies: Bodies, motion: Motion, rounds: Rounds, directions: Directions) -> None:
+def try_bodies(bodies: Bodies, motion: Motion, directions: Directions) -> None:
     """Velocities of the step, of worlds that try one; what the sweep left is put aside."""
     for n in range(directions.members[0]):
         i = directions.member[n]
         w = bodies.world[i]
-        if rounds.busy[w] == 1:
+        if directions.trying[w] == 1:
             directions.swept_velocity[i] = motion.velocity[i]
             directions.swept_spin[i] = motion.angular_velocity[i]
         if directions.keeps[w] == 1:
@@ -308,7 +320,7 @@ def settle(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, d
     for n in range(directions.members[0]):
         i = directions.member[n]
         w = bodies.world[i]
-        if rounds.busy[w] == 1:
+        if directions.trying[w] == 1:
             v = wp.where(directions.keeps[w] == 1, motion.velocity[i], directions.swept_velocity[i])
             directions.moving[i] = v - directions.velocity[i]
             directions.velocity[i] = v
@@ -322,13 +334,11 @@ def settle(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, d
 
 
 @wp.func
-def try_better(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
-) -> None:
-    """Try a better step than the last sweep of worlds that are still busy."""
-    list_parts(bodies, graph, pressing, rounds, directions)
-    find_parts(pressing, motion, rounds, directions)
-    try_bodies(bodies, motion, rounds, directions)
+def try_better(bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions) -> None:
+    """Try a better step than the last sweep of worlds that look for one."""
+    list_parts(bodies, graph, pressing, directions)
+    find_parts(pressing, motion, directions)
+    try_bodies(bodies, motion, directions)
     for n in range(directions.count[0]):
         try_patch(bodies, pressing, motion, directions, directions.listed[n])
 
@@ -351,5 +361,7 @@ def go_on(
     bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
     """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
-    try_better(bodies, graph, pressing, motion, rounds, directions)
+    for w in range(directions.trying.shape[0]):
+        directions.trying[w] = rounds.busy[w]
+    try_better(bodies, graph, pressing, motion, directions)
     keep_better(bodies, pressing, motion, rounds, directions)

@@ -6,13 +6,15 @@ separates and does not push, and grips, or slides at the limit of its friction.
 
 from typing import Any
 
+import numpy as np
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
-from rattleback.model.model import Bodies
+from rattleback.model.model import Bodies, Model
 from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.rounds import Rounds
 
@@ -115,3 +117,55 @@ def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple
     with program.when(errors.any_deeper):
         program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
     program.launch(account, worlds, contacts, errors, *ends, limits, stop)
+
+
+def summary(errors: ContactErrors, model: Model, limits: Any) -> dict[str, Any]:
+    """What the report says of the contacts: the worst errors, where, and why they are too large if they are.
+
+    Args:
+        errors: The worst since the call began.
+        model: Whose bodies and worlds are named.
+        limits: What contacts aim at.
+    """
+    found = arrays.read(errors)
+    worst = int(np.argmax(found["penetration"]))
+    said: dict[str, Any] = {
+        "penetration": float(found["penetration"].max()),
+        "normal_velocity_error": float(found["along"].max()),
+        "tangential_velocity_error": float(found["across"].max()),
+        "penetration_tolerance": float(limits.depth),
+        "contact_velocity_tolerance": float(limits.speed),
+        "contact_sweeps": int(found["sweeps"].max()),
+    }
+    if said["penetration"] > 0.0:
+        pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
+        said["worst_contact"] = tuple(name for name, _ in pair)
+    if found["failed"].any():
+        left = found["left"]
+        if said["penetration"] <= limits.depth and left.max() > limits.speed:
+            worst = int(np.argmax(left))
+        said["reason"] = _reason(said, f" of world {worst}" if model.batched else "", float(left.max()))
+    return said
+
+
+def _reason(said: dict[str, Any], where: str, left: float) -> str:
+    depth, limit = said["penetration_tolerance"], said["contact_velocity_tolerance"]
+    if said["penetration"] > depth:
+        a, b = said["worst_contact"]
+        return (
+            f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
+            f"penetration_tolerance of {depth:.3g} m; a shorter time_step or "
+            "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
+        )
+    if left > limit:
+        return (
+            f"Collisions{where} were ended with a velocity of {left:.3g} m/s still to be changed, above the "
+            f"contact_velocity_tolerance of {limit:.3g} m/s: they had taken all the sweeps that there "
+            "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
+        )
+    speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
+    return (
+        f"Contacts{where} were left with a velocity error of {speed:.3g} m/s after {said['contact_sweeps']} "
+        f"sweeps, above the contact_velocity_tolerance of {limit:.3g} m/s; more max_sweeps or a "
+        "shorter time_step help."
+    )

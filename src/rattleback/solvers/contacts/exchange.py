@@ -40,7 +40,7 @@ FREELY = wp.constant(2)
 def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.array[wp.int32]) -> None:
     """Joints have pushed a body that has some: its patches are not quiet."""
     i = held[wp.tid()]
-    if bodies.inverse_mass[i] > real(0.0):
+    if bodies.inverse_mass[i] > real(0.0) and rounds.busy[bodies.world[i]] == 1:
         pressing.weights.pushed[i] = rounds.turn[0]
 
 
@@ -55,10 +55,18 @@ def set_aside(graph: Graph, pressing: Pressing, rounds: Rounds, alone: wp.array[
 
 @kernel
 def try_step(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+    bodies: Bodies,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    rounds: Rounds,
+    directions: Directions,
+    changed: wp.array[wp.int32],
 ) -> None:
-    """Try a better step than the last sweeps of worlds that are still busy, on one thread."""
-    try_better(bodies, graph, pressing, motion, rounds, directions)
+    """Try a better step than the last sweeps of worlds that are still busy and the same problem, on one thread."""
+    for w in range(directions.trying.shape[0]):
+        directions.trying[w] = rounds.busy[w] * (1 - changed[w])
+    try_better(bodies, graph, pressing, motion, directions)
 
 
 @kernel
@@ -103,7 +111,8 @@ class Exchange:
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most, counts)
         if sweeper.shocks and most > 1:
-            program.launch(propagate, 1, sweeper.bodies, sweeper.pressing, sweeper.graph, motion, rounds, tolerance)
+            swept = (sweeper.bodies, sweeper.pressing, sweeper.graph, motion)
+            program.launch(propagate, 1, *swept, rounds, wanted, tolerance)
 
     def _sweep_once(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
         sweeper, rounds = self.sweeper, self.sweeper.rounds
@@ -113,41 +122,43 @@ class Exchange:
             room = len(sweeper.pressing.points.impulse)
             sweeper.program.share(set_aside, room, sweeper.graph, sweeper.pressing, rounds, self.alone)
 
-    def _answer(self, motion: Motion, counts: bool, final: bool = True) -> None:
+    def _answer(self, motion: Motion, counts: bool, tried: bool = False) -> None:
+        """The answer to a sweep, or to a step that is tried."""
         sweeper, rounds = self.sweeper, self.sweeper.rounds
+        which = sweeper.directions.trying if tried else rounds.busy
         if counts:
-            self.answer.give(motion, rounds.busy, may_let_go=final)
+            self.answer.give(motion, which, may_let_go=not tried)
         else:
-            self.answer.give_ways(motion, rounds.busy)
+            self.answer.give_ways(motion, which)
         held = self.answer.held
         sweeper.program.launch(note_answer, len(held), sweeper.bodies, sweeper.pressing, rounds, held)
 
     def _sweep_on(self, motion: Motion, tolerance: float, most: int, counts: bool) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
         sweeper, rounds, program = self.sweeper, self.sweeper.rounds, self.sweeper.program
-        self._begin_directions(motion)
+        self._begin_directions(motion, sweeper.everywhere)
         with program.loop(rounds.any_busy, may_stop=True):
             self._sweep_once(motion, tolerance, most, counts)
             program.launch(judge, sweeper.worlds, rounds, tolerance, most, 2)
             with program.when(rounds.any_busy):
                 sweeper.sweep_back(motion, tolerance, most)
                 self._answer(motion, counts)
-                with program.when(self.answer.steps.steady):
-                    self._go_on(motion, counts)
-                with program.when(self.answer.steps.changed):
-                    self._begin_directions(motion)
+                self._go_on(motion, counts)
+                with program.when(self.answer.steps.any_changed):
+                    self._begin_directions(motion, self.answer.steps.changed)
 
-    def _begin_directions(self, motion: Motion) -> None:
+    def _begin_directions(self, motion: Motion, which: Any) -> None:
         sweeper = self.sweeper
-        sweeper.program.launch(begin_directions, 1, *self.swept, motion, sweeper.directions, sweeper.rounds.turn)
-        self.answer.begin_steps()
+        begun = (sweeper.directions, sweeper.rounds.turn, which)
+        sweeper.program.launch(begin_directions, 1, *self.swept, motion, *begun)
+        self.answer.begin_steps(which)
 
     def _go_on(self, motion: Motion, counts: bool) -> None:
         """A step along conjugate directions, with the answer to what it had to take back."""
         sweeper, rounds, directions = self.sweeper, self.sweeper.rounds, self.sweeper.directions
         tried = (sweeper.pressing, motion, rounds, directions)
-        sweeper.program.launch(try_step, 1, sweeper.bodies, sweeper.graph, *tried)
+        sweeper.program.launch(try_step, 1, sweeper.bodies, sweeper.graph, *tried, self.answer.steps.changed)
         self.answer.try_step((directions.keeps, directions.part_z, directions.part_d))
-        self._answer(motion, counts, final=False)
+        self._answer(motion, counts, tried=True)
         sweeper.program.launch(settle_step, 1, sweeper.bodies, *tried)
-        self.answer.settle_step((rounds.busy, directions.keeps))
+        self.answer.settle_step((directions.trying, directions.keeps))

@@ -22,7 +22,6 @@ Reference: Bender, dissertation, §5.2 and §5.4.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import warp as wp
@@ -37,7 +36,7 @@ from rattleback.solvers.contacts.conjugate import begin_directions, go_on
 from rattleback.solvers.contacts.expansion import Works
 from rattleback.solvers.contacts.resting import begin_end
 from rattleback.solvers.contacts.rounds import begin_rounds, judge, next_sweep
-from rattleback.solvers.contacts.sweeper import FEW
+from rattleback.solvers.contacts.sweeper import FEW, Turn
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -98,18 +97,19 @@ class Impacts:
         """Let corrections of joints count from now on, those of the last sweep of every world."""
         self.answers = answers
 
-    def record(self, taken: Any, correct: Callable[[], None] | None) -> None:
+    def record(self, taken: Any, correct: Turn | None, which: Any) -> None:
         """Record what resolves the collisions of the state, and gives resting contacts their loads.
 
         Args:
             taken: Length of the step that was taken, for every world [s].
-            correct: Records what makes velocities fit the joints; None without joints.
+            correct: Records what makes velocities fit the joints, in the worlds that it is given; None without joints.
+            which: 1 for every world in which that is done.
         """
         bench, program = self.bench, self.bench.program
         courses = self._courses()
         bench.share_bodies(copy_velocities, bench.state.motion, self.unloaded)
-        self._load(taken)
-        self._begin(self._courses(before=True))
+        self._load(taken, which)
+        self._begin(self._courses(before=True), which)
         with program.when(self.collisions.any_colliding):
             bench.share_bodies(collision_round.take_loads_off, courses)
             self._go_on(courses, correct)
@@ -117,28 +117,24 @@ class Impacts:
                 given = (bench.model.bodies, self.ground, self.sweeper.graph, self.sweeper.pressing, courses)
                 program.launch(collision_round.put_loads_on, 1, *given, bench.state.clock, taken, self.collisions)
             else:
-                self._load(taken)
+                self._load(taken, which)
 
-    def record_unloaded(self, correct: Callable[[], None] | None) -> None:
-        """Record what resolves the collisions of a state that has its loads already, or none.
-
-        Args:
-            correct: Records what makes velocities fit the joints; None without joints.
-        """
+    def record_unloaded(self, correct: Turn | None, which: Any) -> None:
+        """Record what resolves the collisions of a state that has its loads already, or none; see ``record``."""
         courses = Courses()
         courses.now = courses.unloaded = courses.loaded = self.bench.state.motion
-        self._begin(courses)
+        self._begin(courses, which)
         with self.bench.program.when(self.collisions.any_colliding):
             if self.together:
                 self._for_patches(collision_round.empty, self.sweeper.graph, self.sweeper.pressing)
             self._go_on(courses, correct)
 
-    def _begin(self, courses: Courses) -> None:
-        """Look for collisions everywhere."""
-        self.bench.for_worlds(collisions.begin_collisions, self.collisions)
+    def _begin(self, courses: Courses, which: Any) -> None:
+        """Look for collisions everywhere in some worlds."""
+        self.bench.for_worlds(collisions.begin_collisions, self.collisions, which)
         self._find(courses, everywhere=True)
 
-    def _go_on(self, courses: Courses, correct: Callable[[], None] | None) -> None:
+    def _go_on(self, courses: Courses, correct: Turn | None) -> None:
         """Rounds of collisions, until there are none."""
         bench, found = self.bench, self.collisions
         with bench.program.loop(found.any_colliding):
@@ -155,13 +151,12 @@ class Impacts:
         courses.now, courses.loaded = (self.unloaded, motion) if before else (motion, self.loaded)
         return courses
 
-    def _load(self, taken: Any) -> None:
-        """Give all resting contacts their loads."""
-        sweeper, motion = self.sweeper, self.bench.state.motion
-        self._for_patches(
-            begin_end, self.ground, sweeper.graph, sweeper.pressing, motion, self.bench.state.clock, taken
-        )
-        sweeper.push(motion)
+    def _load(self, taken: Any, which: Any) -> None:
+        """Give all resting contacts of some worlds their loads."""
+        sweeper, motion, clock = self.sweeper, self.bench.state.motion, self.bench.state.clock
+        given = (self.ground, sweeper.graph, sweeper.pressing, motion, clock, taken, which)
+        self._for_patches(begin_end, *given)
+        sweeper.push(motion, which)
 
     def _find(self, courses: Courses, everywhere: bool) -> None:
         sweeper = self.sweeper
@@ -172,7 +167,7 @@ class Impacts:
         scope = int(collisions.EVERYWHERE if everywhere else collisions.NEARBY)
         self._for_patches(collisions.find_collisions, *given, int(collisions.TOGETHER) if self.together else scope)
 
-    def _resolve_round(self, correct: Callable[[], None] | None) -> None:
+    def _resolve_round(self, correct: Turn | None) -> None:
         """The collisions of a round."""
         program, found, motion = self.bench.program, self.collisions, self.bench.state.motion
         pressing, newton = self.sweeper.pressing, int(self.restitution == "newton")
@@ -196,7 +191,7 @@ class Impacts:
             program.launch(expansion.expand, 1, *parts)
             self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
 
-    def _slice(self, parts: tuple[Any, ...], correct: Callable[[], None] | None) -> None:
+    def _slice(self, parts: tuple[Any, ...], correct: Turn | None) -> None:
         """The impacts of a round, followed slice by slice."""
         bench, program, works, motion = self.bench, self.bench.program, self.works, self.bench.state.motion
         bodies, *rest = parts
@@ -210,7 +205,7 @@ class Impacts:
             bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
             bench.for_bodies(expansion.take_part, works, self.kept, motion)
 
-    def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Callable[[], None] | None) -> None:
+    def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Turn | None) -> None:
         """Sweeps with a kernel, each followed by a correction of the joints, until both are within tolerance."""
         program, sweeper, rounds = self.bench.program, self.sweeper, self.sweeper.rounds
         swept = (sweeper.bodies, sweeper.graph, sweeper.pressing, self.bench.state.motion)
@@ -220,14 +215,14 @@ class Impacts:
         program.launch(begin_rounds, sweeper.worlds, rounds, wanted, 0)
         if correct is not None:
             # Sweeps answer to what points push only where joints fit at their beginning.
-            correct()
+            correct(rounds.busy)
         if conjugate:
-            program.launch(begin_directions, 1, *swept, sweeper.directions, self.never)
+            program.launch(begin_directions, 1, *swept, sweeper.directions, self.never, sweeper.everywhere)
         with program.loop(rounds.any_busy):
             program.launch(next_sweep, sweeper.worlds, rounds)
             program.launch(kernel, 1, *given)
             if correct is not None:
-                correct()
+                correct(rounds.busy)
             ends = (self.ground.limits.speed, self.most_sweeps)
             program.launch(collision_round.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
             program.launch(judge, sweeper.worlds, rounds, *ends, 1)

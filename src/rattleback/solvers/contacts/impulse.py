@@ -17,21 +17,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, checks, glance
 from rattleback.core.sealed import sealed
-from rattleback.model.contact_memory import find_due, remember
+from rattleback.model.contact_memory import Due, MovedLoads, record_due, record_moved_loads, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
 from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL, Colours, Palette
-from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors
+from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors, summary
 from rattleback.solvers.contacts.contact_graph import LEVELS, SHELVES, Graph, find_levels, gather_patches, order_patches
 from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
@@ -40,7 +38,8 @@ from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, We
 from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing, Ways
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.standing import Ground
-from rattleback.solvers.contacts.sweeper import Sweeper
+from rattleback.solvers.contacts.sweeper import Sweeper, Turn
+from rattleback.solvers.contacts.ties import Ties, record_choice
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -141,9 +140,17 @@ class ContactImpulses:
         self._calm_sweeps()
         self.impacts = Impacts(method, bench, self.ground, self.sweeper)
         self.exchange: Exchange | None = None
-        self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
-        self.overlapping = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
-        self.any_overlapping, self.due = (wp.zeros(1, dtype=wp.int32, device=model.device) for _ in range(2))
+        self.moved = arrays.allocate(MovedLoads, counts, model.device)
+        self._part_worlds(counts)
+
+    def _part_worlds(self, counts: dict[str, int]) -> None:
+        """What is known of every world: how long its step was, and whether it overlaps, is due, tied or loose."""
+        device, worlds = self.bench.model.device, counts["worlds"]
+        self.taken = wp.zeros(worlds, dtype=wp.float64, device=device)
+        self.overlapping, self.any_overlapping = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
+        self.due: Any = arrays.allocate(Due, counts, device)
+        # Those of the worlds that are due, or overlap.
+        self.some: Any = arrays.allocate(Ties, counts, device)
 
     def _calm_sweeps(self) -> None:
         """On one thread sweeps create no energy, and go on where hardly anything moves."""
@@ -161,7 +168,7 @@ class ContactImpulses:
         counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
         counts["steps"] = (COLOURS - USUAL) // MORE
         colours = arrays.allocate(Colours, counts, device)
-        return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours)
+        return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours, bench.model.worlds)
 
     def meet(self, answer: JointAnswer) -> None:
         """Let joints answer to every sweep from now on."""
@@ -199,36 +206,55 @@ class ContactImpulses:
         if self.sweeper.easer is not None:
             self.sweeper.easer.ease_start(bench.start)
 
-    def record_positions(self, predict: Callable[[], None], hold: Callable[[], None] | None = None) -> None:
+    def record_positions(self, predict: Callable[[], None], hold: Turn | None = None) -> None:
         """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
 
         Args:
             predict: Records a prediction.
-            hold: Records what holds joints over the predicted step; None without joints.
+            hold: Records what holds joints over the predicted step, in worlds that it is given; None without joints.
         """
-        with self._where_apart(hold):
-            self._press(predict, self.sweeper.sweep, self.method.max_sweeps)
+        ties = self.footing.ties if hold is not None else None
+        self._where_loose(ties, partial(self._press, predict, self.sweeper.sweep, self.method.max_sweeps))
         if hold is not None:
-            with self.bench.program.when(self.footing.jointed):
-                press = partial(self._press, predict, self._sweep, self._turn)
-                self._exchange(press, hold)
+            press = partial(self._press, predict, self._sweep, self._turn)
+            self._where_tied(ties, lambda which: self._exchange((press, hold), which))
         self._end_start()
         self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
 
     def _end_start(self) -> None:
         """Record what follows when the impulses at the start are found."""
-        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock)
+        self._keep_loads(self.sweeper.everywhere)
 
-    def _where_apart(self, joints: Any) -> AbstractContextManager[None]:
-        """What is recorded inside is done where no joint holds anything that touches."""
-        return nullcontext() if joints is None else self.bench.program.when(self.footing.apart)
+    def _keep_loads(self, which: Any) -> None:
+        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock, which)
 
-    def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any = None) -> None:
+    def _split(self, which: Any) -> Ties | None:
+        """Record which of some worlds are tied and which loose; None where there are no joints."""
+        if self.exchange is None:
+            return None
+        record_choice(self.bench.program, self.footing.ties, which, self.some)
+        return self.some
+
+    def _where_loose(self, ties: Ties | None, record: Turn, which: Any = None) -> None:
+        """Record something for worlds in which no joint holds anything that touches; without joints, for ``which``."""
+        if ties is None:
+            record(self.sweeper.everywhere if which is None else which)
+            return
+        with self.bench.program.when(ties.any_loose):
+            record(ties.loose)
+
+    def _where_tied(self, ties: Ties | None, record: Turn) -> None:
+        """Record something for worlds in which a joint does."""
+        if ties is not None:
+            with self.bench.program.when(ties.any_tied):
+                record(ties.tied)
+
+    def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
         bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
-        self._for_patches(resting.begin_way, *given)
-        self.footing.stay(self.flights)
+        self._for_patches(resting.begin_way, *given, which)
+        self.footing.stay(self.flights, which)
         sweep(bench.start, self.limits.speed, most, which)
         predict()
 
@@ -238,9 +264,8 @@ class ContactImpulses:
         else:
             self.exchange.sweep(motion, tolerance, most, which, counts)
 
-    def _exchange(self, contacts: Callable[[Any], None], joints: Callable[[], None]) -> None:
-        most = -(-self.method.max_sweeps // self._turn)
-        self.sweeper.exchange(contacts, joints, self.limits.speed, most)
+    def _exchange(self, turns: tuple[Turn, Turn], which: Any) -> None:
+        self.sweeper.exchange(turns, self.limits.speed, -(-self.method.max_sweeps // self._turn), which)
 
     @property
     def _turn(self) -> int:
@@ -262,19 +287,22 @@ class ContactImpulses:
         bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
-            joints = None if self.exchange is None else self.exchange.answer
-            with self._where_apart(joints):
-                near = NEAR * self.limits.depth
-                most = PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
-                self.sweeper.sweep_marked(self.shift, near, most, self.overlapping)
-                bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
-            if joints is not None:
-                with program.when(self.footing.jointed):
-                    joints.begin_ways()
-                    near = JOINTED_NEAR * self.limits.depth
-                    self._sweep(self.shift, near, JOINTED_PROJECTIONS, self.overlapping, counts=False)
-                    bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
-                    joints.settle(bench.predicted, self.overlapping)
+            some = self._split(self.overlapping)
+            self._where_loose(some, self._move_loose, self.overlapping)
+            self._where_tied(some, self._move_tied)
+
+    def _move_loose(self, which: Any) -> None:
+        bench, most = self.bench, PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
+        self.sweeper.sweep_marked(self.shift, NEAR * self.limits.depth, most, which)
+        bench.share_bodies(projection.move_apart, self.shift, bench.predicted, which)
+
+    def _move_tied(self, which: Any) -> None:
+        if self.exchange is not None:
+            bench, answer = self.bench, self.exchange.answer
+            answer.begin_ways(which)
+            self._sweep(self.shift, JOINTED_NEAR * self.limits.depth, JOINTED_PROJECTIONS, which, counts=False)
+            bench.share_bodies(projection.move_apart, self.shift, bench.predicted, which)
+            answer.settle(bench.predicted, which)
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
@@ -282,30 +310,46 @@ class ContactImpulses:
         self.bench.share_bodies(resting.find_ways, self.flights, self.bench.state.clock)
         self._for_patches(resting.keep_forces, *given)
 
-    def record_velocities(self, correct: Callable[[], None] | None = None) -> None:
+    def record_velocities(self, correct: Turn | None = None) -> None:
         """Record what makes the velocities of the state fit the contacts found, and remember them.
 
         Args:
-            correct: Records what makes them fit the joints; None without joints.
+            correct: Records what makes them fit the joints, in the worlds that it is given; None without joints.
         """
-        bench, motion, memory = self.bench, self.bench.state.motion, self.ground.memory
-        bench.program.launch(find_due, 1, memory, bench.stop, self.due)
-        with bench.program.when(self.due):
-            self.impacts.record(self.taken, correct)
-            if self.sweeper.easer is not None:
-                self.sweeper.easer.ease_end(self.impacts.unloaded, motion)
-            self.footing.stop(motion)
-            with self._where_apart(correct):
-                self.sweeper.sweep(motion, self.limits.speed, self.method.max_sweeps)
-            if correct is not None:
-                with bench.program.when(self.footing.jointed):
-                    self._exchange(self._stop, correct)
+        bench, memory, due = self.bench, self.ground.memory, self.due
+        record_due(bench.program, memory, bench.stop, due)
+        with bench.program.when(due.any_due):
+            self._end(correct, self._split(due.which))
+            record_moved_loads(bench.program, (bench.model.bodies, self.contacts, memory, due), self.moved)
             rows = max(len(self.contacts.part), len(memory.first))
             bench.program.share(remember, rows, self.contacts, memory, bench.stop)
-            lengths = (bench.state.clock, self.taken)
-            kept = (self.ground, self.graph, self.pressing, self.rounds, *lengths, bench.stop)
-            self._for_patches(resting.keep_points, *kept)
-            bench.program.launch(resting.note_settled, 1, memory, bench.stop)
+            self._keep(self.some)
+            bench.for_worlds(resting.note_settled, memory, due.which)
+
+    def _end(self, correct: Turn | None, some: Ties | None) -> None:
+        """Record the collisions at the end of the step and the sweeps after them, in worlds that are due."""
+        which, motion = self.due.which, self.bench.state.motion
+        self._begin_end(correct, which)
+        sweep = partial(self.sweeper.sweep, motion, self.limits.speed, self.method.max_sweeps)
+        self._where_loose(some, sweep, which)
+        if correct is not None:
+            turns = (self._stop, correct)
+            self._where_tied(some, lambda tied: self._exchange(turns, tied))
+
+    def _begin_end(self, correct: Turn | None, which: Any) -> None:
+        motion = self.bench.state.motion
+        self.impacts.record(self.taken, correct, which)
+        if self.sweeper.easer is not None:
+            self.sweeper.easer.ease_end(self.impacts.unloaded, motion)
+        self.footing.stop(motion, which)
+
+    def _keep(self, some: Ties) -> None:
+        """Record what the points of worlds that are due remember."""
+        self._keep_points(self.due.which)
+
+    def _keep_points(self, which: Any) -> None:
+        lengths = (self.bench.state.clock, self.taken)
+        self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.rounds, *lengths, which)
 
     def _stop(self, which: Any) -> None:
         self._sweep(self.bench.state.motion, self.limits.speed, self._turn, which)
@@ -330,46 +374,7 @@ class ContactImpulses:
 
     def summary(self) -> dict[str, Any]:
         """What the report says of the contacts: the worst errors, where, and why they are too large if they are."""
-        found = arrays.read(self.errors)
-        worst, model = int(np.argmax(found["penetration"])), self.bench.model
-        said: dict[str, Any] = {
-            "penetration": float(found["penetration"].max()),
-            "normal_velocity_error": float(found["along"].max()),
-            "tangential_velocity_error": float(found["across"].max()),
-            "penetration_tolerance": float(self.limits.depth),
-            "contact_velocity_tolerance": float(self.limits.speed),
-            "contact_sweeps": int(found["sweeps"].max()),
-        }
-        if said["penetration"] > 0.0:
-            pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
-            said["worst_contact"] = tuple(name for name, _ in pair)
-        if found["failed"].any():
-            said["reason"] = self._reason(said, worst, found["left"])
-        return said
-
-    def _reason(self, said: dict[str, Any], world: int, left: np.ndarray) -> str:
-        if said["penetration"] <= self.limits.depth and left.max() > self.limits.speed:
-            world = int(np.argmax(left))
-        where = f" of world {world}" if self.bench.model.batched else ""
-        if said["penetration"] > self.limits.depth:
-            a, b = said["worst_contact"]
-            return (
-                f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
-                f"penetration_tolerance of {self.limits.depth:.3g} m; a shorter time_step or "
-                "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
-            )
-        if left.max() > self.limits.speed:
-            return (
-                f"Collisions{where} were ended with a velocity of {left.max():.3g} m/s still to be changed, above the "
-                f"contact_velocity_tolerance of {self.limits.speed:.3g} m/s: they had taken all the sweeps that there "
-                "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
-            )
-        speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
-        return (
-            f"Contacts{where} were left with a velocity error of {speed:.3g} m/s after {said['contact_sweeps']} "
-            f"sweeps, above the contact_velocity_tolerance of {self.limits.speed:.3g} m/s; more max_sweeps or a "
-            "shorter time_step help."
-        )
+        return summary(self.errors, self.bench.model, self.limits)
 
     def _for_patches(self, kernel: Any, *inputs: Any) -> None:
         self.bench.program.share(kernel, len(self.contacts.part), *inputs)

@@ -11,7 +11,10 @@ drives at a rate of its own.
     parent(i) = i for every body;  for every contact and joint of two bodies the smaller root is parent of the larger;
     parent(i) = parent(parent(i)) in ascending order, which leaves the first row of its island to every body
 
-Cost: O(contacts + joints) on one thread a world, once in ``EVERY`` steps and only where a body is ripe.
+Islands are looked for in steps after which contacts are found anew, once in about ``EVERY``: what falls asleep takes
+its contacts out of the list, and is no reason to find those of others sooner.
+
+Cost: O(contacts + joints) on one thread a world, then, and only where a body is ripe.
 
 Reference: Bender, dissertation, §7.2; Schmidl, Milenkovic (2004); Tarjan (1975), union–find.
 """
@@ -29,8 +32,8 @@ from rattleback.model.state import Clock, Loads, Motion
 # How long bodies must have been slow [s], and how slow beside √(g s).
 DELAY = 0.5
 PART = 0.01
-# Steps from one look for islands to the next.
-EVERY = wp.constant(wp.int64(8))
+# Steps from one look for islands to the next, at least.
+EVERY = 8
 RIPE = wp.constant(wp.float64(DELAY))
 ZERO = wp.constant(real(0.0))
 
@@ -77,8 +80,10 @@ def begin_watch(islands: Islands) -> None:
 
 
 @kernel
-def watch(bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real) -> None:
-    """Since when every body has been slow."""
+def watch(
+    bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real, every: int
+) -> None:
+    """Since when every body has been slow; contacts are found after so many steps."""
     i = wp.tid()
     if bodies.mass[i] == ZERO or sleep.asleep[i] != 0:
         return
@@ -89,7 +94,9 @@ def watch(bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: I
     # Zero stands for bodies nobody has looked at yet.
     if sleep.since[i] == wp.float64(0.0) or not (fastest <= slow_speed(size, gravity)):
         sleep.since[i] = now
-    if now - sleep.since[i] >= RIPE and clock.steps[w] % EVERY == wp.int64(0):
+    looks = (EVERY + every - 1) // every
+    turn = (clock.steps[w] + wp.int64(1 - every)) % wp.int64(every * looks)
+    if now - sleep.since[i] >= RIPE and turn == wp.int64(0):
         islands.ripe[0] = 1
 
 

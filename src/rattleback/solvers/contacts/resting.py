@@ -168,7 +168,7 @@ def end_patch(
 ) -> None:
     """The points of a patch push with half of their load over the step; after velocities were written, with nothing."""
     world = pressing.patches.world[k]
-    lasted = wp.where(ground.memory.pending[0] == ADVANCED, real(taken[world]), ZERO)
+    lasted = wp.where(ground.memory.pending[world] == ADVANCED, real(taken[world]), ZERO)
     slide = begin_patch(ground, pressing, motion, k, lasted)
     allow(ground, pressing, k, real(clock.time_step[world]))
     pressing.patches.drive[k] = slide
@@ -183,11 +183,13 @@ def begin_end(
     motion: Motion,
     clock: Clock,
     taken: wp.array[wp.float64],
+    which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """The step is taken: what the points push with at its end."""
+    """The step is taken: what the points push with at its end, in the worlds that are wanted."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        end_patch(ground, pressing, motion, clock, taken, k)
+        if which[pressing.patches.world[k]] == 1:
+            end_patch(ground, pressing, motion, clock, taken, k)
 
 
 @group(axis="bodies")
@@ -229,9 +231,19 @@ def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
 
 
 @kernel
-def begin_way(ground: Footing, graph: Graph, pressing: Pressing, flights: Flights, clock: Clock, lanes: int) -> None:
-    """What a patch wants at the start: that it is stopped, or separates, over the predicted step."""
+def begin_way(
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    flights: Flights,
+    clock: Clock,
+    which: wp.array[wp.int32],
+    lanes: int,
+) -> None:
+    """What a patch of a wanted world wants at the start: to be stopped, or to separate, over the predicted step."""
     for k in range(wp.tid(), graph.total[0], lanes):
+        if which[pressing.patches.world[k]] == 0:
+            continue
         u, w = between(pressing.patches, flights.ways.gain, flights.ways.spin, k)
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
@@ -255,9 +267,11 @@ def sticks(p: vec3, mu: real) -> bool:
 
 
 @kernel
-def end_start(graph: Graph, pressing: Pressing, clock: Clock, lanes: int) -> None:
-    """The impulses at the start are found: the load of every point, and whether it sticks."""
+def end_start(graph: Graph, pressing: Pressing, clock: Clock, which: wp.array[wp.int32], lanes: int) -> None:
+    """The impulses at the start are found: the load of every point of the wanted worlds, and whether it sticks."""
     for k in range(wp.tid(), graph.total[0], lanes):
+        if which[pressing.patches.world[k]] == 0:
+            continue
         h = real(clock.time_step[pressing.patches.world[k]])
         mu = pressing.patches.grip[k]
         first = pressing.patches.first[k]
@@ -274,8 +288,8 @@ def keep_forces(
     """The step is taken: what the points carry from now on, and how far those that stick have crept."""
     if stop[0] != 0:
         return
-    if wp.tid() == 0:
-        ground.memory.pending[0] = ADVANCED
+    for w in range(wp.tid(), ground.memory.pending.shape[0], lanes):
+        ground.memory.pending[w] = ADVANCED
     for k in range(wp.tid(), graph.total[0], lanes):
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
@@ -300,20 +314,20 @@ def keep_points(
     rounds: Rounds,
     clock: Clock,
     taken: wp.array[wp.float64],
-    stop: wp.array[wp.int32],
+    which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """What the points remember, by the rows of the contacts found last.
+    """What the points of the wanted worlds remember, by the rows of the contacts found last.
 
     A load that the end of the step did not need as its start did was a blow, and does not go on. Where sweeps have met
     the tolerance, what is off by a little is none: to take only what is less would lose some load in each step. Where
     they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
-        if stop[0] != 0:
-            continue
-        stepped = ground.memory.pending[0] == ADVANCED
         w = pressing.patches.world[k]
+        if which[w] == 0:
+            continue
+        stepped = ground.memory.pending[w] == ADVANCED
         half = HALF * real(taken[w])
         met = wp.max(rounds.along[w], rounds.across[w]) <= ground.limits.speed
         slight = wp.where(met, SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0], ZERO)
@@ -333,7 +347,8 @@ def keep_points(
 
 
 @kernel
-def note_settled(memory: ContactMemory, stop: wp.array[wp.int32]) -> None:
-    """The velocities of the state fit its contacts."""
-    if stop[0] == 0:
-        memory.pending[0] = SETTLED
+def note_settled(memory: ContactMemory, which: wp.array[wp.int32]) -> None:
+    """The velocities of the wanted worlds fit their contacts."""
+    w = wp.tid()
+    if which[w] == 1:
+        memory.pending[w] = SETTLED

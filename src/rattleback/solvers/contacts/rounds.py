@@ -64,16 +64,20 @@ class Rounds:
 
 @kernel
 def begin_rounds(rounds: Rounds, wanted: wp.array[wp.int32], marked: int) -> None:
-    """All worlds that want it are to be swept: all their patches at first, or those that are not marked as swept."""
+    """Worlds that want it are to be swept: all their patches at first, or those that are not marked as swept.
+
+    What is known of the last sweeps of other worlds stays.
+    """
     w = wp.tid()
     rounds.busy[w] = wanted[w]
-    rounds.sweeps[w] = 0
-    rounds.along[w] = real(0.0)
-    rounds.across[w] = real(0.0)
-    rounds.beginning[w] = real(0.0)
-    rounds.aim[w] = ANY
     rounds.any_busy[0] = 1
     rounds.turn[0] = marked
+    if wanted[w] == 1:
+        rounds.sweeps[w] = 0
+        rounds.along[w] = real(0.0)
+        rounds.across[w] = real(0.0)
+        rounds.beginning[w] = real(0.0)
+        rounds.aim[w] = ANY
 
 
 @kernel
@@ -165,18 +169,20 @@ def reopen(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real, most: in
 
 
 @kernel
-def note_rounds(rounds: Rounds, noted: Rounds) -> None:
-    """Note how the sweeps went, before others follow."""
+def note_rounds(rounds: Rounds, which: wp.array[wp.int32], noted: Rounds) -> None:
+    """Note how the sweeps of some worlds went, before others follow."""
     w = wp.tid()
-    noted.sweeps[w] = rounds.sweeps[w]
-    noted.along[w] = rounds.along[w]
-    noted.across[w] = rounds.across[w]
+    if which[w] == 1:
+        noted.sweeps[w] = rounds.sweeps[w]
+        noted.along[w] = rounds.along[w]
+        noted.across[w] = rounds.across[w]
 
 
 @kernel
-def begin_exchange(rounds: Rounds) -> None:
-    """All worlds are to exchange impulses with joints."""
-    rounds.exchanging[wp.tid()] = 1
+def begin_exchange(rounds: Rounds, which: wp.array[wp.int32]) -> None:
+    """Worlds that want it are to exchange impulses with joints."""
+    w = wp.tid()
+    rounds.exchanging[w] = which[w]
     rounds.exchanges[0] = 0
     rounds.any_exchanging[0] = 1
 
@@ -285,14 +291,14 @@ def sweep_back(
 
 
 @kernel
-def sweep_deep(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion) -> None:
-    """A few sweeps forth and back over the patches that overlap deep, on one thread."""
+def sweep_deep(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, wanted: wp.array[wp.int32]) -> None:
+    """A few sweeps forth and back over the patches of wanted worlds that overlap deep, on one thread."""
     patches = pressing.patches
     count = int(0)
     for k in range(graph.total[0]):
         # Written whether it is deep or not, which costs less than to foresee it.
         patches.listed[count] = k
-        count += patches.deep[k]
+        count += patches.deep[k] * wanted[patches.world[k]]
     for turn in range(DEEP_SWEEPS):
         for i in range(count):
             if turn % 2 == 0:
@@ -302,7 +308,8 @@ def sweep_deep(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion)
 
 
 @kernel
-def push_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion) -> None:
-    """Apply the impulses all patches have, on one thread."""
+def push_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, wanted: wp.array[wp.int32]) -> None:
+    """Apply the impulses that the patches of wanted worlds have, on one thread."""
     for k in range(graph.total[0]):
-        push_patch(bodies, pressing, motion, k)
+        if wanted[pressing.patches.world[k]] == 1:
+            push_patch(bodies, pressing, motion, k)

@@ -71,9 +71,15 @@ def is_next(bodies: Bodies, pressing: Pressing, graph: Graph, k: int, level: int
 
 @kernel
 def propagate(
-    bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, rounds: Rounds, tolerance: real
+    bodies: Bodies,
+    pressing: Pressing,
+    graph: Graph,
+    motion: Motion,
+    rounds: Rounds,
+    wanted: wp.array[wp.int32],
+    tolerance: real,
 ) -> None:
-    """Go through the levels of worlds that are outside their tolerance, on one thread."""
+    """Go through the levels of wanted worlds that are outside their tolerance, on one thread."""
     for level in range(graph.levels[0]):
         first = graph.place[SHELVES * level]
         end = graph.place[SHELVES * wp.min(level + 2, graph.levels[0])]
@@ -81,5 +87,5 @@ def propagate(
             for k in range(first, end):
                 w = pressing.patches.world[k]
                 off = wp.max(rounds.along[w], rounds.across[w]) > tolerance
-                if off and is_next(bodies, pressing, graph, k, level):
+                if off and wanted[w] == 1 and is_next(bodies, pressing, graph, k, level):
                     solve_above(bodies, pressing, graph, motion, k, level)

@@ -6,7 +6,8 @@ P, L momentum and angular momentum that a body has no use for when it stands, wi
 F_c what the points below it push with, r_c from its centre of mass, q their middle, weighted with F_c. The opposite of
 f_c goes to the bodies below. If every point then still pushes and grips, all of them stand still, which sweeps would
 find only in many rounds: it takes one for every floor until the ground has answered to the top. Bodies whose points
-would pull or slide, and all that stand on them, are left to the sweeps, as are those with joints.
+would pull or slide, and all that stand on them, are left to the sweeps, as are those with joints. Every world is asked
+for itself.
 
     twice a step: what every body is to lose; from the top down who hands down how much, until all who stand can stand;
     then their points push
@@ -46,6 +47,7 @@ from rattleback.solvers.contacts.support import (
     strike_off,
     weight,
 )
+from rattleback.solvers.contacts.ties import Ties, begin_ties, find_loose, find_tied
 
 # Times that those who cannot stand are taken out before nobody does.
 TRIES = wp.constant(8)
@@ -120,34 +122,42 @@ def hand_down(pressing: Pressing, standing: Standing, k: int, i: int) -> None:
 
 
 @wp.func
-def hand_all_down(pressing: Pressing, standing: Standing, listed: int) -> None:
-    """Hand everything down, from the top."""
+def hand_all_down(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int) -> None:
+    """Hand everything down, from the top, in worlds that are tried."""
     for n in range(standing.members[0]):
         i = standing.member[n]
-        standing.aimed[i] = 0
-        standing.momentum[i] = standing.velocity[i]
-        standing.spin[i] = standing.turning[i]
+        if standing.tries[bodies.world[i]] == 1:
+            standing.aimed[i] = 0
+            standing.momentum[i] = standing.velocity[i]
+            standing.spin[i] = standing.turning[i]
     for n in range(listed):
         k = standing.listed[n]
         i = pressing.patches.rider[k]
-        if standing.aimed[i] == 0:
-            aim(standing, i)
-        hand_down(pressing, standing, k, i)
+        if standing.tries[pressing.patches.world[k]] == 1:
+            if standing.aimed[i] == 0:
+                aim(standing, i)
+            hand_down(pressing, standing, k, i)
 
 
 @wp.func
 def try_standing(bodies: Bodies, pressing: Pressing, standing: Standing, listed: int, speed: real) -> bool:
-    """Hand everything down; those who cannot do not stand any more. Whether all could."""
-    hand_all_down(pressing, standing, listed)
+    """Hand everything down; those who cannot do not stand any more. Whether all of every world could."""
+    hand_all_down(bodies, pressing, standing, listed)
+    for w in range(standing.tries.shape[0]):
+        standing.holds[w] = 1
     all_hold = bool(True)
     for n in range(standing.members[0]):
         i = standing.member[n]
-        if standing.aimed[i] == 1:
+        w = bodies.world[i]
+        if standing.aimed[i] == 1 and standing.tries[w] == 1:
             left = bodies.inverse_mass[i] * wp.length(standing.momentum[i])
             left += wp.length(pressing.weights.inverse_inertia[i] * standing.spin[i]) * wp.length(standing.middle[i])
             if left > LEFT * speed:
                 standing.stands[i] = 0
+                standing.holds[w] = 0
                 all_hold = False
+    for w in range(standing.tries.shape[0]):
+        standing.tries[w] = 1 - standing.holds[w]
     return all_hold
 
 
@@ -164,15 +174,16 @@ def push_point(points: PatchPoints, standing: Standing, c: int) -> None:
 
 @wp.func
 def push_all(bodies: Bodies, pressing: Pressing, standing: Standing, motion: Motion, listed: int) -> None:
-    """All points of those who stand push with what is handed down over them."""
+    """All points of those who stand push with what is handed down over them, in worlds where all of them can."""
     for n in range(listed):
         k = standing.listed[n]
         first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            push_point(pressing.points, standing, c)
+        if standing.holds[pressing.patches.world[k]] == 1:
+            for c in range(first, first + pressing.patches.count[k]):
+                push_point(pressing.points, standing, c)
     for n in range(standing.members[0]):
         i = standing.member[n]
-        if standing.aimed[i] == 1:
+        if standing.aimed[i] == 1 and standing.holds[bodies.world[i]] == 1:
             turned = pressing.weights.inverse_inertia[i] * (standing.spin[i] - standing.turning[i])
             gained = bodies.inverse_mass[i] * (standing.momentum[i] - standing.velocity[i])
             motion.velocity[i] = motion.velocity[i] + gained
@@ -187,6 +198,8 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
         return
     find_footing(bodies, pressing, standing, motion, listed)
     listed = strike_off(pressing, standing, listed)
+    for w in range(standing.tries.shape[0]):
+        standing.tries[w] = 1
     tries = int(0)
     done = bool(False)
     while tries < TRIES and not done:
@@ -195,33 +208,7 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
             settle_who(pressing, standing, listed)
             listed = strike_off(pressing, standing, listed)
         tries += 1
-    if done:
-        push_all(bodies, pressing, standing, motion, listed)
-
-
-@kernel
-def begin_look(jointed: wp.array[wp.int32], apart: wp.array[wp.int32]) -> None:
-    """Nothing that touches has been found to have joints."""
-    jointed[0] = 0
-    apart[0] = 1
-
-
-@kernel
-def look_for_joints(
-    pressing: Pressing,
-    graph: Graph,
-    standing: Standing,
-    jointed: wp.array[wp.int32],
-    apart: wp.array[wp.int32],
-    lanes: int,
-) -> None:
-    """Whether a joint holds anything that touches."""
-    for k in range(wp.tid(), graph.total[0], lanes):
-        alone = standing.alone[pressing.patches.body_a[k]] + standing.alone[pressing.patches.body_b[k]]
-        pressing.patches.jointed[k] = wp.where(alone < 2, 1, 0)
-        if alone < 2:
-            jointed[0] = 1
-            apart[0] = 0
+    push_all(bodies, pressing, standing, motion, listed)
 
 
 class Ground:
@@ -229,8 +216,7 @@ class Ground:
 
     Attributes:
         standing: What bodies stand on.
-        jointed: 1 where a joint holds anything that touches.
-        apart: 1 where none does.
+        ties: In which worlds joints hold anything that touches.
 
     Args:
         bench: What the step works on.
@@ -243,32 +229,33 @@ class Ground:
         self.bench, self.pressing, self.graph, self.pace = bench, pressing, graph, Pace()
         self.pace.speed, self.pace.rebound = limits.speed, limits.rebound
         self.pace.gravity, self.pace.clock = math.hypot(*bench.model.scene.gravity), bench.state.clock
-        counts = {"bodies": bench.model.count, "contacts": len(pressing.points.impulse), "flags": 1}
-        self.standing = arrays.allocate(Standing, counts, bench.model.device)
-        self.jointed, self.apart = (wp.zeros(1, dtype=wp.int32, device=bench.model.device) for _ in range(2))
         model = bench.model
+        counts = {"bodies": model.count, "contacts": len(pressing.points.impulse), "worlds": model.worlds, "flags": 1}
+        self.standing = arrays.allocate(Standing, counts, model.device)
+        self.ties = arrays.allocate(Ties, counts, model.device)
         held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
         alone = np.array([name not in held for name in model.names], dtype=np.int32)
         self.standing.alone.assign(np.tile(alone, model.worlds))
 
     def record_look(self) -> None:
-        """Record the look whether a joint holds anything that touches."""
-        program, flags = self.bench.program, (self.jointed, self.apart)
-        given = (self.pressing, self.graph, self.standing, *flags)
-        program.launch(begin_look, 1, *flags)
-        program.share(look_for_joints, len(self.pressing.patches.first), *given)
+        """Record the look in which worlds a joint holds anything that touches."""
+        bench, ties = self.bench, self.ties
+        bench.for_worlds(begin_ties, ties)
+        given = (self.pressing, self.graph, self.standing.alone, ties)
+        bench.program.share(find_tied, len(self.pressing.patches.first), *given)
+        bench.for_worlds(find_loose, ties)
 
-    def stop(self, motion: Motion) -> None:
-        """Record that bodies that stand lose their velocities."""
+    def stop(self, motion: Motion, which: Any) -> None:
+        """Record that bodies that stand lose their velocities, in the worlds where ``which`` is 1."""
         if self.bench.model.device.is_cpu:
-            self._stand(lose_velocity, motion, motion)
+            self._stand(lose_velocity, motion, motion, which)
 
-    def stay(self, flights: Flights) -> None:
-        """Record that bodies that stand do not move over the predicted step."""
+    def stay(self, flights: Flights, which: Any) -> None:
+        """Record that bodies that stand do not move over the predicted step, in the worlds where ``which`` is 1."""
         if self.bench.model.device.is_cpu:
-            self._stand(lose_way, flights.start, flights.ways)
+            self._stand(lose_way, flights.start, flights.ways, which)
 
-    def _stand(self, lose: Any, motion: Motion, what: Any) -> None:
+    def _stand(self, lose: Any, motion: Motion, what: Any, which: Any) -> None:
         program, bodies = self.bench.program, self.bench.model.bodies
-        program.share(lose, self.bench.model.count, bodies, what, self.standing, self.pace)
+        program.share(lose, self.bench.model.count, bodies, what, self.standing, self.pace, which)
         program.launch(stand, 1, bodies, self.pressing, self.graph, self.standing, motion, self.pace.speed)

@@ -68,6 +68,8 @@ class Standing:
     listed: wp.int32 = field("1", "patches over which somebody hands down, from the top down", axis="contacts")
     member: wp.int32 = field("1", "bodies that stand on such patches")
     members: wp.int32 = field("1", "their number", axis="flags")
+    tries: wp.int32 = field("1", "1 while those who stand in a world are being found", axis="worlds")
+    holds: wp.int32 = field("1", "1 where all who stand in a world can", axis="worlds")
 
 
 @wp.struct
@@ -84,8 +86,8 @@ class Pace:
 
 
 @wp.func
-def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pace) -> None:
-    """Note what a body is to lose, and whether that is more than rounding and not too much."""
+def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pace, which: wp.array[wp.int32]) -> None:
+    """Note what a body is to lose, and whether that is more than rounding and not too much, in wanted worlds."""
     standing.velocity[i] = v
     standing.turning[i] = w
     mass = bodies.mass[i]
@@ -97,23 +99,26 @@ def lose(bodies: Bodies, standing: Standing, i: int, v: vec3, w: vec3, pace: Pac
     energy = mass * wp.dot(v, v) + wide * wp.dot(w, w)
     moves = energy > mass * still * still
     static = bodies.inverse_mass[i] == real(0.0)
+    moves = moves and which[bodies.world[i]] == 1
     standing.asked[i] = wp.where(moves and energy < mass * fast * fast and not static, 1, 0)
     standing.stands[i] = wp.where(static or (standing.alone[i] == 1 and not moves), 1, 0)
 
 
 @kernel
-def lose_velocity(bodies: Bodies, motion: Motion, standing: Standing, pace: Pace, lanes: int) -> None:
+def lose_velocity(
+    bodies: Bodies, motion: Motion, standing: Standing, pace: Pace, which: wp.array[wp.int32], lanes: int
+) -> None:
     """At the end of a step bodies that stand lose their velocities."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        lose(bodies, standing, i, motion.velocity[i], motion.angular_velocity[i], pace)
+        lose(bodies, standing, i, motion.velocity[i], motion.angular_velocity[i], pace, which)
 
 
 @kernel
-def lose_way(bodies: Bodies, ways: Ways, standing: Standing, pace: Pace, lanes: int) -> None:
+def lose_way(bodies: Bodies, ways: Ways, standing: Standing, pace: Pace, which: wp.array[wp.int32], lanes: int) -> None:
     """At its start they lose what makes them move over it."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         rate = real(1.0) / real(pace.clock.time_step[bodies.world[i]])
-        lose(bodies, standing, i, rate * ways.way[i], rate * ways.turn[i], pace)
+        lose(bodies, standing, i, rate * ways.way[i], rate * ways.turn[i], pace, which)
 
 
 @wp.func

@@ -32,6 +32,8 @@ from rattleback.solvers.contacts.rounds import (
 from rattleback.solvers.contacts.shock import propagate
 from rattleback.solvers.contacts.twist import BACK, FORTH, THERE_AND_BACK
 
+# Records something for the worlds where an array is 1.
+Turn = Callable[[Any], None]
 # Up to so many sweeps the points of a patch are solved once in each, what overlaps deep is swept on, and rounds of
 # collisions have no more.
 FEW = 10
@@ -78,30 +80,34 @@ class Sweeper:
         self.easer: Easer | None = None
         self.state: Motion | None = None
 
-    def push(self, motion: Motion) -> None:
-        """Record what applies the impulses all points have to the velocities of a motion."""
-        if self.palette is None:
-            self.program.launch(push_in_order, 1, self.bodies, self.pressing, self.graph, motion)
-        else:
-            self.palette.push(motion)
+    def push(self, motion: Motion, wanted: Any = None) -> None:
+        """Record what applies the impulses that all points have to the velocities of a motion.
 
-    def exchange(
-        self, contacts: Callable[[Any], None], joints: Callable[[], None], tolerance: float, most: int
-    ) -> None:
+        Args:
+            motion: Whose velocities.
+            wanted: 1 for every world in which that is done; None for all.
+        """
+        wanted = self.everywhere if wanted is None else wanted
+        if self.palette is None:
+            self.program.launch(push_in_order, 1, self.bodies, self.pressing, self.graph, motion, wanted)
+        else:
+            self.palette.push(motion, wanted)
+
+    def exchange(self, turns: tuple[Turn, Turn], tolerance: float, most: int, wanted: Any) -> None:
         """Record contacts and joints in turn, until neither puts the other off.
 
         Args:
-            contacts: Records sweeps of the contacts in the worlds that it is given.
-            joints: Records what corrects the joints.
+            turns: Records sweeps of the contacts, and what corrects the joints, in the worlds that it is given.
             tolerance: Largest residual the joints may leave at the contacts [m/s].
             most: Most exchanges.
+            wanted: 1 for every world in which that is done.
         """
         program, rounds = self.program, self.rounds
-        program.launch(begin_exchange, self.worlds, rounds)
+        program.launch(begin_exchange, self.worlds, rounds, wanted)
         with program.loop(rounds.any_exchanging, may_stop=True):
             program.launch(next_exchange, 1, rounds)
-            contacts(rounds.exchanging)
-            joints()
+            for turn in turns:
+                turn(rounds.exchanging)
             program.launch(judge_exchange, self.worlds, rounds, tolerance, most)
 
     def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any = None) -> None:
@@ -121,12 +127,13 @@ class Sweeper:
             program.launch(reopen, self.worlds, rounds, wanted, tolerance, most)
             with program.when(rounds.any_busy):
                 self._sweep_on(motion, tolerance, most)
+        swept = (self.bodies, self.pressing, self.graph, motion)
         if self.palette is None and 1 < most <= FEW:
-            program.launch(sweep_deep, 1, self.bodies, self.pressing, self.graph, motion)
+            program.launch(sweep_deep, 1, *swept, wanted)
         if self.easer is not None:
             self.easer.ease_left(motion, wanted, tolerance)
         if self.shocks and most > 1:
-            program.launch(propagate, 1, self.bodies, self.pressing, self.graph, motion, rounds, tolerance)
+            program.launch(propagate, 1, *swept, rounds, wanted, tolerance)
 
     def sweep_marked(self, motion: Motion, tolerance: float, most: int, wanted: Any) -> None:
         """Record a few plain sweeps over the patches that are not marked as swept, and over those next to them.
@@ -180,7 +187,7 @@ class Sweeper:
     def _sweep_on(self, motion: Motion, tolerance: float, most: int) -> None:
         """Sweeps back and forth along conjugate directions; going on takes one each way."""
         program, rounds, swept = self.program, self.rounds, (self.bodies, self.graph, self.pressing, motion)
-        program.launch(begin_directions, 1, *swept, self.directions, rounds.turn)
+        program.launch(begin_directions, 1, *swept, self.directions, rounds.turn, self.everywhere)
         with program.loop(rounds.any_busy, may_stop=True):
             self.sweep_once(motion, tolerance, most)
             program.launch(judge, self.worlds, rounds, tolerance, most, 2)

@@ -27,9 +27,9 @@ implicit time-stepping scheme; the halves are derived here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
@@ -37,13 +37,14 @@ from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
-from rattleback.model.contact_memory import SETTLED, find_due, remember
 from rattleback.model.state import Clock
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
 from rattleback.solvers.contacts.patch import Pressing, world
 from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, sticks
 from rattleback.solvers.contacts.rounds import Rounds, note_rounds
+from rattleback.solvers.contacts.sweeper import Turn
+from rattleback.solvers.contacts.ties import Ties
 from rattleback.solvers.contacts.twist import TINY
 
 if TYPE_CHECKING:
@@ -58,9 +59,13 @@ def part(some: real, whole: real) -> real:
 
 
 @kernel
-def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Clock, lanes: int) -> None:
-    """The impulses at the start are found: the load of every point from now on, and what it pushes with at the end."""
+def end_start(
+    graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Clock, which: wp.array[wp.int32], lanes: int
+) -> None:
+    """The impulses at the start are found: the loads of wanted worlds from now on, and what their points end with."""
     for k in range(wp.tid(), graph.total[0], lanes):
+        if which[pressing.patches.world[k]] == 0:
+            continue
         h = real(clock.time_step[pressing.patches.world[k]])
         more = limits.rebound / pressing.patches.rise[k][0, 0]
         all_pushed = ZERO
@@ -84,18 +89,16 @@ def end_start(graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Cl
 
 
 @kernel
-def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, stop: wp.array[wp.int32], lanes: int) -> None:
-    """What the points remember, by the rows of the contacts found last; the velocities are as they are to be.
+def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.array[wp.int32], lanes: int) -> None:
+    """What the points of the worlds that are wanted remember, by the rows of the contacts found last.
 
     Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
     """
-    if stop[0] != 0:
-        return
-    if wp.tid() == 0:
-        ground.memory.pending[0] = SETTLED
     if ground.contacts.carried[0] == 1:
         return
     for k in range(wp.tid(), graph.total[0], lanes):
+        if which[pressing.patches.world[k]] == 0:
+            continue
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
@@ -135,36 +138,34 @@ class SteppedContacts(ContactImpulses):
         return bool(self.bench.model.scene.joints)
 
     def _end_start(self) -> None:
-        with self._where_apart(self.exchange):
-            self._for_patches(end_start, self.graph, self.pressing, self.limits, self.bench.state.clock)
-            self.sweeper.push(self.bench.predicted)
-            self.footing.stop(self.bench.predicted)
-            self._note_solved()
-        if self.exchange is not None:
-            with self.bench.program.when(self.footing.jointed):
-                super()._end_start()
+        ties = self.footing.ties if self.exchange is not None else None
+        self._where_loose(ties, self._end_loose_start)
+        self._where_tied(ties, self._keep_loads)
 
-    def _note_solved(self) -> None:
-        self.bench.for_worlds(note_rounds, self.rounds, self.solved)
+    def _end_loose_start(self, which: Any) -> None:
+        self._for_patches(end_start, self.graph, self.pressing, self.limits, self.bench.state.clock, which)
+        self.sweeper.push(self.bench.predicted, which)
+        self.footing.stop(self.bench.predicted, which)
+        self._note_solved(which)
 
-    def record_velocities(self, correct: Callable[[], None] | None = None) -> None:
-        """Record collisions at the velocities of the state, and what is remembered of the contacts found.
+    def _note_solved(self, which: Any) -> None:
+        self.bench.for_worlds(note_rounds, self.rounds, which, self.solved)
 
-        Args:
-            correct: Records what makes velocities fit the joints; None without joints.
-        """
-        with self._where_apart(correct):
-            self._collide(correct)
+    def _end(self, correct: Turn | None, some: Ties | None) -> None:
+        """Record collisions at the velocities of the state; where joints hold what touches, all that impulses do."""
+        which = self.due.which
+        self._where_loose(some, partial(self.impacts.record_unloaded, correct), which)
         if correct is not None:
-            with self.bench.program.when(self.footing.jointed):
-                super().record_velocities(correct)
-                self._note_solved()
+            self._where_tied(some, partial(self._end_tied, correct))
 
-    def _collide(self, correct: Callable[[], None] | None) -> None:
-        bench, memory = self.bench, self.ground.memory
-        bench.program.launch(find_due, 1, memory, bench.stop, self.due)
-        with bench.program.when(self.due):
-            self.impacts.record_unloaded(correct)
-            rows = max(len(self.contacts.part), len(memory.first))
-            bench.program.share(remember, rows, self.contacts, memory, bench.stop)
-            self._for_patches(keep_loads, self.ground, self.graph, self.pressing, bench.stop)
+    def _end_tied(self, correct: Turn, which: Any) -> None:
+        self._begin_end(correct, which)
+        self._exchange((self._stop, correct), which)
+        self._note_solved(which)
+
+    def _keep(self, some: Ties) -> None:
+        """Record what the points remember."""
+        kept = (self.ground, self.graph, self.pressing)
+        ties = None if self.exchange is None else some
+        self._where_loose(ties, lambda which: self._for_patches(keep_loads, *kept, which), self.due.which)
+        self._where_tied(ties, self._keep_points)

@@ -316,7 +316,7 @@ class PreparedDirect:
             return
         self.threes.record_preparation(program, which)
         with program.when(self.threes.data.any_trouble):
-            self._factor(program, self.threes.data.trouble)
+            self._factor(program, self.threes.data.fresh)
 
     def record_solution(self, program: Program) -> None:
         """Impulses for the wanted changes."""

@@ -31,13 +31,15 @@ class Threes:
     wanted: wp.array[vec3]
     impulse: wp.array[vec3]
     trouble: wp.array[wp.int32]
+    fresh: wp.array[wp.int32]
     any_trouble: wp.array[wp.int32]
 
 
 @kernel
 def begin(threes: Threes, share: wp.array[real], which: wp.array[wp.int32]) -> None:
-    """No wanted world is known to be in trouble, nor to have redundant rows."""
+    """No wanted world is known to be in trouble, nor to have redundant rows; of no other is that asked anew."""
     w = wp.tid()
+    threes.fresh[w] = 0
     if which[w] == 1:
         threes.trouble[w] = 0
         share[w] = real(1.0)
@@ -84,6 +86,7 @@ def eliminate(threes: Threes, elimination: Elimination, sizes: Sizes, world: int
     inverse, sound = inverse33(reduced(threes, elimination, base, d), threes.least[j])
     if not sound:
         threes.trouble[world] = 1
+        threes.fresh[world] = 1
         threes.any_trouble[0] = 1
     threes.value[base + d] = inverse
     elimination.inverted[j] = 1
@@ -231,6 +234,6 @@ def see_in_threes(problem: JointRows, delassus: Delassus) -> Any:
     data.value, data.scaled = seen(entries.value, mat33, 9), seen(entries.scaled, mat33, 9)
     data.least = seen(entries.least, vec3, 3)
     data.wanted, data.impulse = seen(rows.wanted, vec3, 3), seen(rows.impulse, vec3, 3)
-    data.trouble = wp.zeros(problem.model.worlds, dtype=wp.int32, device=device)
+    data.trouble, data.fresh = (wp.zeros(problem.model.worlds, dtype=wp.int32, device=device) for _ in range(2))
     data.any_trouble = wp.zeros(1, dtype=wp.int32, device=device)
     return data
