@@ -258,6 +258,8 @@ class Preview:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
         bench, problem, motion = self.bench, self.problem, self.bench.state.motion
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.effort)
+        loads = (self.reactions, bench.state.joints, bench.stop)
+        self._for_joints(stiffness.note_loads, problem.joints, *loads)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
         self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
@@ -312,7 +314,9 @@ class Preview:
         """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
         bench, joints, effort = self.bench, self.problem.joints, self.effort
         loaded = (self.reactions, self.inertias, effort)
-        bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
+        bench.for_bodies(
+            stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits, bench.state.joints
+        )
         with bench.program.when(effort.any_fresh):
             bench.for_bodies(stiffness.start_anew, self.flight, effort)
             predict()
