@@ -189,13 +189,16 @@ class ContactImpulses:
             self.footing.record_look()
 
     def record_start(self) -> None:
-        """Record the half of the loads that acts at the start of the step, whose motion is there."""
+        """Record the half of the loads that acts at the start of the step, whose motion is there.
+
+        Where joints hold what touches, loads wait until the joints can answer to them: on a foot alone, what a man's
+        weight or a blow on a stop has left is far too much.
+        """
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
-        self.sweeper.push(bench.start)
-        if self.sweeper.easer is not None:
-            self.sweeper.easer.ease_start(bench.start)
+        with self._where_apart(self.exchange):
+            self.sweeper.push_loads(bench.start)
 
     def record_positions(self, predict: Callable[[], None], hold: Callable[[], None] | None = None) -> None:
         """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
@@ -208,6 +211,8 @@ class ContactImpulses:
             self._press(predict, self.sweeper.sweep, self.method.max_sweeps)
         if hold is not None:
             with self.bench.program.when(self.footing.jointed):
+                self.exchange.push_loads(self.bench.start)
+                predict()
                 press = partial(self._press, predict, self._sweep, self._turn)
                 self._exchange(press, hold)
         self._end_start()

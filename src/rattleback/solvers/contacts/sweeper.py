@@ -85,6 +85,12 @@ class Sweeper:
         else:
             self.palette.push(motion)
 
+    def push_loads(self, motion: Motion) -> None:
+        """Record the same for loads of the last step at the start of the next, eased where they may be blows."""
+        self.push(motion)
+        if self.easer is not None:
+            self.easer.ease_start(motion)
+
     def exchange(
         self, contacts: Callable[[Any], None], joints: Callable[[], None], tolerance: float, most: int
     ) -> None:
