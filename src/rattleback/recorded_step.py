@@ -17,6 +17,7 @@ from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.preview import Preview, make_preview
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.steps import ImpulseStep
+from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -56,13 +57,14 @@ class RecordedStep:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
+        self.energy = self._make_energy_limit()
         self._version, self._memory = 0, state.contacts
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
             self.contacts.stale.fill_(1)
         with forces.around_step(self.program, self.bench.stop):
-            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep)
+            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep, self.energy)
             step.record(self.bench)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
@@ -90,6 +92,8 @@ class RecordedStep:
             flags.append(self.preview.effort.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
+        if self.energy is not None:
+            flags.append(self.energy.fell_short)
         return any(glance.any_set(flag) for flag in flags)
 
     def grown(self) -> RecordedStep:
@@ -101,7 +105,8 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
         arrays.copy_into(new.bench.start, self.bench.start)
-        for before, after in ((self.preview, new.preview), (self.impulses, new.impulses)):
+        parts = ((self.preview, new.preview), (self.impulses, new.impulses), (self.energy, new.energy))
+        for before, after in parts:
             if before is not None and after is not None:
                 after.take_over(before)
         return new
@@ -116,7 +121,7 @@ class RecordedStep:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for part in (self.preview, self.impulses):
+        for part in (self.preview, self.impulses, self.energy):
             if part is not None:
                 part.forget()
         self._clear_worst()
@@ -168,6 +173,17 @@ class RecordedStep:
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
         return Sleeping(self.bench, self.forces, self.contacts, self.preview, taken)
+
+    def _make_energy_limit(self) -> EnergyLimit | None:
+        """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
+        if self.preview is None:
+            return None
+        length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
+        if self.impulses is None or self.contacts is None:
+            return make_energy_limit(self.bench, self.preview, None, (length, speed))
+        finder, limits = self.contacts.finder, self.impulses.limits
+        sizes = (max(length, limits.depth), max(speed, limits.speed))
+        return make_energy_limit(self.bench, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

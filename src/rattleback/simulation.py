@@ -279,6 +279,7 @@ class Simulation:
         errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._step.bench.worst))
         held = {} if self._step.preview is None else self._step.preview.summary(self.methods.tolerances)
         pressed = {} if self._step.impulses is None else self._step.impulses.summary()
+        limited = {} if self._step.energy is None else self._step.energy.summary()
         worst = int(np.argmax(errors))
         name, world = self.model.locate(worst)
         reason = ""
@@ -297,7 +298,7 @@ class Simulation:
             "worst_body": name if errors[worst] > 0.0 else "",
             "reason": reason,
         }
-        report = Report(**{**said, **self.methods.tolerances, **pressed, **held})
+        report = Report(**{**said, **self.methods.tolerances, **limited, **pressed, **held})
         return replace(report, converged=not report.reason)
 
     def profile(self, steps: int = 100) -> Profile:

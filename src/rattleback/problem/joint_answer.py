@@ -61,6 +61,7 @@ def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> Non
     effort.busy[w] = wp.where(careful * (effort.stiff[w] + effort.limited[w]) == 0, which[w], 0)
     effort.scale[w] = real(1.0)
     effort.turn[w] = real(0.0)
+    effort.back[w] = 0
 
 
 @kernel
@@ -194,6 +195,7 @@ class JointAnswer:
             self._for_held(joint_settling.next_settling, effort, self.ways)
             self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
             self._give_ways(self.ways)
+            self._for_held(joint_settling.limit_ways, effort, preview.limits, self.ways)
             self._for_held(joint_settling.displace, effort, self.ways, motion)
             preview.measure_end()
             bench.for_worlds(joint_settling.judge_settling, effort, preview.limits, which)

@@ -55,6 +55,7 @@ class Stops:
     target: real = field("m/s or rad/s", "velocity along the row at the end of the step")
     approach: real = field("m/s or rad/s", "the same at its start")
     total: real = field("N s or N m s", "impulse along the row in this step")
+    last: real = field("N s or N m s", "what the last correction adds to it, before its part is known")
     known: wp.int32 = field("1", "side for which goal and target are known in this step")
     ahead: wp.float64 = field("m or rad", "coordinate at the end of the step after the correction that is being found")
     wish: wp.int32 = field("1", "side it wants to act on, 2 where it wants to be let go, 0 where it is content")
@@ -320,8 +321,11 @@ def add_totals(desk: Desk, effort: Effort) -> None:
     """What a correction adds to the impulses of the stops."""
     s = wp.tid()
     w = desk.joints.world[desk.stops.joint[s]]
-    if effort.busy[w] == 1 and desk.stops.side[s] != 0:
-        desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.rows.impulse[desk.stops.row[s]]
+    if effort.busy[w] == 0:
+        return
+    if effort.back[w] == 0:
+        desk.stops.last[s] = wp.where(desk.stops.side[s] != 0, desk.rows.impulse[desk.stops.row[s]], real(0.0))
+    desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.stops.last[s]
 
 
 @kernel

@@ -20,13 +20,14 @@ import warp as wp
 from rattleback.core import arrays, glance
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_errors, joint_settling, stiffness
+from rattleback.problem import corrections, joint_errors, joint_settling, mechanisms, stiffness
 from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
+from rattleback.problem.mechanisms import Mechanisms, make_mechanisms
 from rattleback.problem.yielding import Yielding
 
 
@@ -49,6 +50,7 @@ class Preview:
         everywhere: 1 for every world.
         stops: The limits of the joints.
         breaks: The breaking of the joints.
+        mechanisms: What the joints connect.
     """
 
     bench: Bench
@@ -65,6 +67,7 @@ class Preview:
     everywhere: Any
     stops: JointStops
     breaks: JointBreaks
+    mechanisms: Mechanisms
 
     @cached_property
     def yielding(self) -> Yielding:
@@ -145,13 +148,20 @@ class Preview:
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
         self.yielding.begin_step()
 
-    def record_positions(self, predict: Callable[[], None]) -> None:
-        """Correct the velocities at the start until the joints hold at the end; the first prediction is there."""
+    def record_positions(self, predict: Callable[[], None], hit: bool = False) -> None:
+        """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
+
+        Args:
+            predict: Records a prediction.
+            hit: Whether contacts may have hit bodies in this step.
+        """
         bench, effort = self.bench, self.effort
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
         bench.for_worlds(corrections.begin, effort)
         self._look(motions, kept)
+        entry = self._entry()
+        bench.program.launch(mechanisms.begin, len(self.mechanisms.first), *entry)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
                 self.prepare_stiff()
@@ -159,15 +169,23 @@ class Preview:
             predict()
             bench.for_worlds(corrections.lower, effort)
             with bench.program.when(effort.any_suspect):
-                self._find_stiff(predict)
+                self._find_stiff(predict, hit)
             self._look(motions, kept)
         with bench.program.when(effort.any_undo):
             self._undo(motions, kept)
+        bench.program.launch(mechanisms.give_up, len(self.mechanisms.first), *entry, effort)
         with bench.program.when(effort.any_torn):
             bench.for_bodies(corrections.drop_pull, self.flight, bench.loads, effort)
         with bench.program.when(effort.any_limited):
             bench.for_worlds(corrections.loosen, effort)
         bench.for_worlds(corrections.note_iterations, effort)
+
+    def _entry(self) -> tuple[Any, ...]:
+        """What mechanisms need to go back to where a loop began."""
+        kept = Flight()
+        kept.before, kept.start, kept.end = (self.bench.scratch(Motion) for _ in range(3))
+        seen = (self.bench.model.bodies, self.mechanisms, self.errors, self.limits, self.flight, kept)
+        return (*seen, self.reactions, arrays.clone(self.reactions))
 
     def record_account(self, moved: bool) -> None:
         """Record what the report says of the positions the step ends with.
@@ -310,13 +328,12 @@ class Preview:
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
-    def _find_stiff(self, predict: Callable[[], None]) -> None:
+    def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
         """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
         bench, joints, effort = self.bench, self.problem.joints, self.effort
         loaded = (self.reactions, self.inertias, effort)
-        bench.for_bodies(
-            stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits, bench.state.joints
-        )
+        parts = (joints, self.links, bench.predicted, *loaded, self.limits, bench.state.joints)
+        bench.for_bodies(stiffness.find_stiff, *parts, int(hit))
         with bench.program.when(effort.any_fresh):
             bench.for_bodies(stiffness.start_anew, self.flight, effort)
             predict()
@@ -387,7 +404,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     shared = (limits, errors, reactions, effort, _links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)
     breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
-    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks)
+    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))
 
 
 def _links(problem: JointRows) -> Links:

@@ -21,7 +21,8 @@ same body for a different one drive each other on.
 
 The price: stiff bodies lose energy, at a rate of order h, and angular momentum is not kept to rounding. Where rows are
 redundant a mechanism that passes a singular position carries large impulses for a moment. In such worlds only
-the part of a load counts that the step before had too, unless corrections converge slowly.
+the part of a load counts that the step before had too, unless corrections converge slowly; and so it is where contacts
+have pushed bodies in this step, as a blow is no load.
 Cost: one more evaluation and factorisation for every correction, in the worlds that need it only.
 
 Reference: Andrews, Teichmann, Kry, Geometric stiffness for real-time constrained multibody dynamics, 2017.
@@ -170,6 +171,7 @@ def find_stiff(
     effort: Effort,
     limits: Limits,
     remembered: JointState,
+    hit: int,
 ) -> None:
     """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
     i = wp.tid()
@@ -177,7 +179,7 @@ def find_stiff(
     if effort.suspect[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     k = stiffness_of(joints, links, reactions, motion, i)
-    if limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE:
+    if hit == 1 or (limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE):
         k = lasting(links, reactions, remembered, i) * k
     rough = inertias.inverse[i] * k
     if effort.stiff[w] == 0 and real(2.0) * effort.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:

@@ -29,6 +29,7 @@ from rattleback.model.contact_memory import find_due, forget_loads
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
+from rattleback.steps.energy_limit import EnergyLimit
 from rattleback.steps.sleeping import Sleeping
 
 
@@ -105,6 +106,7 @@ class ImpulseStep:
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
         impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
+        energy: What keeps joints and contacts from adding energy; None without joints.
     """
 
     integrator: Integrator
@@ -112,6 +114,7 @@ class ImpulseStep:
     contacts: Any = None
     impulses: Any = None
     sleep: Sleeping | None = None
+    energy: EnergyLimit | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
@@ -120,6 +123,8 @@ class ImpulseStep:
             self.impulses.meet(self.joints.answer)
         self._record_before(bench)
         with program.stage("forces"):
+            if self.energy is not None:
+                self.energy.record_start()
             self._start(bench)
             self.integrator.record_forces(bench)
         if contacts is not None and contacts.shortens:
@@ -175,6 +180,8 @@ class ImpulseStep:
             self.impulses.record_velocities()
         if self.impulses is not None:
             self.impulses.record_errors()
+        if self.energy is not None:
+            self.energy.record_end()
         if self.joints is not None or self.impulses is not None:
             self._record_check(bench)
 
@@ -235,7 +242,7 @@ class ImpulseStep:
     def _press(self, bench: Bench) -> None:
         """Keep contacts apart, and joints together with them."""
         joints = self.joints
-        hold = None if joints is None else lambda: joints.record_positions(lambda: self._predict(bench))
+        hold = None if joints is None else lambda: joints.record_positions(lambda: self._predict(bench), hit=True)
         self.impulses.record_positions(lambda: self._predict(bench), hold)
         with self.contacts.before_found(bench.program):
             self.impulses.record_projection(self.contacts.every)
@@ -263,6 +270,8 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
         bench.share_bodies(remember, bench.diagnostics, bench.worst)
+        if self.energy is not None:
+            self.energy.record_work()
         bench.share_bodies(find_fault, bench.predicted, bench.stop)
         bench.share_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
         self.record_clock(bench)

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 SHARE, RECOVERY = 0.4, 1.0
+# How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
+LEVERAGE = 10.0
 # Most sweeps that move bodies apart in a step, on one thread and in parallel, and the part of the tolerance to which
 # they do; where joints answer, a body alone moves too little.
 PROJECTIONS, PARALLEL_PROJECTIONS, JOINTED_PROJECTIONS = 20, 3, 10
@@ -264,19 +266,20 @@ class ContactImpulses:
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
         bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
+        moved = (self.shift, bench.predicted, bench.state.clock, self.overlapping, LEVERAGE * limits.recovery)
         with program.when(self.any_overlapping):
             joints = None if self.exchange is None else self.exchange.answer
             with self._where_apart(joints):
                 near = NEAR * self.limits.depth
                 most = PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
                 self.sweeper.sweep_marked(self.shift, near, most, self.overlapping)
-                bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+                bench.share_bodies(projection.move_apart, *moved)
             if joints is not None:
                 with program.when(self.footing.jointed):
                     joints.begin_ways()
                     near = JOINTED_NEAR * self.limits.depth
                     self._sweep(self.shift, near, JOINTED_PROJECTIONS, self.overlapping, counts=False)
-                    bench.share_bodies(projection.move_apart, self.shift, bench.predicted, self.overlapping)
+                    bench.share_bodies(projection.move_apart, *moved)
                     joints.settle(bench.predicted, self.overlapping)
 
     def record_taken(self) -> None:
