@@ -187,14 +187,16 @@ class Replay:
         count, step = self.model.count, self.state.steps
         name, world = self.model.locate((count - fault) % count)
         where, at = f" of world {world}" if self.model.batched else "", f"t = {self.state.time:.6g} s"
+        velocity = self.step.bench.predicted.velocity.numpy()[(count - fault) % count]
+        how = "moves faster than light" if np.isfinite(velocity).all() else "is no longer finite"
         said = (
-            f"Body {name!r}{where} is no longer finite in step {step + 1}, after {at}; the state is the last good one. "
+            f"Body {name!r}{where} {how} in step {step + 1}, after {at}; the state is the last good one. "
             "A shorter time_step or another integrator may help."
         )
         if fault > count:
             said = (
-                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite; the "
-                "state has the one before. A shorter time_step may help, or masses and speeds that differ less."
+                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite, or "
+                "beyond that of light; the state has the one before. A shorter time_step may help, or masses and speeds that differ less."
             )
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)

@@ -51,8 +51,6 @@ class Effort:
     before: real = field("1", "the same before the last correction")
     scale: real = field("1", "part of a correction that is applied; less than one after one that made things worse")
     turn: real = field("rad", "most a body of a stiff or open world would turn by the correction")
-    applied: real = field("1", "part of the last correction that is applied")
-    back: wp.int32 = field("1", "1 where half of the last correction is taken back next, 2 where all of it is")
     keep: wp.int32 = field("1", "1 when this is the best within the tolerance so far")
     undo: wp.int32 = field("1", "1 when a correction beyond the tolerance made things worse")
     suspect: wp.int32 = field("1", "1 when a joint carries so much that its bodies may be stiff")
@@ -109,11 +107,7 @@ class Flight:
 
 @wp.func
 def part_of(effort: Effort, w: int) -> real:
-    """The part of a correction that is applied; below zero where the last one is taken back."""
-    if effort.back[w] == 1:
-        return real(-0.5) * effort.applied[w]
-    if effort.back[w] == 2:
-        return -effort.applied[w]
+    """The part of a correction that is applied."""
     return effort.scale[w] * MOST_TURN / wp.max(effort.turn[w], MOST_TURN)
 
 
@@ -173,7 +167,6 @@ def begin(effort: Effort) -> None:
     effort.before[w] = FAR
     effort.scale[w] = real(1.0)
     effort.turn[w] = real(0.0)
-    effort.back[w] = 0
     effort.keep[w] = 0
     effort.undo[w] = 0
     effort.any_busy[0] = 0
@@ -266,9 +259,6 @@ def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, r
     w = joints.world[j]
     if effort.busy[w] == 0:
         return
-    if effort.back[w] != 0:
-        add_last(joints, levers, effort, reactions, j, w)
-        return
     p = vec3()
     turning = vec3()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
@@ -296,7 +286,7 @@ def limit_turn(
     """
     i = wp.tid()
     w = bodies.world[i]
-    if effort.busy[w] == 0 or effort.limited[w] == 0 or effort.back[w] != 0:
+    if effort.busy[w] == 0 or effort.limited[w] == 0:
         return
     push, turning = pushed_by(links, levers, reactions, i)
     turn = effort.time_step[w] * wp.length(inertias.inverse[i] * turning + inertias.shift[i])
@@ -310,7 +300,7 @@ def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Rea
     """Add what a correction does where it is limited, now that it is known which part is applied."""
     j = wp.tid()
     w = joints.world[j]
-    if effort.busy[w] == 1 and effort.limited[w] == 1 and effort.back[w] == 0:
+    if effort.busy[w] == 1 and effort.limited[w] == 1:
         add_last(joints, levers, effort, reactions, j, w)
 
 
@@ -318,8 +308,6 @@ def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Rea
 def lower(effort: Effort) -> None:
     """A correction is done; who is still outside its tolerance will say so."""
     w = wp.tid()
-    if effort.busy[w] == 1:
-        effort.applied[w] = part_of(effort, w) + wp.where(effort.back[w] != 0, effort.applied[w], real(0.0))
     effort.iterations[w] = effort.iterations[w] + effort.busy[w]
     effort.busy[w] = 0
     effort.turn[w] = real(0.0)
@@ -330,9 +318,6 @@ def lower(effort: Effort) -> None:
 @kernel
 def decide(effort: Effort, limits: Limits, least: int) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
-
-    A correction that made things worse is taken back by halves until it made them better, and as a whole if none does:
-    what contradicts itself ends at the least error that was found, and not far away.
 
     At least ``least`` corrections are made: a joint that is within its tolerance without any still carries its load. A
     correction made to be better than the tolerance is undone when it made things worse.
@@ -350,24 +335,16 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
         wp.atomic_max(effort.any_undo, 0, 1)
     if effort.iterations[w] < least:
         effort.busy[w] = 1
-    if effort.back[w] == 2:
-        # No part of the correction made anything better.
-        effort.failed[w] = 1
-        effort.busy[w] = 0
     if worse:
         effort.scale[w] = wp.max(real(0.5) * effort.scale[w], LEAST_SCALE)
     else:
         effort.scale[w] = wp.min(real(2.0) * effort.scale[w], real(1.0))
-    effort.back[w] = 0
-    if worse and effort.busy[w] == 1 and effort.stiff[w] == 0:
-        effort.back[w] = wp.where(effort.applied[w] > LEAST_SCALE, 1, 2)
-    else:
-        effort.before[w] = effort.error[w]
+    effort.before[w] = effort.error[w]
     effort.error[w] = real(0.0)
     most = limits.most
     if effort.open[w] == 1:
         most = wp.min(most, MOST_WHILE_OPEN)
-    if effort.iterations[w] >= most and effort.back[w] == 0:
+    if effort.iterations[w] >= most:
         effort.failed[w] = wp.max(effort.failed[w], effort.busy[w])
         effort.busy[w] = 0
     if effort.busy[w] == 1:

@@ -61,7 +61,6 @@ def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> Non
     effort.busy[w] = wp.where(careful * (effort.stiff[w] + effort.limited[w]) == 0, which[w], 0)
     effort.scale[w] = real(1.0)
     effort.turn[w] = real(0.0)
-    effort.back[w] = 0
 
 
 @kernel

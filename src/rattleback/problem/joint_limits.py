@@ -55,7 +55,6 @@ class Stops:
     target: real = field("m/s or rad/s", "velocity along the row at the end of the step")
     approach: real = field("m/s or rad/s", "the same at its start")
     total: real = field("N s or N m s", "impulse along the row in this step")
-    last: real = field("N s or N m s", "what the last correction adds to it, before its part is known")
     known: wp.int32 = field("1", "side for which goal and target are known in this step")
     ahead: wp.float64 = field("m or rad", "coordinate at the end of the step after the correction that is being found")
     wish: wp.int32 = field("1", "side it wants to act on, 2 where it wants to be let go, 0 where it is content")
@@ -221,16 +220,18 @@ def measure_positions(
                 take(desk, flight, limits, h, s, 1, q)
             elif q < stops.lower[s]:
                 take(desk, flight, limits, h, s, -1, q)
+        beyond = wp.max(real(wp.max(q - stops.upper[s], stops.lower[s] - q)), real(0.0))
+        off = real(0.0)
         if stops.side[s] != 0:
             u = want(desk, h, s)
             off = u - stops.goal[s]
             beyond = wp.max(u, real(0.0))
-            if stops.freedom[s] == SLIDE_Z:
-                worst = wp.max(worst, wp.abs(off) / limits.position)
-                lengths += beyond * beyond
-            else:
-                worst = wp.max(worst, wp.abs(off) / limits.orientation)
-                angles += beyond * beyond
+        if stops.freedom[s] == SLIDE_Z:
+            worst = wp.max(worst, wp.abs(off) / limits.position)
+            lengths += beyond * beyond
+        else:
+            worst = wp.max(worst, wp.abs(off) / limits.orientation)
+            angles += beyond * beyond
     errors.position[j] = wp.sqrt(lengths)
     errors.orientation[j] = wp.sqrt(angles)
     if worst > real(0.0) and effort.open[w] == 0:
@@ -321,11 +322,8 @@ def add_totals(desk: Desk, effort: Effort) -> None:
     """What a correction adds to the impulses of the stops."""
     s = wp.tid()
     w = desk.joints.world[desk.stops.joint[s]]
-    if effort.busy[w] == 0:
-        return
-    if effort.back[w] == 0:
-        desk.stops.last[s] = wp.where(desk.stops.side[s] != 0, desk.rows.impulse[desk.stops.row[s]], real(0.0))
-    desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.stops.last[s]
+    if effort.busy[w] == 1 and desk.stops.side[s] != 0:
+        desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.rows.impulse[desk.stops.row[s]]
 
 
 @kernel

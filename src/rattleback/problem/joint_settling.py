@@ -64,7 +64,6 @@ def judge_settling(effort: Effort, limits: Limits, which: wp.array[wp.int32]) ->
     effort.error[w] = real(0.0)
     effort.scale[w] = real(1.0)
     effort.turn[w] = real(0.0)
-    effort.back[w] = 0
     if effort.busy[w] == 1:
         wp.atomic_max(effort.any_busy, 0, 1)
 

@@ -153,7 +153,7 @@ def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Mot
     stops.wish[s] = 0
     if desk.joints.broken[j] != 0:
         return
-    if effort.busy[w] == 0 or desk.calls.held[w] == 0 or desk.calls.rounds[w] >= MOST_ROUNDS or effort.back[w] != 0:
+    if effort.busy[w] == 0 or desk.calls.held[w] == 0 or desk.calls.rounds[w] >= MOST_ROUNDS:
         return
     if effort.stiff[w] == 1 and effort.before[w] > NEAR and effort.before[w] < FAR:
         return

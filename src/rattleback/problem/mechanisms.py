@@ -4,10 +4,11 @@ Corrections of joints that contradict each other, or that contacts have hit hard
 the joints, or with more energy, than they began. Such a mechanism goes back to where it was before them, at which its
 joints hold to first order; what is open is closed by the next steps.
 
-    kept as it began   where   e > 1  and  (e > e₀  or  T > 1.01 T₀ + ½ m v²),   v = min(closing speed, e₀ ε / h)
+    kept as it began   where   e > ε  and  (e > e₀ + d  or  T > 1.01 T₀ + ½ m (2 d / h)²),   d = min(e₀, closing speed h)
 
-e largest error of its joints in units of the tolerance ε, T its kinetic energy and m its mass, e₀ and T₀ the same at
-the beginning, h time step. Cost: one look at its joints and bodies at either end of a loop.
+e largest error of its joints, ε their tolerance, T its kinetic energy and m its mass, e₀ and T₀ the same at the
+beginning, h time step, d the way that joints may close in it; bodies that close it may be twice as fast. Only what
+contacts have hit is asked for its energy. Worlds that are far open limit every correction themselves. Cost: one look at its joints and bodies at either end of a loop.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Kinetic energy that corrections which do not converge may add to a mechanism, as a multiple of what it had.
 MORE = wp.constant(real(1.01))
+# How much faster than a joint closes its bodies may go.
+LEVERAGE = wp.constant(real(2.0))
 
 
 @group(axis="mechanisms")
@@ -43,6 +46,7 @@ class Mechanisms:
     first_joint: wp.int32 = field("1", "its first joint")
     joints: wp.int32 = field("1", "number of its joints")
     joint: wp.int32 = field("1", "row of a joint", axis="joints")
+    gap: real = field("m", "largest error of its joints where the step begins, an angle as a length")
     error: real = field("1", "largest error of its joints where a loop begins, in units of the tolerance")
     energy: real = field("J", "its kinetic energy there")
     mass: real = field("kg", "its mass")
@@ -84,10 +88,13 @@ def begin(
     kept: Flight,
     reactions: Reactions,
     kept_reactions: Reactions,
+    hit: int,
 ) -> None:
     """A loop begins: what a mechanism may go back to."""
     m = wp.tid()
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
+    if hit == 0:
+        mechanisms.gap[m] = limits.position * error
     mechanisms.error[m] = error
     mechanisms.energy[m] = energy
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
@@ -109,15 +116,21 @@ def give_up(
     kept: Flight,
     reactions: Reactions,
     kept_reactions: Reactions,
+    hit: int,
     effort: Effort,
 ) -> None:
     """A loop has ended: a mechanism that it made worse goes back to where it began."""
     m = wp.tid()
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
-    pull = limits.position * mechanisms.error[m] / effort.time_step[bodies.world[mechanisms.body[mechanisms.first[m]]]]
-    pull = wp.min(pull, limits.speed)
+    w = bodies.world[mechanisms.body[mechanisms.first[m]]]
+    if hit == 0 and effort.open[w] == 1:
+        return
+    h = effort.time_step[w]
+    close = wp.min(limits.position * mechanisms.error[m], h * limits.speed)
+    pull = LEVERAGE * close / h
     most = MORE * mechanisms.energy[m] + real(0.5) * mechanisms.mass[m] * pull * pull
-    if error <= real(1.0) or (error <= mechanisms.error[m] and energy <= most):
+    calm = hit == 0 or energy <= most
+    if error <= real(1.0) or (error <= mechanisms.error[m] + close / limits.position and calm):
         return
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
         move(kept.start, flight.start, mechanisms.body[k])

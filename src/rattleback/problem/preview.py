@@ -160,7 +160,7 @@ class Preview:
         kept = arrays.clone(self.reactions)
         bench.for_worlds(corrections.begin, effort)
         self._look(motions, kept)
-        entry = self._entry()
+        entry = (*self._entry(), int(hit))
         bench.program.launch(mechanisms.begin, len(self.mechanisms.first), *entry)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):

@@ -1,11 +1,12 @@
 """The energy limit: joints, stops and contacts take energy or leave it, and may not add to it.
 
-    gain = T' − T − W,      d' = max(0, d e^(−h/τ) + gain)            limited where   gain > 0  and  d' > D
-    D = 0.02 max(T + W, P) + m (g δ + u²),    P' = max(T, P e^(−h/τ))
+    gain = T' − T − W − ½ m c²,      d' = max(0, d e^(−h/τ) + gain)            limited where   gain > 0  and  d' > D
+    D = 0.02 max(T + W, P) + m (½ (g h)² + g δ + u²),    P' = max(T, P e^(−h/τ))
 
 T, T' kinetic energy of a mechanism at the beginning and the end of a step, W what forces, springs and motors change it
 by, d its debt: what its joints and contacts have added lately and not taken again. D is what accurate steps need now
-and then, P the largest T lately, m mass, g gravity, δ and u the tolerances of positions and velocities, τ a second.
+and then, P the largest T lately, m mass, c how fast joints
+close that are apart, g h what gravity does in a step, δ and u the tolerances of positions and velocities, τ a second.
 
 What touches shares its energy, so a mechanism in debt is judged with its island: moving bodies that touch or are joined.
 An island that has gained loses the excess: all velocities are scaled, against those of its centre of mass where it
@@ -24,21 +25,17 @@ from typing import TYPE_CHECKING, Any
 import warp as wp
 
 from rattleback.core import arrays, glance
-from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.bench import Bench
-from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, JointState, Loads, Motion
-from rattleback.model.surfaces import Surfaces
-from rattleback.problem.joint_rows import Joints
 from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
+from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ZERO = wp.constant(real(0.0))
 # Part of the kinetic energy that constraints may add for a while, and how long that is held against them [s]: steps of
 # an accurate run add and take less than a hundredth.
 SHARE = wp.constant(real(0.02))
@@ -47,34 +44,13 @@ WHILE = wp.constant(real(1.0))
 MARGIN = wp.constant(real(2.0))
 
 
-@group(axis="bodies")
-class Ledger:
-    """What happens to the energy in a step, and the islands in which it is judged."""
-
-    before: real = field("J", "kinetic energy at the beginning of the step")
-    work: real = field("J", "what forces change it by")
-    allowed: real = field("J", "what a mechanism in debt may gain, at its first body; else below zero")
-    parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
-    gain: real = field("J", "what the island has gained, at its first body")
-    allowance: real = field("J", "what it may gain")
-    kinetic: real = field("J", "its kinetic energy")
-    mass: real = field("kg", "its mass")
-    momentum: vec3 = field("N s", "its momentum")
-    leans: wp.int32 = field("1", "1 where it touches or is joined to something that does not move")
-    driven: wp.int32 = field("1", "1 where something drives it")
-    judged: wp.int32 = field("1", "1 where a mechanism of it is in debt")
-    scale: real = field("1", "what its velocities are multiplied by")
-    over: wp.int32 = field("1", "1 where a mechanism of a world is in debt", axis="worlds")
-    most: real = field("J", "largest excess taken from an island in a step of the call", axis="worlds")
-    body: wp.int32 = field("1", "body of that island which had gained most", axis="worlds")
-    any_over: wp.int32 = field("1", "1 where a mechanism of any world is in debt", axis="flags")
-
-
 @wp.struct
 class Floor:
-    """Energy that tolerances stand for, per mass: g δ + u² [J/kg]."""
+    """Energy that tolerances stand for, per mass: g δ + u² [J/kg], gravity [m/s²], and the closing speed [m/s]."""
 
     energy: real
+    gravity: real
+    speed: real
 
 
 @kernel
@@ -135,10 +111,14 @@ def balance(
     j = mechanisms.joint[mechanisms.first_joint[m]]
     w = bodies.world[first]
     fade = wp.exp(-real(clock.time_step[w]) / WHILE)
-    peak = wp.max(before, fade * remembered.peak[j])
     debt = fade * remembered.debt[j]
-    most = SHARE * wp.max(before + work, peak) + mass * floor.energy
-    gain = now - before - work
+    h = real(clock.time_step[w])
+    fall = floor.gravity * h
+    close = wp.min(mechanisms.gap[m] / h, floor.speed)
+    peak = wp.max(before, fade * remembered.peak[j])
+    most = SHARE * wp.max(before + work, peak)
+    most += mass * (real(0.5) * fall * fall + floor.energy)
+    gain = now - before - work - real(0.5) * mass * close * close
     remembered.peak[j] = peak
     if gain > ZERO and debt + gain > most:
         ledger.allowed[first] = wp.max(most - debt, ZERO)
@@ -147,92 +127,6 @@ def balance(
         remembered.debt[j] = wp.max(debt, most)
     else:
         remembered.debt[j] = wp.max(debt + gain, ZERO)
-
-
-@wp.func
-def root_of(ledger: Ledger, i: int) -> int:
-    """The first body of an island so far, with shorter ways to it."""
-    k = i
-    while ledger.parent[k] != k:
-        ledger.parent[k] = ledger.parent[ledger.parent[k]]
-        k = ledger.parent[k]
-    return k
-
-
-@wp.func
-def lean(motion: Motion, ledger: Ledger, i: int, other: int) -> None:
-    """A moving body leans on one that forces do not move, or on the world, −1."""
-    r = root_of(ledger, i)
-    ledger.leans[r] = 1
-    if other >= 0 and wp.length_sq(motion.velocity[other]) + wp.length_sq(motion.angular_velocity[other]) > ZERO:
-        ledger.driven[r] = 1
-
-
-@wp.func
-def connect(bodies: Bodies, motion: Motion, ledger: Ledger, a: int, b: int) -> None:
-    """Two bodies touch or are joined; −1 stands for the world."""
-    free_a = a >= 0
-    free_b = b >= 0
-    if a >= 0:
-        free_a = bodies.mass[a] > ZERO
-    if b >= 0:
-        free_b = bodies.mass[b] > ZERO
-    if free_a and free_b:
-        p = root_of(ledger, a)
-        q = root_of(ledger, b)
-        first = wp.min(p, q)
-        other = wp.max(p, q)
-        ledger.parent[other] = first
-        ledger.leans[first] = wp.max(ledger.leans[first], ledger.leans[other])
-        ledger.driven[first] = wp.max(ledger.driven[first], ledger.driven[other])
-    elif free_a:
-        lean(motion, ledger, a, b)
-    elif free_b:
-        lean(motion, ledger, b, a)
-
-
-@wp.func
-def drive(ledger: Ledger, bodies: Bodies, i: int) -> None:
-    """Something drives a body."""
-    if i >= 0:
-        if bodies.mass[i] > ZERO:
-            ledger.driven[root_of(ledger, i)] = 1
-
-
-@kernel
-def join_joints(bodies: Bodies, motion: Motion, joints: Joints, ledger: Ledger, each: int) -> None:
-    """Islands of jointed bodies, one world a thread; it has so many joints."""
-    w = wp.tid()
-    if ledger.over[w] == 0:
-        return
-    count = bodies.world.shape[0] // ledger.over.shape[0]
-    for i in range(w * count, (w + 1) * count):
-        ledger.parent[i] = i
-        ledger.leans[i] = 0
-        ledger.driven[i] = 0
-    for j in range(w * each, (w + 1) * each):
-        if joints.broken[j] == 0:
-            connect(bodies, motion, ledger, joints.body_a[j], joints.body_b[j])
-            if joints.drives[j] == 1:
-                drive(ledger, bodies, joints.body_a[j])
-                drive(ledger, bodies, joints.body_b[j])
-
-
-@kernel
-def join_contacts(
-    bodies: Bodies, motion: Motion, contacts: Contacts, surfaces: Surfaces, ledger: Ledger, each: int
-) -> None:
-    """Join what touches, one world a thread; it has so many colliders."""
-    w = wp.tid()
-    if ledger.over[w] == 0:
-        return
-    for c in range(contacts.first[w * each], contacts.first[(w + 1) * each]):
-        a = contacts.body_a[c]
-        b = contacts.body_b[c]
-        connect(bodies, motion, ledger, a, b)
-        if wp.length_sq(surfaces.velocity[a]) + wp.length_sq(surfaces.velocity[b]) > ZERO:
-            drive(ledger, bodies, a)
-            drive(ledger, bodies, b)
 
 
 @wp.func
@@ -392,5 +286,7 @@ def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | No
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     length, speed = sizes
-    floor.energy = math.hypot(*model.scene.gravity) * length + speed * speed
+    floor.speed = preview.limits.speed
+    floor.gravity = math.hypot(*model.scene.gravity)
+    floor.energy = floor.gravity * length + speed * speed
     return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor)

@@ -33,23 +33,27 @@ from rattleback.steps.energy_limit import EnergyLimit
 from rattleback.steps.sleeping import Sleeping
 
 
+# A body that moves faster than light [m/s] has diverged long before its numbers do.
+LIGHT = wp.constant(real(299_792_458.0))
+
+
 @kernel
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
-    """Raise the stop flag for a body that is not finite; the first one gives the largest number."""
+    """Raise the stop flag for a body that is not finite or too fast; the first one gives the largest number."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         q = predicted.orientation[i]
         # A sum is finite only if all its terms are.
         v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-        if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
+        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and wp.length(predicted.velocity[i]) < LIGHT):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
 @kernel
 def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: wp.array[wp.int32], lanes: int) -> None:
-    """Note a body whose velocities are not finite now that they were fitted; the first one gives the largest number."""
+    """Note a body not finite or too fast now that velocities were fitted; the first one gives the largest number."""
     if stop[0] == 0:
         for i in range(wp.tid(), bodies.world.shape[0], lanes):
-            if not (wp.isfinite(motion.velocity[i]) and wp.isfinite(motion.angular_velocity[i])):
+            if not (wp.length(motion.velocity[i]) < LIGHT and wp.isfinite(motion.angular_velocity[i])):
                 wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
 
 
