@@ -23,6 +23,7 @@ from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.preview import Preview, make_preview
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.steps import ImpulseStep
+from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -64,13 +65,14 @@ class RecordedStep:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
+        self.energy = self._make_energy_limit()
         self._version, self._memory, self._driven = 0, state.contacts, forces.driven
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
             self.contacts.stale.fill_(1)
         with forces.around_step(self.program, self.bench.stop):
-            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep)
+            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep, self.energy)
             step.record(self.bench)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
@@ -100,6 +102,8 @@ class RecordedStep:
             flags.append(self.preview.effort.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
+        if self.energy is not None:
+            flags.append(self.energy.fell_short)
         return glance.watching(*flags)
 
     def report(self) -> Report:
@@ -108,6 +112,7 @@ class RecordedStep:
         tolerances, integrator = self.methods.tolerances, self.methods.integrator
         held = {} if self.preview is None else self.preview.summary(tolerances)
         pressed = {} if self.impulses is None else self.impulses.summary()
+        limited = {} if self.energy is None else self.energy.summary()
         worst = int(np.argmax(errors))
         name, world = self.model.locate(worst)
         said: dict[str, Any] = {
@@ -124,7 +129,7 @@ class RecordedStep:
                 f"The integrator {name_of(integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
                 f"{name!r}{where}, above its tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
             )
-        given = {**said, **tolerances, **pressed, **held}
+        given = {**said, **tolerances, **limited, **pressed, **held}
         return Report(**given, converged=not given.get("reason"))
 
     def grown(self) -> RecordedStep:
@@ -136,7 +141,8 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
         arrays.copy_into(new.bench.start, self.bench.start)
-        for before, after in ((self.preview, new.preview), (self.impulses, new.impulses)):
+        parts: Any = ((self.preview, new.preview), (self.impulses, new.impulses), (self.energy, new.energy))
+        for before, after in parts:
             if before is not None and after is not None:
                 after.take_over(before)
         return new
@@ -151,7 +157,7 @@ class RecordedStep:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for part in (self.preview, self.impulses):
+        for part in (self.preview, self.impulses, self.energy):
             if part is not None:
                 part.forget()
         self._clear_worst()
@@ -203,6 +209,17 @@ class RecordedStep:
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
         return Sleeping(self.bench, self.forces, self.contacts, self.preview, taken)
+
+    def _make_energy_limit(self) -> EnergyLimit | None:
+        """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
+        if self.preview is None:
+            return None
+        length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
+        if self.impulses is None or self.contacts is None:
+            return make_energy_limit(self.bench, self.preview, None, (length, speed))
+        finder, limits = self.contacts.finder, self.impulses.limits
+        sizes = (max(length, limits.depth), max(speed, limits.speed))
+        return make_energy_limit(self.bench, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

@@ -7,6 +7,7 @@ only, and how many steps a replay bites off makes no difference to any bit.
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -212,14 +213,22 @@ class Replay:
         count, step = self.model.count, self.state.steps
         name, world = self.model.locate((count - fault) % count)
         where, at = f" of world {world}" if self.model.batched else "", f"t = {self.state.time:.6g} s"
+        how = "is no longer finite" if self._lost((count - fault) % count) else "moves faster than light"
         said = (
-            f"Body {name!r}{where} is no longer finite in step {step + 1}, after {at}; the state is the last good one. "
+            f"Body {name!r}{where} {how} in step {step + 1}, after {at}; the state is the last good one. "
             "A shorter time_step or another integrator may help."
         )
         if fault > count:
             said = (
-                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite; the "
-                "state has the one before. A shorter time_step may help, or masses and speeds that differ less."
+                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite, or "
+                "beyond that of light; the state has the one before. A shorter time_step may help, or masses and "
+                "speeds that differ less."
             )
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)
+
+    def _lost(self, row: int) -> bool:
+        """Whether the prediction of a body is not finite."""
+        motion = self.step.bench.predicted
+        parts = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
+        return not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts)

@@ -56,5 +56,5 @@ def seen(array: Any) -> NDArray[Any]:
     if array.device.is_cpu and array.size:
         # Without a way back to the array, which would keep itself alive.
         span = (ctypes.c_byte * found.nbytes).from_address(array.ptr)
-        array.memory = np.frombuffer(span, found.dtype).reshape(found.shape)
+        array.memory = np.ctypeslib.as_array(span).view(found.dtype).reshape(found.shape)
     return found

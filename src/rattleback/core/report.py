@@ -39,6 +39,8 @@ class Report:
         integration_tolerance: What that is compared with.
         iterations: Most corrections of the joints one step needed; without joints, iterations or sub-steps of the
             integrator.
+        energy_limited: Most energy that joints, stops and contacts would have added to bodies in a step, beyond what
+            is allowed them, and that was taken from their velocities [J].
         worst_body: Body with the largest integration error; empty when all are zero.
     """
 
@@ -65,6 +67,7 @@ class Report:
     integration_error: float = 0.0
     integration_tolerance: float = 0.0
     iterations: int = 0
+    energy_limited: float = 0.0
     worst_body: str = ""
 
     def _advice(self, name: str) -> str:

@@ -43,10 +43,13 @@ class Loads:
 
 @group(axis="joints")
 class JointState:
-    """What joints remember: angles counted on over full turns, with the digits for many of them in any precision."""
+    """What joints remember: angles counted over full turns, in double precision, and what they carried."""
 
     angle: wp.float64 = field("rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A")
     other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero")
+    load: real = field("N s", "half of the size of its impulse in the last step")
+    peak: real = field("J", "largest energy of motion of its mechanism lately, at the first joint of that")
+    debt: real = field("J", "what joints and contacts of that have added to its energy lately")
 
 
 @group(axis="servos")

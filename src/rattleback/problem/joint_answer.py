@@ -195,6 +195,7 @@ class JointAnswer:
             self._for_held(joint_settling.next_settling, effort, self.ways)
             self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
             self._give_ways(self.ways)
+            self._for_held(joint_settling.limit_ways, effort, preview.limits, self.ways)
             self._for_held(joint_settling.displace, effort, self.ways, motion)
             preview.measure_end()
             bench.for_worlds(joint_settling.judge_settling, effort, preview.limits)

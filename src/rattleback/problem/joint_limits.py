@@ -220,16 +220,18 @@ def measure_positions(
                 take(desk, flight, limits, h, s, 1, q)
             elif q < stops.lower[s]:
                 take(desk, flight, limits, h, s, -1, q)
+        beyond = wp.max(real(wp.max(q - stops.upper[s], stops.lower[s] - q)), real(0.0))
+        off = real(0.0)
         if stops.side[s] != 0:
             u = want(desk, h, s)
             off = u - stops.goal[s]
             beyond = wp.max(u, real(0.0))
-            if stops.freedom[s] == SLIDE_Z:
-                worst = wp.max(worst, wp.abs(off) / limits.position)
-                lengths += beyond * beyond
-            else:
-                worst = wp.max(worst, wp.abs(off) / limits.orientation)
-                angles += beyond * beyond
+        if stops.freedom[s] == SLIDE_Z:
+            worst = wp.max(worst, wp.abs(off) / limits.position)
+            lengths += beyond * beyond
+        else:
+            worst = wp.max(worst, wp.abs(off) / limits.orientation)
+            angles += beyond * beyond
     errors.position[j] = wp.sqrt(lengths)
     errors.orientation[j] = wp.sqrt(angles)
     if worst > real(0.0) and effort.open[w] == 0:

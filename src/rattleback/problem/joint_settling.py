@@ -14,7 +14,7 @@ from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Limits, Reactions
+from rattleback.problem.corrections import FAR, MOST_TURN, Effort, Limits, Reactions, part_of
 from rattleback.problem.joint_rows import Joints, Rows
 
 # Displacements of joints after which they are where they can be.
@@ -67,6 +67,8 @@ def judge_settling(effort: Effort, limits: Limits) -> None:
     effort.going[w] = effort.busy[w]
     effort.iterations[w] = effort.iterations[w] + 1
     effort.error[w] = real(0.0)
+    effort.scale[w] = real(1.0)
+    effort.turn[w] = real(0.0)
     if effort.busy[w] == 1:
         wp.atomic_max(effort.any_busy, 0, 1)
 
@@ -89,10 +91,24 @@ def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
 
 
 @kernel
+def limit_ways(bodies: Bodies, effort: Effort, limits: Limits, ways: Motion, held: wp.array[wp.int32]) -> None:
+    """How far a displacement would turn the bodies of a world, or move them in proportion to what a step may close."""
+    i = held[wp.tid()]
+    w = bodies.world[i]
+    if effort.busy[w] == 1:
+        part = wp.length(ways.velocity[i]) / (limits.speed * effort.time_step[w])
+        turn = wp.max(wp.length(ways.angular_velocity[i]), MOST_TURN * part)
+        wp.atomic_max(effort.turn, w, wp.min(turn, FAR))
+
+
+@kernel
 def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
     """Move the bodies with joints of busy worlds."""
     i = held[wp.tid()]
     if effort.busy[bodies.world[i]] == 1:
+        part = part_of(effort, bodies.world[i])
+        ways.velocity[i] = part * ways.velocity[i]
+        ways.angular_velocity[i] = part * ways.angular_velocity[i]
         motion.position[i] = motion.position[i] + ways.velocity[i]
         q = quat_from_rotation_vector(ways.angular_velocity[i]) * motion.orientation[i]
         motion.orientation[i] = quat(wp.normalize(q))

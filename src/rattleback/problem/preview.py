@@ -20,13 +20,14 @@ import warp as wp
 from rattleback.core import arrays, glance, mirror
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, stiffness
+from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, mechanisms, stiffness
 from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
+from rattleback.problem.mechanisms import Mechanisms, make_mechanisms
 from rattleback.problem.yielding import Yielding
 
 
@@ -49,6 +50,7 @@ class Preview:
         everywhere: 1 for every world.
         stops: The limits of the joints.
         breaks: The breaking of the joints.
+        mechanisms: What the joints connect.
     """
 
     bench: Bench
@@ -65,6 +67,7 @@ class Preview:
     everywhere: Any
     stops: JointStops
     breaks: JointBreaks
+    mechanisms: Mechanisms
 
     @cached_property
     def yielding(self) -> Yielding:
@@ -150,13 +153,21 @@ class Preview:
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
         self.yielding.begin_step()
 
-    def record_positions(self, predict: Callable[[], None], which: Any = None) -> None:
-        """Correct the velocities at the start until the joints hold at the end, where ``which`` is 1; None for all."""
+    def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
+        """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
+
+        Args:
+            predict: Records a prediction.
+            which: 1 for every world in which that is done; None for all.
+            hit: Whether contacts may have hit bodies in this step.
+        """
         bench, effort, which = self.bench, self.effort, self.everywhere if which is None else which
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
         bench.for_worlds(corrections.begin, effort, which)
         self._look(motions, kept)
+        entry = (*self._entry(), which, int(hit))
+        bench.program.launch(mechanisms.begin, len(self.mechanisms.first), *entry)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
                 self.prepare_stiff(effort.going)
@@ -164,10 +175,11 @@ class Preview:
             predict()
             bench.for_worlds(corrections.lower, effort)
             with bench.program.when(effort.any_suspect):
-                self._find_stiff(predict)
+                self._find_stiff(predict, hit)
             self._look(motions, kept)
         with bench.program.when(effort.any_undo):
             self._undo(motions, kept)
+        bench.program.launch(mechanisms.give_up, len(self.mechanisms.first), *entry, effort)
         with bench.program.when(effort.any_limited):
             bench.for_worlds(corrections.loosen, effort)
         bench.for_worlds(corrections.note_iterations, effort)
@@ -177,6 +189,13 @@ class Preview:
         given = (self.links, self.flight, self.bench.loads, self.effort)
         with self.bench.program.when(self.effort.any_torn):
             self.bench.for_bodies(corrections.drop_pull, *given)
+
+    def _entry(self) -> tuple[Any, ...]:
+        """What mechanisms need to go back to where a loop began."""
+        kept = Flight()
+        kept.before, kept.start, kept.end = (self.bench.scratch(Motion) for _ in range(3))
+        seen = (self.bench.model.bodies, self.mechanisms, self.errors, self.limits, self.flight, kept)
+        return (*seen, self.reactions, arrays.clone(self.reactions))
 
     def record_account(self, moved: bool) -> None:
         """Record what the report says of the positions the step ends with.
@@ -267,6 +286,8 @@ class Preview:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
         bench, problem, motion = self.bench, self.problem, self.bench.state.motion
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.effort)
+        loads = (self.reactions, bench.state.joints, bench.stop)
+        self._for_joints(stiffness.note_loads, problem.joints, *loads)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
         self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
@@ -317,11 +338,12 @@ class Preview:
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
-    def _find_stiff(self, predict: Callable[[], None]) -> None:
+    def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
         """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
         bench, joints, effort = self.bench, self.problem.joints, self.effort
         loaded = (self.reactions, self.inertias, effort)
-        bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
+        parts = (joints, self.links, bench.predicted, *loaded, self.limits, bench.state.joints)
+        bench.for_bodies(stiffness.find_stiff, *parts, int(hit))
         bench.for_worlds(stiffness.find_turned, effort, effort.going)
         with bench.program.when(effort.any_fresh):
             bench.for_bodies(stiffness.start_anew, self.flight, effort)
@@ -394,4 +416,4 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     shared = (limits, errors, reactions, effort, make_links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)
     breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
-    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks)
+    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))

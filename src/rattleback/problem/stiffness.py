@@ -20,7 +20,9 @@ What joints and contacts then exchange at the end of the step finds I again: con
 same body for a different one drive each other on.
 
 The price: stiff bodies lose energy, at a rate of order h, and angular momentum is not kept to rounding. Where rows are
-redundant the share of each joint in the load is not known, so that such worlds are looked at only if they go slowly.
+redundant a mechanism that passes a singular position carries large impulses for a moment. In such worlds only
+the part of a load counts that the step before had too, unless corrections converge slowly; and so it is where contacts
+have pushed bodies in this step, as a blow is no load.
 Cost: one more evaluation and factorisation for every correction, in the worlds that need it only.
 
 Reference: Andrews, Teichmann, Kry, Geometric stiffness for real-time constrained multibody dynamics, 2017.
@@ -36,8 +38,16 @@ from rattleback.maths.quat import rotate, rotate_back
 from rattleback.maths.small_solve import mat66, solve6, vec6
 from rattleback.maths.spin import angular_momentum
 from rattleback.model.model import Bodies
-from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Links, Reactions, part_of
+from rattleback.model.state import JointState, Motion
+from rattleback.problem.corrections import (
+    FAR,
+    Effort,
+    Flight,
+    Limits,
+    Links,
+    Reactions,
+    part_of,
+)
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows, anchor, respond
 
 # The largest z with levers of the start alone; they are stable up to 4.
@@ -48,7 +58,7 @@ CLEARLY_EASY = wp.constant(real(2.5))
 LEAN = wp.constant(real(0.6))
 # Cosine of half the largest turn in a step for which they do, 0.2 rad.
 LITTLE_TURN = wp.constant(real(math.cos(0.1)))
-# Corrections a world with redundant rows makes before it is looked at: the share of each joint in a load is not known.
+# Corrections after which a world with redundant rows is stiff by loads of this step alone.
 PATIENCE = 5
 # From this z on the velocities relax.
 RINGING = wp.constant(real(12.0))
@@ -131,6 +141,25 @@ def ease_off(bodies: Bodies, inertias: Inertias, which: wp.array[wp.int32]) -> N
         come_to_rest(inertias, i)
 
 
+@wp.func
+def lasting(links: Links, reactions: Reactions, remembered: JointState, i: int) -> real:
+    """Part of the load of a body that its joints carried in the last step, too."""
+    now = real(0.0)
+    before = real(0.0)
+    for e in range(links.first[i], links.first[i] + links.count[i]):
+        now += wp.length(reactions.impulse[links.joint[e]])
+        before += remembered.load[links.joint[e]]
+    return wp.where(before < now, before / now, real(1.0))
+
+
+@kernel
+def note_loads(joints: Joints, reactions: Reactions, remembered: JointState, stop: wp.array[wp.int32]) -> None:
+    """A step is done: what its joints carried, about half of which acted at its start."""
+    j = wp.tid()
+    if stop[0] == 0:
+        remembered.load[j] = wp.where(joints.broken[j] == 0, real(0.5) * wp.length(reactions.impulse[j]), real(0.0))
+
+
 @kernel
 def find_stiff(
     bodies: Bodies,
@@ -141,15 +170,17 @@ def find_stiff(
     inertias: Inertias,
     effort: Effort,
     limits: Limits,
+    remembered: JointState,
+    hit: int,
 ) -> None:
     """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
     i = wp.tid()
     w = bodies.world[i]
     if effort.suspect[w] * effort.going[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
-    if limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE:
-        return
     k = stiffness_of(joints, links, reactions, motion, i)
+    if hit == 1 or (limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE):
+        k = lasting(links, reactions, remembered, i) * k
     rough = inertias.inverse[i] * k
     if effort.stiff[w] == 0 and real(2.0) * effort.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
         return

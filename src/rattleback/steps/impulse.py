@@ -31,26 +31,30 @@ from rattleback.model.contact_memory import Due, forget_loads, record_due
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.problem.preview import Preview
+from rattleback.steps.energy_limit import EnergyLimit
 from rattleback.steps.sleeping import Sleeping
+
+# A body that moves faster than light [m/s] has diverged long before its numbers do.
+LIGHT = wp.constant(real(299_792_458.0))
 
 
 @kernel
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
-    """Raise the stop flag for a body that is not finite; the first one gives the largest number."""
+    """Raise the stop flag for a body that is not finite or too fast; the first one gives the largest number."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         q = predicted.orientation[i]
         # A sum is finite only if all its terms are.
         v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-        if not wp.isfinite(v[0] + v[1] + v[2] + q[3]):
+        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and wp.length(predicted.velocity[i]) < LIGHT):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
 @kernel
 def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: wp.array[wp.int32], lanes: int) -> None:
-    """Note a body whose velocities are not finite now that they were fitted; the first one gives the largest number."""
+    """Note a body not finite or too fast now that velocities were fitted; the first one gives the largest number."""
     if stop[0] == 0:
         for i in range(wp.tid(), bodies.world.shape[0], lanes):
-            if not (wp.isfinite(motion.velocity[i]) and wp.isfinite(motion.angular_velocity[i])):
+            if not (wp.length(motion.velocity[i]) < LIGHT and wp.isfinite(motion.angular_velocity[i])):
                 wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
 
 
@@ -107,6 +111,7 @@ class ImpulseStep:
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
         impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
+        energy: What keeps joints and contacts from adding energy; None without joints.
     """
 
     integrator: Integrator
@@ -114,6 +119,7 @@ class ImpulseStep:
     contacts: Any = None
     impulses: Any = None
     sleep: Sleeping | None = None
+    energy: EnergyLimit | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
@@ -122,6 +128,8 @@ class ImpulseStep:
             self.impulses.meet(self.joints.answer)
         self._record_before(bench)
         with program.stage("forces"):
+            if self.energy is not None:
+                self.energy.record_start()
             self._start(bench)
             self.integrator.record_forces(bench)
         if contacts is not None and contacts.shortens:
@@ -178,6 +186,8 @@ class ImpulseStep:
             self.impulses.record_velocities()
         if self.impulses is not None:
             self.impulses.record_errors()
+        if self.energy is not None:
+            self.energy.record_end()
         if self.joints is not None or self.impulses is not None:
             self._record_check(bench)
 
@@ -241,7 +251,7 @@ class ImpulseStep:
     def _press(self, bench: Bench) -> None:
         """Keep contacts apart, and joints together with them."""
         joints = self.joints
-        hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(bench))
+        hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(bench), hit=True)
         self.impulses.record_positions(lambda: self._predict(bench), hold)
         with self.contacts.before_found(bench.program):
             self.impulses.record_projection(self.contacts.every)
@@ -273,6 +283,8 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
         bench.share_bodies(remember, bench.diagnostics, bench.worst)
+        if self.energy is not None:
+            self.energy.record_work()
         bench.share_bodies(find_fault, bench.predicted, bench.stop)
         bench.share_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
         self.record_clock(bench)

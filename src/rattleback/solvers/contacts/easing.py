@@ -175,6 +175,12 @@ def find_blows(
 
 
 @kernel
+def keep_wanted(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
+    """Only worlds that are wanted are busy."""
+    rounds.busy[wp.tid()] = rounds.busy[wp.tid()] * wanted[wp.tid()]
+
+
+@kernel
 def find_fall(bodies: Bodies, loads: Loads, weights: Weights, clock: Clock, fall: Motion) -> None:
     """What forces add to the mean velocity of a body over a step."""
     i = wp.tid()
@@ -271,11 +277,12 @@ class Easer:
         with bench.program.when(self.rounds.any_busy):
             self._ease(motion)
 
-    def ease_start(self, motion: Motion) -> None:
-        """Record what eases the loads just pushed at the start of a step, where they may be blows."""
+    def ease_start(self, motion: Motion, wanted: Any) -> None:
+        """Record what eases the loads just pushed at the start of a step in wanted worlds, where they may be blows."""
         bench, room = self.bench, len(self.pressing.points.impulse)
         now = Moment(bench.state.motion, bench.state.clock)
         self._find_blows(now.motion, motion)
+        bench.for_worlds(keep_wanted, self.rounds, wanted)
         with bench.program.when(self.rounds.any_busy):
             bench.evaluate(now, self.loads)
             bench.for_bodies(find_fall, self.loads, self.pressing.weights, now.clock, self.fall)

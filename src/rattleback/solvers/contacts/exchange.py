@@ -88,6 +88,12 @@ class Exchange:
         self.sweeper, self.answer, self.alone = sweeper, answer, alone
         self.swept = (sweeper.bodies, sweeper.graph, sweeper.pressing)
 
+    def push_loads(self, motion: Motion, wanted: Any) -> None:
+        """Record the loads of the last step at the start of the next, and what the joints answer to them."""
+        self.answer.note(motion)
+        self.sweeper.push_loads(motion, wanted)
+        self.answer.give(motion, wanted)
+
     def sweep(self, motion: Motion, tolerance: float, most: int, wanted: Any, counts: bool = True) -> None:
         """Record sweeps over a motion in which joints hold, until the residual is within a tolerance.
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 SHARE, RECOVERY = 0.4, 1.0
+# How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
+LEVERAGE = 10.0
 # Most sweeps that move bodies apart in a step, on one thread and in parallel, and the part of the tolerance to which
 # they do; where joints answer, a body alone moves too little.
 PROJECTIONS, PARALLEL_PROJECTIONS, JOINTED_PROJECTIONS = 20, 3, 10
@@ -198,13 +200,16 @@ class ContactImpulses:
             self.footing.record_look()
 
     def record_start(self) -> None:
-        """Record the half of the loads that acts at the start of the step, whose motion is there."""
+        """Record the half of the loads that acts at the start of the step, whose motion is there.
+
+        Where joints hold what touches, loads wait until the joints can answer to them: on a foot alone, what a man's
+        weight or a blow on a stop has left is far too much.
+        """
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
-        self.sweeper.push(bench.start)
-        if self.sweeper.easer is not None:
-            self.sweeper.easer.ease_start(bench.start)
+        push = partial(self.sweeper.push_loads, bench.start)
+        self._where_loose(None if self.exchange is None else self.footing.ties, push)
 
     def record_positions(self, predict: Callable[[], None], hold: Turn | None = None) -> None:
         """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
@@ -216,10 +221,16 @@ class ContactImpulses:
         ties = self.footing.ties if hold is not None else None
         self._where_loose(ties, partial(self._press, predict, self.sweeper.sweep, self.method.max_sweeps))
         if hold is not None:
-            press = partial(self._press, predict, self._sweep, self._turn)
-            self._where_tied(ties, lambda which: self._exchange((press, hold), which))
+            self._where_tied(ties, lambda which: self._press_tied(predict, hold, which))
         self._end_start()
         self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
+
+    def _press_tied(self, predict: Callable[[], None], hold: Turn, which: Any) -> None:
+        """Record the same where joints hold what touches, which answer to the loads of the last step first."""
+        if self.exchange is not None:
+            self.exchange.push_loads(self.bench.start, which)
+            predict()
+        self._exchange((partial(self._press, predict, self._sweep, self._turn), hold), which)
 
     def _end_start(self) -> None:
         """Record what follows when the impulses at the start are found."""
@@ -291,17 +302,22 @@ class ContactImpulses:
             self._where_loose(some, self._move_loose, self.overlapping)
             self._where_tied(some, self._move_tied)
 
+    def _move(self, which: Any) -> None:
+        bench = self.bench
+        moved = (self.shift, bench.predicted, bench.state.clock, which, LEVERAGE * self.ground.limits.recovery)
+        bench.share_bodies(projection.move_apart, *moved)
+
     def _move_loose(self, which: Any) -> None:
-        bench, most = self.bench, PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
+        most = PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
         self.sweeper.sweep_marked(self.shift, NEAR * self.limits.depth, most, which)
-        bench.share_bodies(projection.move_apart, self.shift, bench.predicted, which)
+        self._move(which)
 
     def _move_tied(self, which: Any) -> None:
         if self.exchange is not None:
             bench, answer = self.bench, self.exchange.answer
             answer.begin_ways(which)
             self._sweep(self.shift, JOINTED_NEAR * self.limits.depth, JOINTED_PROJECTIONS, which, counts=False)
-            bench.share_bodies(projection.move_apart, self.shift, bench.predicted, which)
+            self._move(which)
             answer.settle(bench.predicted, which)
 
     def record_taken(self) -> None:

@@ -26,6 +26,8 @@ from rattleback.solvers.contacts.resting import Footing, Ways, way_of
 
 # Friction of a patch that sticks while it is moved back.
 STUCK = wp.constant(real(1e9))
+# The most a body is turned by one projection [rad].
+MOST_TURN = wp.constant(real(0.5))
 
 
 @kernel
@@ -87,6 +89,7 @@ def measure_overlap(
         crept = vec3(zero, crept[1], crept[2]) / real(count)
         if sticks and wp.length(crept) > limits.depth:
             off = True
+        crept *= wp.min(limits.recovery * h / wp.max(wp.length(crept), limits.depth), real(1.0))
         pressing.patches.drive[k] = limits.share * crept
         pressing.patches.spin[k] = vec3()
         pressing.patches.couple[k] = vec3()
@@ -98,11 +101,17 @@ def measure_overlap(
 
 
 @kernel
-def move_apart(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32], lanes: int) -> None:
-    """Move the bodies of the worlds that want it by their displacements."""
+def move_apart(
+    bodies: Bodies, shift: Motion, motion: Motion, clock: Clock, wanted: wp.array[wp.int32], most: real, lanes: int
+) -> None:
+    """Move the bodies of the worlds that want it by their displacements, no faster than ``most`` [m/s]."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         d = shift.velocity[i]
         turn = shift.angular_velocity[i]
+        far = wp.max(wp.length(d) / (most * real(clock.time_step[bodies.world[i]])), wp.length(turn) / MOST_TURN)
+        part = real(1.0) / wp.max(far, real(1.0))
+        d *= part
+        turn *= part
         moves = wp.dot(d, d) + wp.dot(turn, turn) > real(0.0)
         if moves and bodies.inverse_mass[i] > real(0.0) and wanted[bodies.world[i]] == 1:
             motion.position[i] = motion.position[i] + d

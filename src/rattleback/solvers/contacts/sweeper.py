@@ -93,6 +93,12 @@ class Sweeper:
         else:
             self.palette.push(motion, wanted)
 
+    def push_loads(self, motion: Motion, wanted: Any) -> None:
+        """Record the same for loads of the last step at the start of the next, eased where they may be blows."""
+        self.push(motion, wanted)
+        if self.easer is not None:
+            self.easer.ease_start(motion, wanted)
+
     def exchange(self, turns: tuple[Turn, Turn], tolerance: float, most: int, wanted: Any) -> None:
         """Record contacts and joints in turn, until neither puts the other off.
 

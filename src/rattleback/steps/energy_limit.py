@@ -1,0 +1,293 @@
+"""The energy limit: joints, stops and contacts take energy or leave it, and may not add to it.
+
+    gain = T' − T − W − ½ m c²,      d' = max(0, d e^(−h/τ) + gain)            limited where   gain > 0  and  d' > D
+    D = 0.02 max(T + W, P) + m (½ (g h)² + g δ + u²),    P' = max(T, P e^(−h/τ))
+
+T, T' kinetic energy of a mechanism at the beginning and the end of a step, W what forces, springs and motors change it
+by, d its debt: what its joints and contacts have added lately and not taken again. D is what accurate steps need now
+and then, P the largest T lately, m mass, c how fast joints
+close that are apart, g h what gravity does in a step, δ and u the tolerances of positions and velocities, τ a second.
+
+What touches shares its energy, so a mechanism in debt is judged with its island: moving bodies that touch or are
+joined.
+An island that has gained loses the excess: all velocities are scaled, against those of its centre of mass where it
+leans on nothing. That keeps the conditions of its joints, which are linear in the velocities. Islands that something
+drives are let be: velocity joints, static bodies that move, belts.
+
+    step begins: T;   it is taken: W;   its velocities are done: d, by mechanism; where one has d > D: islands, scale
+Cost: three looks at every body of a mechanism; islands, one world a thread, only where a mechanism is in debt.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from rattleback.core import arrays, glance
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
+from rattleback.model.bench import Bench
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, JointState, Loads, Motion
+from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
+from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Part of the kinetic energy that constraints may add for a while, and how long that is held against them [s]: steps of
+# an accurate run add and take less than a hundredth.
+SHARE = wp.constant(real(0.02))
+WHILE = wp.constant(real(1.0))
+# How far the work of forces may be from force times way, as integrators evaluate forces within the step.
+MARGIN = wp.constant(real(2.0))
+
+
+@wp.struct
+class Floor:
+    """Energy that tolerances stand for, per mass: g δ + u² [J/kg], gravity [m/s²], and the closing speed [m/s]."""
+
+    energy: real
+    gravity: real
+    speed: real
+
+
+@kernel
+def note_before(bodies: Bodies, motion: Motion, ledger: Ledger, lanes: int) -> None:
+    """A step begins."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        ledger.before[i] = kinetic_energy(bodies, motion, i)
+        ledger.allowed[i] = real(-1.0)
+
+
+@kernel
+def note_work(
+    bodies: Bodies, start: Motion, end: Motion, loads: Loads, clock: Clock, ledger: Ledger, lanes: int
+) -> None:
+    """A step is taken: what forces did, at most force times way, whatever an integrator makes of fast rotations."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        way = wp.length(start.velocity[i]) + wp.length(end.velocity[i])
+        turn = wp.length(start.angular_velocity[i]) + wp.length(end.angular_velocity[i])
+        most = wp.length(loads.force[i]) * way + wp.length(loads.torque[i]) * turn
+        most *= real(0.5) * MARGIN * real(clock.time_step[bodies.world[i]])
+        work = kinetic_energy(bodies, end, i) - kinetic_energy(bodies, start, i)
+        ledger.work[i] = wp.clamp(work, -most, most)
+
+
+@kernel
+def begin_balance(ledger: Ledger) -> None:
+    """No mechanism of a world is known to be in debt."""
+    ledger.over[wp.tid()] = 0
+    ledger.any_over[0] = 0
+
+
+@kernel
+def balance(
+    bodies: Bodies,
+    mechanisms: Mechanisms,
+    motion: Motion,
+    clock: Clock,
+    remembered: JointState,
+    ledger: Ledger,
+    floor: Floor,
+    stop: wp.array[wp.int32],
+) -> None:
+    """The debt of a mechanism at the end of a step; where it is too large, its island is to be looked at."""
+    if stop[0] != 0:
+        return
+    m = wp.tid()
+    first = mechanisms.body[mechanisms.first[m]]
+    before = real(0.0)
+    work = real(0.0)
+    now = real(0.0)
+    mass = real(0.0)
+    for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
+        i = mechanisms.body[k]
+        before += ledger.before[i]
+        work += ledger.work[i]
+        now += kinetic_energy(bodies, motion, i)
+        mass += bodies.mass[i]
+    j = mechanisms.joint[mechanisms.first_joint[m]]
+    w = bodies.world[first]
+    fade = wp.exp(-real(clock.time_step[w]) / WHILE)
+    debt = fade * remembered.debt[j]
+    h = real(clock.time_step[w])
+    fall = floor.gravity * h
+    close = wp.min(mechanisms.gap[m] / h, floor.speed)
+    peak = wp.max(before, fade * remembered.peak[j])
+    most = SHARE * wp.max(before + work, peak)
+    most += mass * (real(0.5) * fall * fall + floor.energy)
+    gain = now - before - work - real(0.5) * mass * close * close
+    remembered.peak[j] = peak
+    if gain > ZERO and debt + gain > most:
+        ledger.allowed[first] = wp.max(most - debt, ZERO)
+        ledger.over[w] = 1
+        ledger.any_over[0] = 1
+        remembered.debt[j] = wp.max(debt, most)
+    else:
+        remembered.debt[j] = wp.max(debt + gain, ZERO)
+
+
+@wp.func
+def add_up(bodies: Bodies, motion: Motion, ledger: Ledger, first: int, end: int) -> None:
+    """What the islands of a world have and have gained, at the first body of each."""
+    for i in range(first, end):
+        ledger.gain[i] = ZERO
+        ledger.allowance[i] = ZERO
+        ledger.kinetic[i] = ZERO
+        ledger.mass[i] = ZERO
+        ledger.momentum[i] = vec3()
+        ledger.judged[i] = 0
+    for i in range(first, end):
+        if bodies.mass[i] == ZERO:
+            continue
+        r = root_of(ledger, i)
+        now = kinetic_energy(bodies, motion, i)
+        ledger.gain[r] = ledger.gain[r] + now - ledger.before[i] - ledger.work[i]
+        ledger.kinetic[r] = ledger.kinetic[r] + now
+        ledger.mass[r] = ledger.mass[r] + bodies.mass[i]
+        ledger.momentum[r] = ledger.momentum[r] + bodies.mass[i] * motion.velocity[i]
+        if ledger.allowed[i] >= ZERO:
+            ledger.allowance[r] = ledger.allowance[r] + ledger.allowed[i]
+            ledger.judged[r] = 1
+
+
+@wp.func
+def judge(ledger: Ledger, i: int) -> real:
+    """What the velocities of the island that begins at a body are multiplied by."""
+    excess = ledger.gain[i] - ledger.allowance[i]
+    if ledger.judged[i] == 0 or ledger.driven[i] == 1 or excess <= ZERO:
+        return real(1.0)
+    energy = ledger.kinetic[i]
+    if ledger.leans[i] == 0:
+        energy -= real(0.5) * wp.length_sq(ledger.momentum[i]) / ledger.mass[i]
+    return wp.sqrt(wp.max(real(1.0) - excess / wp.max(energy, excess), ZERO))
+
+
+@kernel
+def limit(bodies: Bodies, motion: Motion, ledger: Ledger) -> None:
+    """Islands of a world lose what they have gained beyond what they may."""
+    w = wp.tid()
+    if ledger.over[w] == 0:
+        return
+    count = bodies.world.shape[0] // ledger.over.shape[0]
+    add_up(bodies, motion, ledger, w * count, (w + 1) * count)
+    worst = int(-1)
+    for i in range(w * count, (w + 1) * count):
+        if ledger.parent[i] == i:
+            ledger.scale[i] = judge(ledger, i)
+            excess = ledger.gain[i] - ledger.allowance[i]
+            if ledger.scale[i] < real(1.0) and not (excess <= ledger.most[w]):
+                ledger.most[w] = excess
+                worst = i
+    gained = ZERO
+    for i in range(w * count, (w + 1) * count):
+        r = root_of(ledger, i)
+        s = ledger.scale[r]
+        if bodies.mass[i] == ZERO or s == real(1.0):
+            continue
+        own = kinetic_energy(bodies, motion, i) - ledger.before[i] - ledger.work[i]
+        if r == worst and not (own <= gained):
+            gained = own
+            ledger.body[w] = i
+        drift = vec3()
+        if ledger.leans[r] == 0:
+            drift = ledger.momentum[r] / ledger.mass[r]
+        motion.velocity[i] = drift + s * (motion.velocity[i] - drift)
+        motion.angular_velocity[i] = s * motion.angular_velocity[i]
+
+
+@dataclass(frozen=True)
+class EnergyLimit:
+    """Records the energy limit in the steps of a model with joints.
+
+    Attributes:
+        bench: Where the step is recorded.
+        joints: The joints.
+        mechanisms: What they connect.
+        touching: Contacts, and the number of colliders of a world; None without contacts.
+        ledger: What happens to the energy.
+        floor: Energy that tolerances stand for.
+    """
+
+    bench: Bench
+    joints: Any
+    mechanisms: Any
+    touching: tuple[Any, int] | None
+    ledger: Any
+    floor: Any
+
+    def record_start(self) -> None:
+        """Record the energies at the beginning of a step."""
+        self.bench.share_bodies(note_before, self.bench.state.motion, self.ledger)
+
+    def record_work(self) -> None:
+        """Record what forces did, before the prediction is taken over."""
+        bench = self.bench
+        bench.share_bodies(note_work, bench.start, bench.predicted, bench.loads, bench.state.clock, self.ledger)
+
+    def record_end(self) -> None:
+        """Record the limit at the end of a step, when its velocities are done."""
+        bench, ledger, motion, state = self.bench, self.ledger, self.bench.state.motion, self.bench.state
+        bench.for_worlds(begin_balance, ledger)
+        given = (bench.model.bodies, self.mechanisms, motion, state.clock, state.joints, ledger, self.floor, bench.stop)
+        bench.program.launch(balance, len(self.mechanisms.first), *given)
+        with bench.program.when(ledger.any_over):
+            moving, worlds = (bench.model.bodies, motion), bench.model.worlds
+            each = len(self.joints.body_a) // worlds
+            bench.program.launch(join_joints, worlds, *moving, self.joints, ledger, each)
+            if self.touching is not None:
+                contacts, each = self.touching
+                bench.program.launch(join_contacts, worlds, *moving, contacts, bench.model.surfaces, ledger, each)
+            bench.program.launch(limit, worlds, *moving, ledger)
+
+    @cached_property
+    def forget(self) -> "Callable[[], None]":
+        """To be called when a call begins: no energy has been taken yet."""
+        return glance.clearing(self.ledger.most)
+
+    def take_over(self, old: "EnergyLimit") -> None:
+        """Go on with what another one of the same model has seen."""
+        for name in ("before", "work", "most", "body"):
+            wp.copy(getattr(self.ledger, name), getattr(old.ledger, name))
+
+    @property
+    def fell_short(self) -> Any:
+        """Above zero where energy was taken in a step of the call."""
+        return self.ledger.most
+
+    def summary(self) -> dict[str, Any]:
+        """What the report says: how much energy was taken, and from where."""
+        most = self.ledger.most.numpy()
+        world = int(most.argmax())
+        said: dict[str, Any] = {"energy_limited": float(most[world])}
+        if most[world] > 0.0:
+            name, number = self.bench.model.locate(int(self.ledger.body.numpy()[world]))
+            where = f" of world {number}" if self.bench.model.batched else ""
+            said["reason"] = (
+                f"Joints, stops and contacts of body {name!r}{where} and what it touches would have added "
+                f"{most[world]:.3g} J to the energy in a step; velocities were lowered by as much. "
+                "A shorter time_step helps, or joints that do not contradict each other."
+            )
+        return said
+
+
+def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float]) -> Any:
+    """The energy limit of a model with joints.
+
+    Args:
+        bench: Where the step is recorded.
+        preview: How its joints are held.
+        touching: Contacts, and the number of colliders of a world; None without contacts.
+        sizes: How far positions [m] and velocities [m/s] may be off.
+    """
+    model, floor = bench.model, Floor()
+    counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
+    ledger = arrays.allocate(Ledger, counts, model.device)
+    length, speed = sizes
+    floor.speed = preview.limits.speed
+    floor.gravity = math.hypot(*model.scene.gravity)
+    floor.energy = floor.gravity * length + speed * speed
+    return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor)
