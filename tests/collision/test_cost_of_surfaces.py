@@ -118,20 +118,24 @@ def test_what_rolls_on_a_height_field_looks_at_the_cells_under_it_however_large_
 
 
 @pytest.mark.parametrize("shape", WHEEL)
-def test_what_rolls_is_struck_as_far_on_ground_with_an_end_as_on_ground_without(shape):
+def test_what_rolls_is_struck_no_farther_on_ground_with_an_end_than_on_ground_without(shape):
     grounds = {"plane": rb.Plane(), "box": rb.Box(90, 90, 1), "field": rb.HeightField(np.zeros((51, 51)), 0.4)}
     for name, ground in grounds.items():
         simulation = rolling(shape, ground, height=-0.5 if name == "box" else 0.0)
         velocity, spin = np.array([5.0, 0.3, -0.1]), np.array([1.0, 14.0, 2.0])
         simulation["wheel"].velocity, simulation["wheel"].angular_velocity = velocity, spin
-        assert len(simulation.contacts)
+        points = np.array(simulation.contacts.point)
+        assert len(points)
+        blow = 240 * float(finder(simulation).look.prospects.blow.numpy()[1])
         # No point goes faster than the origin of the solid and, around that, its farthest one.
         turn = Rotation.from_quat(np.array(simulation["wheel"].orientation))
         center = turn.apply(np.array(simulation.scene["wheel"].center_of_mass))
         bound = np.linalg.norm(velocity - np.cross(spin, center))
         bound += np.linalg.norm(spin) * WHEEL[shape][0].bounding_radius()
-        blow = float(finder(simulation).look.prospects.blow.numpy()[1])
-        assert blow == pytest.approx(bound / 240, rel=1e-4)
+        assert blow <= bound + 1e-3
+        # Nor do points of the contacts go faster than that.
+        speeds = np.linalg.norm(velocity + np.cross(spin, points - simulation["wheel"].position), axis=1)
+        assert blow >= speeds.max() - 1e-3
 
 
 def test_what_rides_on_a_turntable_far_from_its_axis_is_not_struck_by_it():

@@ -292,3 +292,22 @@ def test_bricks_that_are_struck_hardly_overlap_those_behind_them():
     simulation.run(2.1)
     assert simulation["ball"].position[1] > 0.0
     assert simulation.report.penetration < 1e-3
+
+
+@pytest.mark.parametrize("shape", [rb.Cylinder(0.3, 0.4), rb.Capsule(0.3, 0.9), rb.Cone(0.3, 0.5)], ids=repr)
+@pytest.mark.parametrize(("spin", "seen"), [((0, 0, 60.0), False), ((60.0, 0, 0), True)], ids=["about", "across"])
+def test_what_spins_about_its_axis_comes_no_nearer(shape, spin, seen):
+    # Five millimetres of air; across the axis, points go a tenth of a metre in the step.
+    for ground in (rb.Plane(), rb.Box(4, 4, 1), rb.HeightField(np.zeros((9, 9)), 0.5)):
+        scene = rb.Scene(gravity=(0, 0, 0))
+        top = 0.5 if isinstance(ground, rb.Box) else 0.0
+        scene.add_static(ground, position=(0, 0, -top), name="ground")
+        turn = rb.rotation.quaternion_from_axis_angle((1, 0, 0), 0.5 * np.pi)
+        body = scene.add_body(shape, orientation=turn, name="wheel")
+        down = rb.rotation.rotate(rb.rotation.conjugate(turn), np.array([0.0, 0.0, -1.0]))
+        height = 0.005 + float(shape.support(down) @ down)
+        simulation = rb.Simulation(scene, time_step=0.01, contact_distance=1e-4, contacts="impulse")
+        center = rb.rotation.rotate(turn, np.array(body.center_of_mass))
+        simulation["wheel"].position = center + np.array([0.0, 0.0, height])
+        simulation["wheel"].angular_velocity = rb.rotation.rotate(turn, np.array(spin))
+        assert (len(simulation.contacts) > 0) == seen

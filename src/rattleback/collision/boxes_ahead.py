@@ -1,14 +1,16 @@
 """Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
 
-    box    lower, upper of now and after the way  w = h v,  and  θ ρ + β  wider,  θ = h |ω|
-    blow   β_a = the largest  h |u| + h |ω_c − ω_e| ρ'  of the contacts c, e of the last time that a, or what it
-           touched, has
+    box    lower, upper of now and after the way  w = h v,  and  h |ω × o| + h |ω'| ρ + β  wider
+    blow   β_a = the largest  h (|u| + |ω_c − ω_e| r)  of contacts c, e of the last time that a, or what it touched, has
     held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
 
-h step, v, ω velocities of a body, ρ how far a collider reaches from its centre of mass, d contact distance; ρ' how far
-the smaller one of two reaches from its origin, u the velocity there of one body against the other. No point of their
-contact goes faster than that, however large the other one is. Where all boxes are held the pairs are those of the last
-time, and at rest nothing is listed. Pairs more or less make no contacts more or less, as long as none is left out that
+h step, v, ω velocities of a body, d contact distance, ρ how far a collider reaches from its origin, o that of its frame
+from the centre of mass. ω' is what of ω moves the surface: of a ball nothing, of a capsule, a cylinder and a cone what
+is across their axis, so that wheels roll without turning. u is the velocity of one body against the other at a point,
+and r how far points of their contact are from there at most: the origin of the smaller one and how far it reaches, or
+the middle of where their boxes overlap and half its diagonal; where one is a mesh, that overlap with the box around the
+triangle. So the size of the larger one does not matter. Where all boxes are held the pairs are those of the last time,
+and at rest nothing is listed. Pairs more or less make no contacts more or less, as long as none is left out that
 touches. Why boxes are recalled is told in ``look_ahead``.
 """
 
@@ -18,7 +20,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.colliders import Colliders, Hulls, Places, Prospects
-from rattleback.collision.solid import MESH, PLANE
+from rattleback.collision.solid import CAPSULE, CONE, CYLINDER, MESH, PLANE, SPHERE
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.contact_memory import SETTLED, ContactMemory
@@ -43,6 +45,7 @@ class Outlook:
 
     bodies: Bodies
     colliders: Colliders
+    hulls: Hulls
     places: Places
     prospects: Prospects
     motion: Motion
@@ -101,24 +104,74 @@ def owner(memory: ContactMemory, k: int, a: int) -> int:
 
 @wp.func
 def repeats(memory: ContactMemory, a: int, k: int) -> bool:
-    """Whether a contact of A is another point of the same pair as the one before it, which says nothing new."""
-    return k > memory.first[a] and memory.collider[k - 1] == memory.collider[k]
+    """Whether a contact of A is another point of the same solids as the one before it, which says nothing new."""
+    if k == memory.first[a]:
+        return False
+    return memory.collider[k - 1] == memory.collider[k] and memory.part[k - 1] == memory.part[k]
+
+
+@wp.func
+def sweeping(colliders: Colliders, places: Places, i: int, spin: vec3) -> vec3:
+    """The part of a collider's spin that moves its surface: nothing of a ball, what is across the axis of a wheel."""
+    kind = colliders.kind[i]
+    if kind == SPHERE:
+        return vec3()
+    if kind == CAPSULE or kind == CYLINDER or kind == CONE:
+        R = places.rotation[i]
+        axis = vec3(R[0, 2], R[1, 2], R[2, 2])
+        return spin - wp.dot(spin, axis) * axis
+    return spin
+
+
+@wp.func
+def velocity_at(outlook: Outlook, body: int, x: vec3) -> vec3:
+    """How fast the point of a body at x goes."""
+    return outlook.motion.velocity[body] + wp.cross(
+        outlook.motion.angular_velocity[body], x - outlook.motion.position[body]
+    )
 
 
 @wp.func
 def against(outlook: Outlook, a: int, b: int) -> real:
-    """How fast a point where two colliders touch goes against the other, at most [m/s]."""
+    """How fast points of two colliders that touch go against each other, at most [m/s]."""
     reach_a = outlook.colliders.reach[a]
     reach_b = outlook.colliders.reach[b]
     of_b = reach_b >= real(0.0) and (reach_a < real(0.0) or reach_b < reach_a)
     x = outlook.places.position[wp.where(of_b, b, a)]
     body = outlook.colliders.body[a]
     other = outlook.colliders.body[b]
-    spin = outlook.motion.angular_velocity[body]
-    other_spin = outlook.motion.angular_velocity[other]
-    u = outlook.motion.velocity[body] + wp.cross(spin, x - outlook.motion.position[body])
-    u -= outlook.motion.velocity[other] + wp.cross(other_spin, x - outlook.motion.position[other])
-    return wp.length(u) + wp.length(spin - other_spin) * wp.where(of_b, reach_b, reach_a)
+    u = velocity_at(outlook, body, x) - velocity_at(outlook, other, x)
+    spin = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+    return wp.length(u) + wp.length(spin) * wp.where(of_b, reach_b, reach_a)
+
+
+@wp.func
+def corner_of(outlook: Outlook, mesh: int, part: int, k: int) -> vec3:
+    """Corner k of a triangle of a mesh."""
+    x = outlook.hulls.vertex[outlook.colliders.first[mesh] + 3 * part + k]
+    return outlook.places.position[mesh] + outlook.places.rotation[mesh] * x
+
+
+@wp.func
+def against_within(outlook: Outlook, a: int, b: int, part: int) -> real:
+    """The same of points in the boxes of both, and in that around the triangle ``part`` where one is a mesh [m/s]."""
+    lower = wp.max(outlook.places.lower[a], outlook.places.lower[b])
+    upper = wp.min(outlook.places.upper[a], outlook.places.upper[b])
+    wider = real(0.0)
+    if part >= 0:
+        mesh = wp.where(outlook.colliders.kind[a] == MESH, a, b)
+        p = corner_of(outlook, mesh, part, 0)
+        q = corner_of(outlook, mesh, part, 1)
+        r = corner_of(outlook, mesh, part, 2)
+        lower = wp.max(lower, wp.min(p, wp.min(q, r)))
+        upper = wp.min(upper, wp.max(p, wp.max(q, r)))
+        wider = outlook.colliders.round[mesh] + outlook.gap
+    middle = real(0.5) * (lower + upper)
+    body = outlook.colliders.body[a]
+    other = outlook.colliders.body[b]
+    u = velocity_at(outlook, body, middle) - velocity_at(outlook, other, middle)
+    spin = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+    return wp.length(u) + wp.length(spin) * (real(0.5) * wp.length(upper - lower) + wider)
 
 
 @kernel
@@ -130,7 +183,8 @@ def find_blows(outlook: Outlook, lanes: int) -> None:
         if repeats(outlook.memory, a, k):
             continue
         b = outlook.memory.collider[k]
-        far = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]]) * against(outlook, a, b)
+        u = wp.min(against(outlook, a, b), against_within(outlook, a, b, outlook.memory.part[k]))
+        far = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]]) * u
         wp.atomic_max(outlook.prospects.blow, a, far)
         wp.atomic_max(outlook.prospects.blow, b, far)
 
@@ -174,17 +228,20 @@ def widen_box(outlook: Outlook, i: int) -> None:
     outlook.prospects.blow[i] = blow
     h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[i]])
     way = h * outlook.motion.velocity[body]
-    angle = h * wp.length(outlook.motion.angular_velocity[body])
+    spin = outlook.motion.angular_velocity[body]
     outlook.prospects.way[i] = way
     turn = real(0.0)
     if outlook.colliders.kind[i] == PLANE:
+        angle = h * wp.length(spin)
         outlook.prospects.turn[i] = -angle
         outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
         if angle > real(0.0):
             make_endless(outlook, i)
             return
     else:
-        turn = angle * (outlook.colliders.reach[i] + wp.length(outlook.colliders.position[i])) + blow
+        swing = wp.length(wp.cross(spin, outlook.places.position[i] - outlook.motion.position[body]))
+        sweep = wp.length(sweeping(outlook.colliders, outlook.places, i, spin))
+        turn = h * (swing + sweep * outlook.colliders.reach[i]) + blow
         outlook.prospects.turn[i] = turn
         outlook.places.stride[i] = wp.length(way) + turn
     wide = vec3(turn, turn, turn)
@@ -227,7 +284,7 @@ def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
 
 
 @kernel
-def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
+def recall_boxes(outlook: Outlook) -> None:
     """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
     memory = outlook.memory
     kind = outlook.colliders.kind
@@ -245,7 +302,6 @@ def recall_boxes(outlook: Outlook, hulls: Hulls) -> None:
                     stretch_to(outlook, a, outlook.prospects.lower[b], outlook.prospects.upper[b])
                 else:
                     mesh = wp.where(kind[a] == MESH, a, b)
-                    first = outlook.colliders.first[mesh] + 3 * part
-                    for c in range(first, first + 3):
-                        x = outlook.places.position[mesh] + outlook.places.rotation[mesh] * hulls.vertex[c]
+                    for c in range(3):
+                        x = corner_of(outlook, mesh, part, c)
                         stretch_to(outlook, wp.where(mesh == a, b, a), x, x)

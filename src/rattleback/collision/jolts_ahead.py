@@ -1,15 +1,16 @@
 """Jolts that lie ahead: what strikes each other in the coming step throws each other, and that what it meets.
 
-    α_v = 2 ρ' h |n × (ω_a − ω_b)| − n · u h,   u = v_a + ω_a × r_a − v_b − ω_b × r_b      how much nearer they come
-    γ_a = the largest  2 m_b / (m_a + m_b) (ρ' h |n × (ω_a − ω_b)| − n · u h − s')    of the solids b that a meets
+    α_v = 2 ρ' h |n × ω_ab| − n · u h,   u = v_a + ω_a × r_a − v_b − ω_b × r_b      how much nearer they come
+    γ_a = the largest  2 m_b / (m_a + m_b) (ρ' h |n × ω_ab| − n · u h − s')    of the solids b that a meets
           and of       0.9 · 2 m_b / (m_a + m_b) (γ_b − s')                           where b is thrown itself
 
 h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s separation
 and n normal of two solids, r their nearest points from the centres of mass, d contact distance. They meet where s is
 less than d + α_v, or less than d + α_v + γ_a + γ_b. Nobody is thrown before s is used up; s' is what is left of it when
-points collide, 5/4 of a step before they touch. The turning of a ball does not count. That bounds how far one blow
-after the other throws bodies, whatever the restitution; what several throw at once may go farther. What slides past
-has no part in it, but in the blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
+points collide, 5/4 of a step before they touch. ω_ab is ω_a − ω_b or the difference of what of them moves the surfaces,
+whichever is less across n: the turning of a ball or a wheel does not count. That bounds how far one blow after the
+other throws bodies, whatever the restitution; what several throw at once may go farther. What slides past has no part
+in it, but in the blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
 
 In order on a CPU jolts go on from solid to solid, up the list, so that a column that lands is foreseen to its top if it
 was built from the ground. In parallel on CUDA they go on once.
@@ -24,12 +25,11 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.boxes_ahead import Outlook, is_known, share
+from rattleback.collision.boxes_ahead import Outlook, is_known, share, sweeping
 from rattleback.collision.closest import Found
 from rattleback.collision.items import Items
-from rattleback.collision.solid import SPHERE
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import real, vec3
+from rattleback.core.precision import real
 
 # Steps before they touch in which points collide.
 EARLY = wp.constant(real(1.25))
@@ -56,15 +56,14 @@ def come_nearer(outlook: Outlook, found: Found, m: int, a: int, b: int) -> tuple
     u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
     u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
     h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
-    if outlook.colliders.kind[a] == SPHERE:
-        spin_a = vec3()
-    if outlook.colliders.kind[b] == SPHERE:
-        spin_b = vec3()
+    sweep = sweeping(outlook.colliders, outlook.places, a, spin_a)
+    sweep -= sweeping(outlook.colliders, outlook.places, b, spin_b)
     size = outlook.colliders.reach[a]
     other = outlook.colliders.reach[b]
     if size < real(0.0) or (other >= real(0.0) and other < size):
         size = other
-    return h * size * wp.length(wp.cross(n, spin_a - spin_b)), -h * wp.dot(n, u)
+    turn = wp.min(wp.length(wp.cross(n, spin_a - spin_b)), wp.length(wp.cross(n, sweep)))
+    return h * size * turn, -h * wp.dot(n, u)
 
 
 @wp.func

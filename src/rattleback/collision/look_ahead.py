@@ -1,11 +1,11 @@
 """Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
 
-    reach    d + |w_a − w_b| + min(|w_a|, |w_b|) + θ_a ρ_a + θ_b ρ_b + β_a + β_b     what a narrow phase has to look at
+    reach    d + |w_a − w_b| + min(|w_a|, |w_b|) + θ_a + θ_b + β_a + β_b     what a narrow phase has to look at
     ahead    d < s < d + α      α = α_v + γ_a + γ_b
     region   the largest of  d,  ½ d + 3/2 α_v + γ_a + γ_b  and, where they are ahead,  d + s
 
-h step, v, ω velocities of a body, w = h v, θ = h |ω|, β its blow (see ``boxes_ahead``), ρ how far a collider reaches
-from its centre of mass, d contact distance, s separation of two solids. α is how much nearer their points may come:
+h step, v velocity of a body, w = h v, θ how far points of a collider go by turning, β its blow (see ``boxes_ahead``),
+d contact distance, s separation of two solids. α is how much nearer their points may come:
 α_v by their velocities, γ by the jolts of what strikes them before the step begins (see ``jolts_ahead``). A jolt may
 stop one that went with the other; so the reach counts the way of the slower one, too. The points of a region have their
 true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes faster at
@@ -187,6 +187,7 @@ class LookAhead:
     ) -> None:
         self.outlook = Outlook()
         self.outlook.bodies, self.outlook.colliders, self.outlook.places = geometry.bodies, geometry.colliders, places
+        self.outlook.hulls = geometry.hulls
         self.outlook.motion, self.outlook.clock = motion, clock
         self.outlook.gap, self.outlook.unit = distance, unit
         self.outlook.steps = self.outlook.struck = 1.0
@@ -210,7 +211,7 @@ class LookAhead:
         program.share(find_blows, rows, self.outlook)
         program.share(pass_blows_on, rows, self.outlook)
         program.share(widen_boxes, self.geometry.count, self.outlook)
-        program.launch(recall_boxes, 1, self.outlook, self.geometry.hulls)
+        program.launch(recall_boxes, 1, self.outlook)
 
     def record_reach(self, program: Any, items: Items) -> None:
         """Record what says how far apart solids may be to be looked at."""

@@ -1,8 +1,9 @@
 """Strikes that lie ahead: what comes upon something it has not touched yet may be thrown by it, or throw it.
 
-    β_a = 2 m_b / (m_a + m_b) (|w_a − w_b| + θ_a ρ_a + θ_b ρ_b)    where a and b were not in contact and boxes meet
+    β_a = 2 m_b / (m_a + m_b) h (|u| + |ω_a − ω_b| ρ')    where a and b were not in contact and boxes meet
 
-m mass of a body, w its way over the step, θ its turn, ρ how far a collider reaches. A contact that lies ahead is
+h step, m mass of a body, ω its angular velocity, u the velocity of one against the other at the origin of the smaller
+of two colliders, ρ' how far that reaches. A contact that lies ahead is
 resolved when it is found, so what is struck then goes another way than its box was stretched along. What flies behind
 it was far enough away as long as both went on alike, and would be run into. Contacts of the last time say nothing of
 such strikes (see ``boxes_ahead``); the pairs do. Where there are any, the boxes of what may be struck are made wider,
@@ -15,7 +16,7 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.boxes_ahead import HELD, Outlook, is_known, share
+from rattleback.collision.boxes_ahead import HELD, Outlook, against, is_known, share
 from rattleback.collision.pairs import Pairs
 from rattleback.collision.solid import PLANE
 from rattleback.core.kernel import kernel
@@ -82,10 +83,8 @@ def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
             continue
         blow_a = outlook.prospects.blow[a]
         blow_b = outlook.prospects.blow[b]
-        far = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
-        # Half-spaces, which have no end, have no way by turning.
-        far += wp.max(outlook.prospects.turn[a] - blow_a, real(0.0))
-        far += wp.max(outlook.prospects.turn[b] - blow_b, real(0.0))
+        h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
+        far = h * against(outlook, a, b)
         far_a = share(outlook, a, b) * far
         far_b = share(outlook, b, a) * far
         more = wp.max(far_a - blow_a, far_b - blow_b)

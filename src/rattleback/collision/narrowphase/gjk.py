@@ -15,14 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 import warp as wp
 
-from rattleback.collision.closest import Closest, Found, with_shells, write_found
+from rattleback.collision.closest import Closest, Found, swapped, with_shells, write_found
 from rattleback.collision.colliders import Colliders, Hulls, Places
 from rattleback.collision.items import Items
 from rattleback.collision.narrowphase.epa import penetration
+from rattleback.collision.narrowphase.face_below import over_face
 from rattleback.collision.narrowphase.plane import record_planes
 from rattleback.collision.narrowphase.refine import sharpened
-from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, search
-from rattleback.collision.solid import MESH, PLANE, Solid, load
+from rattleback.collision.narrowphase.round_triangle import beside
+from rattleback.collision.narrowphase.separation import ROUNDS, Bounds, largest, search, size_of
+from rattleback.collision.narrowphase.simplex import LARGE
+from rattleback.collision.solid import CONE, CYLINDER, ELLIPSOID, MESH, PLANE, Solid, load
 from rattleback.core import checks
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
@@ -61,6 +64,20 @@ def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds)
     return with_shells(answer, a.round, b.round)
 
 
+@wp.func
+def with_triangle(triangle: Solid, other: Solid, hulls: Hulls, bounds: Bounds) -> Closest:
+    """The answer for a solid and a triangle, the other solid as A; see ``closest_within``."""
+    core = over_face(triangle, other, hulls)
+    if core.separation == LARGE and (other.kind == CYLINDER or other.kind == CONE or other.kind == ELLIPSOID):
+        core = beside(triangle, other, hulls)
+        # What all but touches needs more care.
+        if core.separation <= CLOSE * wp.max(size_of(other), largest(triangle.position)):
+            core.separation = LARGE
+    if core.separation < LARGE:
+        return with_shells(core, other.round, triangle.round)
+    return closest_within(other, triangle, hulls, vec3(), bounds)
+
+
 @kernel
 def find_by_gjk(
     items: Items,
@@ -86,7 +103,14 @@ def find_by_gjk(
         own = Bounds()
         own.far = bounds.far + items.ahead[i] + solid_a.round + solid_b.round
         own.most = bounds.most
-        write_found(found, i, closest_within(solid_a, solid_b, hulls, vec3(), own))
+        answer = Closest()
+        if colliders.kind[a] == MESH:
+            answer = swapped(with_triangle(solid_a, solid_b, hulls, own))
+        elif colliders.kind[b] == MESH:
+            answer = with_triangle(solid_b, solid_a, hulls, own)
+        else:
+            answer = closest_within(solid_a, solid_b, hulls, vec3(), own)
+        write_found(found, i, answer)
 
 
 def handled(kinds: tuple[int, ...], leave_out: frozenset[tuple[int, int]] = frozenset()) -> "np.ndarray[Any, Any]":
