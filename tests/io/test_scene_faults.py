@@ -1,6 +1,7 @@
 """Every fault of a scene file is a sentence with its path inside the file, all of them in one FileError."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -252,3 +253,17 @@ def test_a_missing_file_and_a_folder_are_told_apart(path):
         rb.Scene.load(path)
     with pytest.raises(rb.FileError, match=r"cannot be read: it is a folder\.$"):
         rb.Scene.load(path.parent)
+
+
+@pytest.mark.parametrize("name", ["robot.urdf", "robot.XML", "stage.usda", "1abc.pdb"])
+def test_a_file_of_another_kind_says_what_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('<robot name="r"><link name="a"/></robot>')
+    with pytest.raises(
+        rb.FileError, match=r"is a \.\w+ file; scenes are read from \.rb\.json files, as scene.save writes"
+    ):
+        rb.Scene.load(tmp_path / name)
+
+
+def test_a_mesh_file_says_how_it_is_read(tmp_path: Path) -> None:
+    with pytest.raises(rb.FileError, match=r"is a \.stl file.* A mesh is read with rb.Mesh.load\(path\)"):
+        rb.Scene.load(tmp_path / "part.stl")

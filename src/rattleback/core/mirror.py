@@ -55,6 +55,6 @@ def seen(array: Any) -> NDArray[Any]:
     found: NDArray[Any] = array.numpy()
     if array.device.is_cpu and array.size:
         # Without a way back to the array, which would keep itself alive.
-        span = (ctypes.c_byte * found.nbytes).from_address(array.ptr)
-        array.memory = np.ctypeslib.as_array(span).view(found.dtype).reshape(found.shape)
+        span = memoryview((ctypes.c_byte * found.nbytes).from_address(array.ptr))
+        array.memory = np.frombuffer(span, found.dtype).reshape(found.shape)
     return found

@@ -9,6 +9,7 @@ a density instead of a mass, an origin instead of a position, or neither.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rattleback.core import checks, whole_file
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
 KIND = "scene file"
+# What others write, by its ending, to be told of in time.
+ROBOTS = (".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".usd", ".usda", ".usdc", ".usdz", ".pdb", ".cif")
+MESHES = (".gltf", ".glb", ".obj", ".stl", ".ply", ".off")
 
 __all__ = ["load", "save", "schema"]
 
@@ -48,6 +52,9 @@ def load(path: str | PathLike[str]) -> Scene:
         FileError: The file cannot be read, or has faults; each is named with its path inside the file.
     """
     faults = Faults(KIND, whole_file.location(path, KIND), ENTRIES)
+    if (suffix := Path(path).suffix.lower()) in ROBOTS + MESHES:
+        mesh = " A mesh is read with rb.Mesh.load(path)." if suffix in MESHES else ""
+        raise faults.error(f"is a {suffix} file; scenes are read from .rb.json files, as scene.save writes them.{mesh}")
     content = whole_file.read(path, KIND)
     if content.startswith(b"PK"):
         raise faults.error("is not text; a state file is read with rb.load(path).")
