@@ -52,6 +52,8 @@ TOUCHING = {
     "tippe_top": 1,
     "rattleback": 1,
     "ragdoll_on_stairs": 0,
+    "twenty_ragdolls": 0,
+    "hanging_bridge": 0,
 }
 GRAVITY = 9.81
 

@@ -36,7 +36,9 @@
 | ``tippe_top`` | a top that rises onto its stem |
 | ``rattleback`` | a stone that reverses its spin |
 | ``ragdoll_on_stairs`` | a ragdoll that falls down stairs |
+| ``twenty_ragdolls`` | ragdolls that fall down stairs and pile up |
 | ``breaking_bridge`` | a bridge of planks whose hinges break when a weight falls on it |
+| ``hanging_bridge`` | a bridge of planks on two rows of ball joints, and walkers that cross it |
 """
 
 import math
@@ -46,12 +48,13 @@ from rattleback.scenes.bridge import breaking_bridge
 from rattleback.scenes.chains import chain, mass_ladder, rope
 from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
+from rattleback.scenes.hanging_bridge import hanging_bridge
 from rattleback.scenes.impacts import bounces, cradle, double_pendulum_impact, painleve
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
 from rattleback.scenes.pendulums import heavy_top, pendulum
 from rattleback.scenes.piles import cubes_1000
-from rattleback.scenes.ragdolls import ragdoll_on_stairs
+from rattleback.scenes.ragdolls import ragdoll_on_stairs, twenty_ragdolls
 from rattleback.scenes.slider_crank import slider_crank
 from rattleback.scenes.slopes import incline, rolling, sliding_ball
 from rattleback.scenes.stacks import book_stack, tower, wall
@@ -97,7 +100,9 @@ MENU: dict[str, Entry] = {
     "tippe_top": Entry(tippe_top, duration=8.0, time_step=0.001, integrator="lie_midpoint"),
     "rattleback": Entry(rattleback, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "ragdoll_on_stairs": Entry(ragdoll_on_stairs, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
+    "twenty_ragdolls": Entry(twenty_ragdolls, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
     "breaking_bridge": Entry(breaking_bridge, duration=4.0, time_step=0.002, integrator="lie_midpoint"),
+    "hanging_bridge": Entry(hanging_bridge, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
 }
 
 __all__ = [
@@ -114,6 +119,7 @@ __all__ = [
     "double_pendulum_impact",
     "four_bar",
     "funnel",
+    "hanging_bridge",
     "heavy_top",
     "incline",
     "kepler",
@@ -137,5 +143,6 @@ __all__ = [
     "tower",
     "tree",
     "tumbling",
+    "twenty_ragdolls",
     "wall",
 ]
