@@ -177,7 +177,7 @@ def next_round(collisions: Collisions, rounds: Rounds, most: int, budget: int) -
     w = wp.tid()
     collisions.rounds[w] = collisions.rounds[w] + 1
     again = collisions.colliding[w] == 1 and collisions.rounds[w] < most and collisions.spent[w] < budget
-    if collisions.colliding[w] == 1 and collisions.rounds[w] == most and most > 1:
+    if collisions.colliding[w] == 1 and collisions.rounds[w] == most:
         collisions.left[w] = wp.max(collisions.left[w], rounds.beginning[w])
     collisions.waiting[w] = wp.where(again, 1, 0)
     collisions.colliding[w] = 0

@@ -1,7 +1,7 @@
 """Collisions with restitution: resolved at once, before resting contacts are stopped.
 
     while anything collides:
-        list the patches that collide              (or, simultaneously, all that touch: one round)
+        list the patches that collide              (or, simultaneously, all that touch then)
         newton      impulses p ≥ 0 with   u_n' ≥ −e u_n,   complementary; friction |p_t| ≤ μ p_n in the same sweeps
         poisson     impulses p_c ≥ 0 that stop the points, then e p_c more
         stronge     the same in slices, until e² of the work of compression has come back
@@ -139,8 +139,7 @@ class Impacts:
         bench, found = self.bench, self.collisions
         with bench.program.loop(found.any_colliding):
             self._resolve_round(correct)
-            most = 1 if self.together else MOST_ROUNDS
-            bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, most, BUDGET)
+            bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, MOST_ROUNDS, BUDGET)
             # Joints move bodies that are not listed.
             self._find(courses, everywhere=correct is not None)
 
