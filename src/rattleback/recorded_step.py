@@ -71,6 +71,12 @@ class RecordedStep:
         if self.contacts is not None:
             self._version = self.contacts.version
             self.contacts.stale.fill_(1)
+        self._record()
+        state.waker = None if self.sleep is None else self.sleep.waker
+
+    def _record(self) -> None:
+        """Write the step down and compile it."""
+        forces, methods = self.forces, self.methods
         with forces.around_step(self.program, self.bench.stop):
             step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep, self.energy)
             step.record(self.bench)
@@ -78,7 +84,6 @@ class RecordedStep:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
                 step.record_clock(self.bench)
         self.program.compile()
-        state.waker = None if self.sleep is None else self.sleep.waker
 
     @property
     def outdated(self) -> bool:

@@ -126,8 +126,8 @@ def test_a_body_below_the_limit_has_no_weight_and_one_beyond_it_enough(seed: int
     weighed = [model.bodies, case.sim.state.motion, preview.inertias, preview.everywhere]
     wp.launch(weigh, model.count, inputs=weighed, device="cpu")
     inputs = [preview.problem.joints, preview.links, case.sim.state.motion, preview.reactions, preview.inertias]
-    inputs += [preview.effort, preview.limits, case.sim.state.joints, 0]
-    wp.launch(find_stiff, model.count, inputs=[model.bodies, *inputs], device="cpu")
+    preview.inertias.lasting.fill_(1.0)
+    wp.launch(find_stiff, model.count, inputs=[model.bodies, *inputs, preview.effort, preview.limits], device="cpu")
     weights = preview.inertias.weight.numpy()
     for k, weight in enumerate(weights):
         body = case.scene[f"body_{k}"]

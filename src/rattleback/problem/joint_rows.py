@@ -159,6 +159,7 @@ class Inertias:
 
     inverse: mat33 = field("1/(kg m²)", "inverse of the inertia, world frame; with the stiffness of its joints, if any")
     weight: real = field("1", "part of the lever of its impulses that is taken at the end of the step")
+    lasting: real = field("1", "part of its load that counts for its stiffness")
     shift: vec3 = field("rad/s", "change of the angular velocity the impulses make with those levers, not yet applied")
     back: quat = field("1", "turn from the end of the step, where both are found, to its start, where they act")
 

@@ -32,6 +32,7 @@ from rattleback.problem.joint_errors import JointErrors
 
 if TYPE_CHECKING:
     from rattleback.problem.joint_rows import JointRows
+    from rattleback.problem.preview import Preview
 
 # Kinetic energy that corrections which do not converge may add to a mechanism, as a multiple of what it had.
 MORE = wp.constant(real(1.01))
@@ -81,71 +82,102 @@ def state_of(
     return error, energy
 
 
+@wp.struct
+class Entry:
+    """Where a loop began, in the worlds where ``which`` is 1, and whether contacts may have hit bodies before it."""
+
+    start: Motion
+    end: Motion
+    reactions: Reactions
+    which: wp.array[wp.int32]
+    hit: wp.int32
+
+
 @kernel
-def begin(
+def enter(
     bodies: Bodies,
     mechanisms: Mechanisms,
     errors: JointErrors,
     limits: Limits,
     flight: Flight,
-    kept: Flight,
     reactions: Reactions,
-    kept_reactions: Reactions,
-    which: wp.array[wp.int32],
-    hit: int,
+    entry: Entry,
 ) -> None:
     """A loop begins: what a mechanism may go back to."""
     m = wp.tid()
-    if which[bodies.world[mechanisms.body[mechanisms.first[m]]]] == 0:
+    if entry.which[bodies.world[mechanisms.body[mechanisms.first[m]]]] == 0:
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
-    if hit == 0:
+    if entry.hit == 0:
         mechanisms.gap[m] = limits.position * error
     mechanisms.error[m] = error
     mechanisms.energy[m] = energy
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
-        move(flight.start, kept.start, mechanisms.body[k])
-        move(flight.end, kept.end, mechanisms.body[k])
+        move(flight.start, entry.start, mechanisms.body[k])
+        move(flight.end, entry.end, mechanisms.body[k])
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
         j = mechanisms.joint[k]
-        kept_reactions.impulse[j] = reactions.impulse[j]
-        kept_reactions.couple[j] = reactions.couple[j]
+        entry.reactions.impulse[j] = reactions.impulse[j]
+        entry.reactions.couple[j] = reactions.couple[j]
 
 
 @kernel
-def give_up(
+def go_back(
     bodies: Bodies,
     mechanisms: Mechanisms,
     errors: JointErrors,
     limits: Limits,
     flight: Flight,
-    kept: Flight,
     reactions: Reactions,
-    kept_reactions: Reactions,
-    which: wp.array[wp.int32],
-    hit: int,
+    entry: Entry,
     effort: Effort,
 ) -> None:
     """A loop has ended: a mechanism that it made worse goes back to where it began."""
     m = wp.tid()
     w = bodies.world[mechanisms.body[mechanisms.first[m]]]
-    if which[w] == 0 or (hit == 0 and effort.open[w] == 1):
+    if entry.which[w] == 0 or (entry.hit == 0 and effort.open[w] == 1):
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
     h = effort.time_step[w]
     close = wp.min(limits.position * mechanisms.error[m], h * limits.speed)
     pull = LEVERAGE * close / h
     most = MORE * mechanisms.energy[m] + real(0.5) * mechanisms.mass[m] * pull * pull
-    calm = hit == 0 or energy <= most
+    calm = entry.hit == 0 or energy <= most
     if error <= real(1.0) or (error <= mechanisms.error[m] + close / limits.position and calm):
         return
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
-        move(kept.start, flight.start, mechanisms.body[k])
-        move(kept.end, flight.end, mechanisms.body[k])
+        move(entry.start, flight.start, mechanisms.body[k])
+        move(entry.end, flight.end, mechanisms.body[k])
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
         j = mechanisms.joint[k]
-        reactions.impulse[j] = kept_reactions.impulse[j]
-        reactions.couple[j] = kept_reactions.couple[j]
+        reactions.impulse[j] = entry.reactions.impulse[j]
+        reactions.couple[j] = entry.reactions.couple[j]
+
+
+class WayBack:
+    """Records the way back of mechanisms that a loop of corrections makes worse.
+
+    Args:
+        preview: The loop.
+        which: 1 for every world that it corrects.
+        hit: Whether contacts may have hit bodies before it.
+    """
+
+    def __init__(self, preview: "Preview", which: Any, hit: bool) -> None:
+        self.program, self.mechanisms, self.effort = preview.bench.program, preview.mechanisms, preview.effort
+        entry = Entry()
+        entry.start, entry.end = (preview.bench.scratch(Motion) for _ in range(2))
+        entry.reactions, entry.which, entry.hit = arrays.clone(preview.reactions), which, int(hit)
+        seen = (preview.bench.model.bodies, preview.mechanisms, preview.errors, preview.limits, preview.flight)
+        self.given = (*seen, preview.reactions, entry)
+
+    def record_begin(self) -> None:
+        """Record where a loop begins, when its joints have been measured."""
+        self.program.launch(enter, len(self.mechanisms.first), *self.given)
+
+    def record_end(self) -> None:
+        """Record which mechanisms go back there."""
+        self.program.launch(go_back, len(self.mechanisms.first), *self.given, self.effort)
 
 
 def make_mechanisms(problem: "JointRows") -> Any:

@@ -14,20 +14,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, glance, mirror
+from rattleback.core import arrays, glance
 from rattleback.model.bench import Bench, copy_motion
 from rattleback.model.state import Motion
-from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, mechanisms, stiffness
+from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness
 from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
-from rattleback.problem.mechanisms import Mechanisms, make_mechanisms
+from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
 from rattleback.problem.yielding import Yielding
 
 
@@ -97,32 +96,7 @@ class Preview:
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
         """What the report says of the joints: the worst errors, where, and why they are too large if they are."""
-        found = {
-            name: mirror.seen(getattr(self.errors, f"worst_{name}")) for name in ("position", "orientation", "velocity")
-        }
-        ratios = np.max([found[name] / tolerances[f"{name}_tolerance"] for name in found], axis=0)
-        worst = int(np.argmax(ratios))
-        world, joint = divmod(worst, len(self.problem.names))
-        said: dict[str, Any] = {f"{name}_error": float(values.max()) for name, values in found.items()}
-        said["worst_joint"] = self.problem.names[joint]
-        said["iterations"] = int(mirror.seen(self.effort.most_positions).max())
-        redundant = self.solver.redundant_rows()
-        said["redundant_rows"] = int(redundant.sum(axis=1).max())
-        said["redundant_joints"] = tuple(self.problem.names[j] for j in np.flatnonzero(redundant.any(axis=0)))
-        if not ratios[worst] <= 1.0:
-            where = f" of world {world}" if self.bench.model.batched else ""
-            said["reason"] = (
-                f"Joint {said['worst_joint']!r}{where} is off by {found['position'][worst]:.3g} m, "
-                f"{found['orientation'][worst]:.3g} rad and {found['velocity'][worst]:.3g} m/s after "
-                f"{said['iterations']} corrections, {ratios[worst]:.3g} times its tolerance; {self._advice(worst)}"
-            )
-        return said
-
-    def _advice(self, joint: int) -> str:
-        first, count = (getattr(self.problem.joints, name).numpy()[joint] for name in ("first", "count"))
-        if self.problem.rows.goal.numpy()[first : first + count].any():
-            return f"it was apart and is pulled together at {self.limits.speed:g} m/s, the closing_speed."
-        return "more max_iterations, a larger budget or a shorter time_step help."
+        return joint_summary.summary(self, tolerances)
 
     def record_prologue(self) -> None:
         """What each step leaves for the next, for the first one: the rows at the state, velocities that fit them.
@@ -166,8 +140,8 @@ class Preview:
         kept = arrays.clone(self.reactions)
         bench.for_worlds(corrections.begin, effort, which)
         self._look(motions, kept)
-        entry = (*self._entry(), which, int(hit))
-        bench.program.launch(mechanisms.begin, len(self.mechanisms.first), *entry)
+        way_back = WayBack(self, which, hit)
+        way_back.record_begin()
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
                 self.prepare_stiff(effort.going)
@@ -179,7 +153,7 @@ class Preview:
             self._look(motions, kept)
         with bench.program.when(effort.any_undo):
             self._undo(motions, kept)
-        bench.program.launch(mechanisms.give_up, len(self.mechanisms.first), *entry, effort)
+        way_back.record_end()
         with bench.program.when(effort.any_limited):
             bench.for_worlds(corrections.loosen, effort)
         bench.for_worlds(corrections.note_iterations, effort)
@@ -189,13 +163,6 @@ class Preview:
         given = (self.links, self.flight, self.bench.loads, self.effort)
         with self.bench.program.when(self.effort.any_torn):
             self.bench.for_bodies(corrections.drop_pull, *given)
-
-    def _entry(self) -> tuple[Any, ...]:
-        """What mechanisms need to go back to where a loop began."""
-        kept = Flight()
-        kept.before, kept.start, kept.end = (self.bench.scratch(Motion) for _ in range(3))
-        seen = (self.bench.model.bodies, self.mechanisms, self.errors, self.limits, self.flight, kept)
-        return (*seen, self.reactions, arrays.clone(self.reactions))
 
     def record_account(self, moved: bool) -> None:
         """Record what the report says of the positions the step ends with.
@@ -342,8 +309,9 @@ class Preview:
         """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
         bench, joints, effort = self.bench, self.problem.joints, self.effort
         loaded = (self.reactions, self.inertias, effort)
-        parts = (joints, self.links, bench.predicted, *loaded, self.limits, bench.state.joints)
-        bench.for_bodies(stiffness.find_stiff, *parts, int(hit))
+        remembered = bench.state.joints
+        bench.for_bodies(stiffness.find_lasting, self.links, *loaded, self.limits, remembered, int(hit))
+        bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
         bench.for_worlds(stiffness.find_turned, effort, effort.going)
         with bench.program.when(effort.any_fresh):
             bench.for_bodies(stiffness.start_anew, self.flight, effort)

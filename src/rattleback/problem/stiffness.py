@@ -141,15 +141,30 @@ def ease_off(bodies: Bodies, inertias: Inertias, which: wp.array[wp.int32]) -> N
         come_to_rest(inertias, i)
 
 
-@wp.func
-def lasting(links: Links, reactions: Reactions, remembered: JointState, i: int) -> real:
-    """Part of the load of a body that its joints carried in the last step, too."""
+@kernel
+def find_lasting(
+    bodies: Bodies,
+    links: Links,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    limits: Limits,
+    remembered: JointState,
+    hit: int,
+) -> None:
+    """Part of the load of a body of a suspected world that counts: where only lasting loads do, what it had before."""
+    i = wp.tid()
+    w = bodies.world[i]
+    inertias.lasting[i] = real(1.0)
+    if hit == 0 and (limits.share[w] == real(1.0) or effort.iterations[w] >= PATIENCE):
+        return
     now = real(0.0)
     before = real(0.0)
     for e in range(links.first[i], links.first[i] + links.count[i]):
         now += wp.length(reactions.impulse[links.joint[e]])
         before += remembered.load[links.joint[e]]
-    return wp.where(before < now, before / now, real(1.0))
+    if before < now:
+        inertias.lasting[i] = before / now
 
 
 @kernel
@@ -170,17 +185,13 @@ def find_stiff(
     inertias: Inertias,
     effort: Effort,
     limits: Limits,
-    remembered: JointState,
-    hit: int,
 ) -> None:
     """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
     i = wp.tid()
     w = bodies.world[i]
     if effort.suspect[w] * effort.going[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
-    k = stiffness_of(joints, links, reactions, motion, i)
-    if hit == 1 or (limits.share[w] < real(1.0) and effort.iterations[w] < PATIENCE):
-        k = lasting(links, reactions, remembered, i) * k
+    k = inertias.lasting[i] * stiffness_of(joints, links, reactions, motion, i)
     rough = inertias.inverse[i] * k
     if effort.stiff[w] == 0 and real(2.0) * effort.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
         return

@@ -12,8 +12,8 @@ do not. The load of a body that was stopped within the step is as large as the b
 body back; so collisions are resolved without loads, and both are asked.
 
 ``sequential`` resolves the patches that collide at a moment, and looks again, as a shock goes through a row of balls
-one after the other. ``simultaneous`` resolves everything that touches at once, as if bodies were equally stiff, and looks again for what
-that has thrown against others.
+one after the other. ``simultaneous`` resolves everything that touches at once, as if bodies were equally stiff, and
+looks again for what that has thrown against others.
 
 Cost: one look at every patch with restitution where nothing collides; in later rounds only at those near collisions,
 which on one thread the contact graph knows.
