@@ -1,4 +1,4 @@
-"""Buffers that are too small in a step with a budget: the step is done again, and no bit is lost."""
+"""Buffers that are too small, also in a step with a budget: the step is done again, and no bit is lost."""
 
 import numpy as np
 
@@ -33,3 +33,17 @@ def test_a_step_with_a_budget_that_needs_more_room_is_done_again(monkeypatch):
     assert tight.hash() == ample.hash()
     np.testing.assert_array_equal(tight.contacts.point, ample.contacts.point)
     assert (tight.time, tight.state.steps) == (ample.time, 4)
+
+
+def test_a_buffer_that_is_nearly_full_grows_with_one_that_is_too_small():
+    """Else the step would be recorded anew soon after."""
+    sim = rb.Simulation(hanging_crowd(), contacts="detect", time_step=5e-3)
+    sim.step()
+    inside = sim._step.contacts.finder
+    pairs = int(inside.pairs.needed.numpy()[0])
+    assert pairs > 16
+    inside.room.update(contacts=1, pairs=pairs + 1)
+    inside._allocate()
+    sim.step()
+    assert inside.room["contacts"] >= len(sim.contacts) > 16
+    assert inside.room["pairs"] > 1.5 * pairs

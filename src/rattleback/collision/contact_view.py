@@ -12,6 +12,7 @@ from rattleback.collision.narrowphase.wanted import NAMES
 from rattleback.collision.volume import OverlapSolid
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
+from rattleback.core.mirror import seen
 from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class ContactView:
 
     def __init__(self, finder: Finder, model: Model, sleeping: dict[str, NDArray[Any]] | None = None) -> None:
         self._model = model
-        count = int(finder.contacts.needed.numpy()[0])
-        found = {name: array.numpy()[:count].copy() for name, array in arrays.each(finder.contacts)}
+        count = int(seen(finder.contacts.needed)[0])
+        found = {name: seen(array)[:count].copy() for name, array in arrays.each(finder.contacts)}
         found["force"] = _forces(found, finder.holder.contacts)
         if sleeping is not None:
             found = _together(found, sleeping)
@@ -138,19 +139,19 @@ class ContactView:
 
 def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[Any]:
     """What each contact carried in the last step, by the name of its point (contacts, 3) [N]."""
-    count = int(memory.count.numpy()[0])
+    count = int(seen(memory.count)[0])
     force = np.zeros((len(found["part"]), 3), dtype=found["normal"].dtype)
     if count == 0:
         return force
-    collider_a = np.searchsorted(memory.first.numpy(), np.arange(count), side="right") - 1
-    others = (array.numpy()[:count] for array in (memory.collider, memory.part, memory.feature))
+    collider_a = np.searchsorted(seen(memory.first), np.arange(count), side="right") - 1
+    others = (seen(array)[:count] for array in (memory.collider, memory.part, memory.feature))
     known = np.stack([collider_a, *others]).astype(np.int64)
     asked = np.stack([found[name] for name in ("collider_a", "collider_b", "part", "feature")]).astype(np.int64)
     marks, wanted = MIXING @ known, MIXING @ asked
     order = np.argsort(marks, kind="stable")
     row = order[np.minimum(np.searchsorted(marks[order], wanted), count - 1)]
     same = np.all(known[:, row] == asked, axis=0)
-    force[same] = memory.force.numpy()[row[same]]
+    force[same] = seen(memory.force)[row[same]]
     return force
 
 

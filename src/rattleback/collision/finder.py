@@ -49,8 +49,8 @@ from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
 from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
-# A buffer that was too small grows to this many times what was needed.
-GROWTH = 1.5
+# A buffer that was too small grows to this many times what was needed; so does one that lacks room for this many times.
+GROWTH, NEARLY = 2.0, 1.25
 
 
 def room_before(colliders: int) -> int:
@@ -201,8 +201,9 @@ class Finder:
         self.broad.grow()
         for name, (needed, room) in self.buffers().items():
             wanted = int(needed.numpy()[0])
-            if name in self.room and wanted > room:
-                self.room[name] = int(GROWTH * wanted) + 16
+            # One that is nearly full grows with the others, for each time the whole step is recorded anew.
+            if name in self.room and NEARLY * wanted > room:
+                self.room[name] = max(room, int(GROWTH * wanted) + 16)
         self.room["items"] = max(self.room["items"], self.room["pairs"])
         self._allocate()
 
