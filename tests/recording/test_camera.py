@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 import rattleback as rb
 from rattleback.core.errors import InputError
 from rattleback.recording.camera import MARGIN
-from rattleback.recording.extent import extent
+from rattleback.recording.extent import extent, lowest
+from rattleback.recording.ground import floor_below
 from rattleback.recording.snapshot import snapshot_of
+from rattleback.recording.still import depth_of
+from rattleback.scenes import pendulum
 
 SIZE = (800, 400)
 angles = st.floats(-3.0, 3.0)
@@ -168,3 +171,34 @@ def test_the_extent_of_several_moments_holds_all_of_them():
     points = extent(snapshots)
     assert points.min(axis=0) == pytest.approx([-0.5, -0.5, -0.5])
     assert points.max(axis=0) == pytest.approx([2.5, 0.5, 0.5])
+
+
+def test_points_that_hang_a_marked_joint_on_the_world_are_framed_where_joints_are():
+    scene = rb.Scene()
+    arm = scene.add_body(rb.Box(0.2, 0.2, 0.2), position=(1, 0, 0))
+    scene.add_joint(rb.Ball(scene.world, arm, at=(0, 0, 0.5)))
+    snapshots = [snapshot_of(rb.Simulation(scene))]
+    assert extent(snapshots, joints=True).min(axis=0) == pytest.approx([0.0, -0.1, -0.1])
+    assert extent(snapshots).min(axis=0) == pytest.approx([0.9, -0.1, -0.1])
+
+
+def test_the_lowest_point_counts_wherever_it_is():
+    """Also of what is too large or too far away to be framed."""
+    scene = rb.Scene()
+    for k in range(20):
+        scene.add_body(rb.Sphere(0.1), position=(0.3 * k, 0, 5))
+    scene.add_body(rb.Sphere(0.1), position=(0, 0, -400))
+    assert lowest([snapshot_of(rb.Simulation(scene))]) == pytest.approx(-400.1)
+    scene.add_static(rb.Box(1000, 1000, 2), position=(0, 0, -500))
+    scene.add_static(rb.Plane())
+    assert lowest([snapshot_of(rb.Simulation(scene))]) == pytest.approx(-501.0)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.5])
+def test_the_floor_of_a_pendulum_lies_below_all_its_swing_in_every_still_picture(angle):
+    sim = rb.Simulation(pendulum(length=2.0, angle=angle), time_step=0.01)
+    for _ in range(3):
+        points = extent([snapshot_of(sim)])
+        floor = floor_below(points, min(depth_of(sim), lowest([snapshot_of(sim)])))
+        assert -2.2 - 0.12 * 5.0 < floor.point[2] < -2.2
+        sim.run(0.3)

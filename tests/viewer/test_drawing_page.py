@@ -50,7 +50,7 @@ def is_brick(seen):
 
 
 def test_the_page_shows_the_scene_and_what_moves_in_it(falling_brick, visit, keep):
-    page = visit(falling_brick.address, 800, 400)
+    page = visit(falling_brick.address, 1000, 400)
     # The browser says that it draws in software; the notice would cover part of the scene.
     page.add_style_tag(content="[class*=Notifications] { display: none !important; }")
     before = wait_for(page, lambda seen: is_brick(seen).sum() > 500)

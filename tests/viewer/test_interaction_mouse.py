@@ -75,9 +75,60 @@ def drag(window, act, name, *points, client=CLIENT, picture=0, end=True):
         at_once(act(event))
 
 
+def click(window, origin, direction):
+    """A click as the page reports it, by the ray that goes through it."""
+    at_once(window.parts[1]._clicked(SimpleNamespace(ray_origin=origin, ray_direction=direction)))
+
+
+def buttons_of(handle):
+    """The buttons of the mouse that a batch listens to."""
+    return {entry.button for entry in handle._impl.drag_cb}
+
+
 def settled(window):
     window.session.do(lambda sim: None).result(10.0)
     return window.session.frame
+
+
+def test_a_click_selects_the_first_body_along_its_ray_and_none_beside_them(page):
+    click(page, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    assert page.selected == "ball"
+    click(page, (-9.0, 0.2, 0.2), (2.0, 0.0, 0.0))
+    assert page.selected == "box"
+    # Within half a metre of the box, where the page would have an outline of size one.
+    click(page, (-9.0, 0.51, 0.2), (1.0, 0.0, 0.0))
+    assert page.selected == ""
+    click(page, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    click(page, (9.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    assert page.selected == ""
+
+
+def test_a_click_finds_bodies_where_they_are_now_and_in_every_picture(page):
+    page.session.do(lambda sim: setattr(sim["ball"], "position", (0.0, 0.0, 4.0))).result(10.0)
+    assert eventually(lambda: np.allclose(page.session.frame.picture.position[1], (0.0, 0.0, 4.0)))
+    page.refresh()
+    for offset in page.parts[0].layout.offsets:
+        click(page, np.add(offset, (0.0, -9.0, 4.45)), (0.0, 1.0, 0.0))
+        assert page.selected == "ball"
+        click(page, np.add(offset, (3.0, -9.0, 0.0)), (0.0, 1.0, 0.0))
+        assert page.selected == ""
+
+
+def test_a_drag_that_hits_no_instance_takes_hold_of_nothing(page):
+    """The page reports so what hits its outlines."""
+    handle, _ = batch_of(page, "box")
+    event = SimpleNamespace(
+        target=handle, instance_index=None, phase="start", client_id=CLIENT, start_position=np.zeros(3),
+        end_position=np.zeros(3), start_screen_pos=(0.5, 0.5), end_screen_pos=(0.6, 0.5),
+    )  # fmt: skip
+    at_once(page.parts[1]._pushed(event))
+    assert not nodes(page, "/push_")
+
+
+def test_no_batch_hears_clicks_so_that_the_page_adds_no_outlines(page):
+    bodies = page.parts[0]
+    assert all(not handle._impl.click_cb for handle in bodies.handles)
+    assert all(handle._impl.drag_cb for handle in bodies.handles)
 
 
 def nodes(window, start):
@@ -109,11 +160,10 @@ def test_what_is_static_is_selected_but_neither_pushed_nor_pulled(page):
     drag(page, mouse._pulled, "post", np.array([0.0, 4.5, 0.0]), np.ones(3), end=False)
     settled(page)
     assert not page.session.hands
-    handle, instance = batch_of(page, "post")
-    at_once(mouse._clicked(SimpleNamespace(target=handle, instance_index=instance)))
+    click(page, (9.0, 5.0, 0.0), (-1.0, 0.0, 0.0))
     assert page.selected == "post"
-    assert not handle._has_any_drag_callbacks()
-    assert batch_of(page, "box")[0]._has_any_drag_callbacks()
+    assert buttons_of(batch_of(page, "post")[0]) == {"middle"}
+    assert buttons_of(batch_of(page, "box")[0]) == {"left"}
 
 
 def test_a_spring_is_let_go_when_the_scene_changes(page):

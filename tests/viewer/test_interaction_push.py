@@ -101,8 +101,8 @@ def test_the_size_of_a_body_is_its_longest_side(shape, size):
     assert size_of(rb.Scene().add_body(shape)) == pytest.approx(size)
 
 
-def test_a_body_without_a_shape_has_the_size_of_a_cube_of_its_inertia():
-    body = rb.Scene().add_body(mass=3.0, inertia=np.eye(3) * 3.0 * 0.7**2 / 6.0)
+def test_a_body_without_a_shape_has_the_size_of_a_ball_of_its_inertia():
+    body = rb.Scene().add_body(mass=3.0, inertia=np.eye(3) * 0.4 * 3.0 * 0.35**2)
     assert size_of(body) == pytest.approx(0.7)
 
 

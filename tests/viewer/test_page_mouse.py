@@ -18,9 +18,10 @@ from rattleback.viewer.interaction.push import SPEED
 from rattleback.viewer.session import Session
 from rattleback.viewer.window import Window
 
-# The bodies are left of the panel and below the notice about software rendering.
+# The bodies are below the notice about software rendering.
 EYE, AT = (6.0, 0.5, 2.2), (0.0, 1.6, 1.2)
-WIDTH, HEIGHT = 640, 400
+# The panel takes a third of the window.
+WINDOW, HEIGHT = 964, 400
 
 
 def eventually(holds, seconds=30.0):
@@ -33,6 +34,11 @@ def eventually(holds, seconds=30.0):
     return found
 
 
+def width_of(page):
+    """How broad the part of the window is that shows the scene [pixels]."""
+    return page.locator("canvas").first.bounding_box()["width"]
+
+
 @dataclass
 class Desk:
     """A page with its session, and its camera to know where on the screen a point of the world is."""
@@ -40,6 +46,7 @@ class Desk:
     session: Session
     window: Window
     page: Any
+    width: float
 
     @property
     def client(self):
@@ -54,7 +61,7 @@ class Desk:
     def pixel(self, point):
         eye, axes, focal = self.lens()
         right, down, depth = axes @ (np.asarray(point) - eye)
-        return np.array([0.5 * WIDTH + focal * right / depth, 0.5 * HEIGHT + focal * down / depth])
+        return np.array([0.5 * self.width + focal * right / depth, 0.5 * HEIGHT + focal * down / depth])
 
     def way(self, point, pixels):
         """The way in the world, parallel to the screen, that moves a point by so many pixels."""
@@ -102,8 +109,9 @@ def desk(visit):
         window.server.initial_camera.position, window.server.initial_camera.look_at = EYE, AT
         window.server.scene.configure_default_lights(cast_shadow=False)
         window.server.scene.configure_environment_map(None)
-        page = visit(window.address, WIDTH, HEIGHT)
-        there = Desk(session, window, page)
+        page = visit(window.address, WINDOW, HEIGHT)
+        assert eventually(lambda: width_of(page) < WINDOW - 200)
+        there = Desk(session, window, page, width_of(page))
         assert eventually(lambda: window.server.get_clients())
         assert eventually(lambda: np.allclose(there.client.camera.position, EYE, atol=1e-6))
         return there
@@ -171,7 +179,9 @@ def test_a_drag_with_shift_pulls_the_body_to_the_mouse_and_leaves_nothing_behind
         picture = there.picture
         return picture.position[0] + Rotation.from_quat(picture.orientation[0]).apply(local)
 
-    assert eventually(lambda: there.drag(face, pixels) and np.linalg.norm(grabbed() - goal) < 0.03)
+    (hand,) = there.session.hands
+    assert eventually(lambda: there.drag(face, pixels) and eventually(lambda: _near(hand.target, goal), 1.0))
+    assert eventually(lambda: _near(grabbed(), goal))
     keep(there.page, "mouse_spring")
     there.page.mouse.up()
     assert eventually(lambda: not there.session.hands)
@@ -210,6 +220,31 @@ def test_the_manipulator_moves_a_body_up_to_a_wall_and_not_through_it(desk, keep
     assert max(farthest) < 0.7 + 1e-3
     np.testing.assert_allclose(there.picture.position[0, [0, 2]], [0.0, 0.0], atol=0.01)
     assert eventually(lambda: not there.picture.scene.joints)
+
+
+def test_a_click_beside_all_bodies_deselects_wherever_the_mouse_has_been(desk):
+    """Nothing is left to be hit where a body was under the mouse before, nor at the origin."""
+    scene = rb.Scene(gravity=(0.0, 0.0, 0.0))
+    scene.add_body(rb.Sphere(0.15), position=(0.0, 1.4, 0.6), name="ball")
+    scene.add_static(rb.Box(0.2, 0.2, 0.2), position=(0.0, 2.4, 0.6), name="post")
+    there = desk(scene, time_step=0.01)
+    ball, post, origin = [0.0, 1.4, 0.6], [0.0, 2.4, 0.6], [0.0, 0.4, 0.4]
+    assert eventually(lambda: _selects(there, ball, "ball"))
+    there.session.do(lambda sim: setattr(sim["ball"], "position", (0.0, -0.4, 0.9))).result(10.0)
+    for nothing in (ball, origin, [0.0, 1.9, 0.2]):
+        assert eventually(lambda: _selects(there, post, "post"))
+        assert eventually(lambda nothing=nothing: _selects(there, nothing, ""))
+    eye = there.lens()[0]
+    there.page.mouse.move(*there.pixel(origin))
+    there.page.mouse.down()
+    there.page.mouse.move(*np.add(there.pixel(origin), [60.0, 20.0]), steps=3)
+    there.page.mouse.up()
+    assert eventually(lambda: np.linalg.norm(there.lens()[0] - eye) > 0.2)
+    assert not np.any(there.picture.velocity)
+
+
+def _near(one, other):
+    return np.linalg.norm(one - other) < 0.03
 
 
 def _selects(there, point, name):

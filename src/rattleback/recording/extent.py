@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.maths.rotation import matrix_from_quaternion
+from rattleback.recording.joint_marks import hooks
 from rattleback.recording.picture import solid_of
 from rattleback.shapes import Plane
 
@@ -29,21 +30,56 @@ MOST_SNAPSHOTS = 150
 CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 
 
-def extent(snapshots: Sequence[Snapshot]) -> Floats:
+def extent(snapshots: Sequence[Snapshot], joints: bool = False) -> Floats:
     """Corners of boxes around the bodies in all snapshots, shape (points, 3) [m].
 
     Left out are planes, static bodies more than three times as large as all that moves, and bodies that have flown
     away. Where nothing is left, it is a cube of 2 m about the origin.
+
+    Args:
+        snapshots: The snapshots.
+        joints: Whether joints count, where they are marked and stand.
     """
     boxes: dict[int, Floats] = {}
-    some = snapshots[:: 1 + len(snapshots) // MOST_SNAPSHOTS]
-    points = _near([_corners(snapshot, False, boxes) for snapshot in (*some, snapshots[-1])])
+    some = _some(snapshots)
+    points = _near([_corners(snapshot, False, boxes) for snapshot in some])
     fixed = _corners(snapshots[-1], True, boxes)
     if len(points):
         sizes = np.linalg.norm(np.ptp(fixed, axis=1), axis=1)
         fixed = fixed[sizes <= HUGE * np.linalg.norm(np.ptp(points, axis=0))]
-    found = np.concatenate([points, fixed.reshape(-1, 3)])
+    found = np.concatenate([points, fixed.reshape(-1, 3), *([hooks(snapshots[-1].scene)] if joints else ())])
     return found if len(found) else 2.0 * CORNERS - 1.0
+
+
+def lowest(snapshots: Sequence[Snapshot]) -> float:
+    """Height of the lowest point of all bodies in all snapshots [m]; ∞ without a body."""
+    boxes: dict[int, Floats] = {}
+    corners = [_corners(snapshot, static, boxes) for snapshot in _some(snapshots) for static in (False, True)]
+    return float(min(np.min(one[..., 2], initial=np.inf) for one in corners))
+
+
+def body_boxes(snapshot: Snapshot) -> tuple[Floats, Floats]:
+    """Lower and upper corners of boxes around the bodies, along the axes of the world (bodies, 3) [m].
+
+    They are not finite for planes.
+    """
+    bodies = snapshot.scene.bodies
+    low, high = (np.full((len(bodies), 3), np.nan) for _ in range(2))
+    for static in (False, True):
+        rows, corners = _rows(snapshot, static), _corners(snapshot, static, {})
+        low[rows], high[rows] = corners.min(axis=1), corners.max(axis=1)
+    return low, high
+
+
+def _some(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+    """Snapshots enough to tell how far all of them reach, the last one among them."""
+    return [*snapshots[:: 1 + len(snapshots) // MOST_SNAPSHOTS], snapshots[-1]]
+
+
+def _rows(snapshot: Snapshot, static: bool) -> list[int]:
+    """Rows of the bodies that move, or of the static ones, but for planes."""
+    bodies = enumerate(snapshot.scene.bodies)
+    return [row for row, body in bodies if body.static == static and not isinstance(body.shape, Plane)]
 
 
 def _corners(snapshot: Snapshot, static: bool, boxes: dict[int, Floats]) -> Floats:
@@ -54,8 +90,7 @@ def _corners(snapshot: Snapshot, static: bool, boxes: dict[int, Floats]) -> Floa
         static: Whether static bodies are meant.
         boxes: The boxes known so far, in the frames of their bodies, by the identity of the body.
     """
-    bodies = snapshot.scene.bodies
-    rows = [row for row, body in enumerate(bodies) if body.static == static and not isinstance(body.shape, Plane)]
+    bodies, rows = snapshot.scene.bodies, _rows(snapshot, static)
     if not rows:
         return np.zeros((0, 8, 3))
     for row in rows:

@@ -52,10 +52,10 @@ def grounds(snapshot: Snapshot) -> list[GroundPlane]:
     return found
 
 
-def floor_below(points: Floats) -> GroundPlane:
-    """A floor below all points, shape (points, 3) [m]."""
+def floor_below(points: Floats, lowest: float = math.inf) -> GroundPlane:
+    """A floor below all points, shape (points, 3) [m], and below a height [m]."""
     low, high = points.min(axis=0), points.max(axis=0)
-    under = low[2] - BELOW * 0.5 * float(np.linalg.norm(high - low))
+    under = min(float(low[2]), lowest) - BELOW * 0.5 * float(np.linalg.norm(high - low))
     return GroundPlane(UPWARD, np.array([0.0, 0.0, under]), False)
 
 

@@ -19,6 +19,8 @@ from rattleback.shapes import Cylinder, Plane, Sphere
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from rattleback.model import Body, Scene
 
 # Radius of a mark beside the thickness of the thinner body, and beside its length at most.
@@ -40,6 +42,16 @@ def marks(scene: Scene) -> Iterator[tuple[int, Cast]]:
                 place, turn = _in_body(joint, bodies[0], side, axis)
                 for cast in casts(shape, place, turn):
                     yield rows[bodies[0].name], cast
+
+
+def hooks(scene: Scene) -> NDArray[np.float64]:
+    """Where joints with a mark are that hang something on the world, shape (points, 3) [m]."""
+    found = []
+    for joint in scene.joints.values():
+        for side, name in enumerate((joint.a, joint.b)):
+            if type(joint) in MAKERS and name == scene.world.name:
+                found.append(joint.points()[side])
+    return np.array(found, dtype=np.float64).reshape(-1, 3)
 
 
 def _in_body(joint: Any, body: Body, side: str, axis: str) -> tuple[Any, Any]:

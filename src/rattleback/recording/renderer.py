@@ -20,7 +20,7 @@ from rattleback.core.errors import InputError
 from rattleback.recording import shaders
 from rattleback.recording.canvas import Canvas
 from rattleback.recording.context import close_context, open_context
-from rattleback.recording.extent import extent
+from rattleback.recording.extent import extent, lowest
 from rattleback.recording.ground import UPWARD, GroundPlane, floor_below, grounds, round_length
 from rattleback.recording.instances import batches
 from rattleback.recording.lamp import DEEP, TO_MAP, lamp_matrix, places, skies, suns
@@ -108,14 +108,21 @@ class Renderer:
         """Give back the memory it draws in."""
         close_context(self.context)
 
-    def aim(self, camera: Camera, snapshots: Sequence[Snapshot]) -> Stand:
-        """Where everything stands in pictures of these snapshots, so that all of them fit."""
-        points = extent(snapshots)
+    def aim(self, camera: Camera, snapshots: Sequence[Snapshot], depth: float = math.inf) -> Stand:
+        """Where everything stands in pictures of these snapshots, so that all of them fit.
+
+        Args:
+            camera: Where they are seen from, as far as it is chosen.
+            snapshots: What they show.
+            depth: Height that a floor has to be below, beside all bodies [m].
+        """
+        points = extent(snapshots, self.look.joints)
         placed = camera.framing(points, self.size[0] / self.size[1])
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         radius = 1.05 * float(np.linalg.norm(points - middle, axis=1).max()) or 1.0
         fastest = self.look.fastest or max(float(snapshot.speed.max(initial=0.0)) for snapshot in snapshots)
-        return Stand(placed, middle, radius, self.look.towards_sun(placed), floor_below(points), fastest)
+        floor = floor_below(points, min(depth, lowest(snapshots)))
+        return Stand(placed, middle, radius, self.look.towards_sun(placed), floor, fastest)
 
     def draw(self, snapshot: Snapshot, stand: Stand) -> NDArray[np.uint8]:
         """The picture of a snapshot, shape (height, width, 3), sRGB, upper row first."""

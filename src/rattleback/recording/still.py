@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rattleback.core import checks, whole_file
 from rattleback.core.errors import FileError
 from rattleback.recording.camera import Camera
+from rattleback.recording.extent import body_boxes
 from rattleback.recording.files import check_suffix
 from rattleback.recording.look import Appearance, LookOptions
+from rattleback.recording.reach import reach
 from rattleback.recording.renderer import Renderer, check_size
-from rattleback.recording.snapshot import snapshot_of
+from rattleback.recording.snapshot import moment_of, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,11 +53,18 @@ def render(
     target = check_place(path, (".png",), "a picture")
     snapshot, chosen = snapshot_of(sim), STILL.with_options(look, "render")
     with Renderer(check_size(size), chosen) as renderer:
-        drawn = renderer.draw(snapshot, renderer.aim(check_camera(camera), [snapshot]))
+        drawn = renderer.draw(snapshot, renderer.aim(check_camera(camera), [snapshot], depth_of(sim)))
     from PIL import Image
 
     picture = Image.fromarray(drawn)
     whole_file.write(target, lambda stream: picture.save(stream, format="png"), "picture")
+
+
+def depth_of(sim: Simulation) -> float:
+    """Height that nothing is expected below [m]; ∞ where something may fall on and on, and a floor lies anywhere."""
+    snapshot = snapshot_of(sim)
+    found = reach(moment_of(sim), *body_boxes(snapshot)).depth
+    return found if math.isfinite(found) else math.inf
 
 
 def check_camera(camera: Any) -> Camera:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rattleback.viewer.door import Door
+from rattleback.viewer.drawing.lookout import Lookout
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
@@ -18,6 +19,7 @@ class Host:
     Attributes:
         door: Where it is served and who may come in.
         server: What serves it.
+        lookout: The cameras of those who look.
 
     Args:
         title: What the panel of the page is called.
@@ -29,6 +31,7 @@ class Host:
         self._gate = Gate(self.door.hosts, self.door.token)
         tell = partial(self.notify, fault=True)
         self.server = make_server(self._gate, self.door.listen, self.door.port, title, tell)
+        self.lookout = Lookout(self.server)
 
     @property
     def address(self) -> str:

@@ -17,6 +17,7 @@ from rattleback.core.errors import InputError
 from rattleback.recording.files import check_suffix
 from rattleback.simulation import Simulation
 from rattleback.viewer.door import LOCAL_ADDRESS
+from rattleback.viewer.drawing.lookout import Lookout
 from rattleback.viewer.frame import Frame, take_picture
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
@@ -82,7 +83,7 @@ class _Stage:
 
         self.selected = ""
         self.server = make_server(Gate(), LOCAL_ADDRESS, port=0, title=frame.picture.scene.name)
-        self.parts: list[Any] = []
+        self.lookout, self.parts = Lookout(self.server), list[Any]()
         stage: Any = self
         for make in DRAWN:
             self.parts.append(make(stage))

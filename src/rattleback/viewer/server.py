@@ -67,6 +67,8 @@ def make_server(
     server._websock_server._broadcast_buffer._warned_push_after_done = True
     server._websock_server.on_client_connect(_let_go_quietly)
     _close_tunnels(server)
+    # Beside the scene, not over it.
+    server.gui.main_panel.dock_right()
     return server
 
 

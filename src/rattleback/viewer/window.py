@@ -60,7 +60,7 @@ class Window:
     ) -> None:
         self.session, self.selected = session, ""
         self._host = Host(session.frame.picture.scene.name, door)
-        self.server = self._host.server
+        self.server, self.lookout = self._host.server, self._host.lookout
         group = self.server.gui.add_tab_group()
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._selecting: list[Callable[[str], Any]] = []

@@ -78,7 +78,7 @@ class ArmPage(Opened):
         self.q, self._from, self._dragging = self._first.start, self._first.start, False
         self.course: Course | None = None
         self._worker = Worker(JOBS, partial(self.host.notify, fault=True))
-        self.stage = Stage(self.host.server, self._first, self._look)
+        self.stage = Stage(self.host, self._first, self._look)
         self._begin()
         self._wire()
         self._worker.ask("move", self._solve)
@@ -138,7 +138,7 @@ class ArmPage(Opened):
         with self._lock, self.host.server.atomic():
             self.stage.remove()
             self._first = question
-            self.stage = Stage(self.host.server, question, self._look if tree is self._own else None)
+            self.stage = Stage(self.host, question, self._look if tree is self._own else None)
             self._begin()
         self._solve()
 

@@ -11,7 +11,8 @@ from rattleback.maths import rotation
 from rattleback.recording.camera import Camera
 from rattleback.viewer.arm.drawing import Arm, Ellipsoid, base_height, extent
 from rattleback.viewer.arm.problem import is_flat
-from rattleback.viewer.drawing.surroundings import FIELD_OF_VIEW, lay_grid, light, look_at, paint_sky
+from rattleback.viewer.drawing.lookout import FIELD_OF_VIEW
+from rattleback.viewer.drawing.surroundings import lay_grid, light, paint_sky
 from rattleback.viewer.drawing.turns import wxyz
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from rattleback.kinematics.look import Look
     from rattleback.viewer.arm.problem import Question
+    from rattleback.viewer.drawing.lookout import Lookout
+    from rattleback.viewer.host import Host
 
     Floats = NDArray[np.float64]
 
@@ -27,8 +30,8 @@ POINTS = (140, 160, 188)
 # Lengths in extents of the arm: arrows of the target, axes of the tool, room around the arm, points of the cloud.
 ARROWS, AXES, ROOM, DOT = 0.45, 0.22, 0.2, 0.004
 
-# A flat arm is looked at from above, others a little down [rad]; all to the left of the panel, in distances.
-FROM_ABOVE, FROM_ASIDE, LEFT = np.radians(55.0), np.radians(20.0), 0.1
+# A flat arm is looked at from above, others a little down [rad].
+FROM_ABOVE, FROM_ASIDE = np.radians(55.0), np.radians(20.0)
 
 
 class Stage:
@@ -40,19 +43,19 @@ class Stage:
         ellipsoid: How fast the tool moves each way.
 
     Args:
-        server: What serves the page.
+        host: What serves the page.
         question: The problem at first.
         look: What the links look like; sticks if left out.
     """
 
-    def __init__(self, server: Any, question: Question, look: Look | None = None) -> None:
-        self._scene, self.tree = server.scene, question.tree
+    def __init__(self, host: Host, question: Question, look: Look | None = None) -> None:
+        self._scene, self.tree = host.server.scene, question.tree
         self._size = size = extent(self.tree)
         self._flat = is_flat(self.tree)
         self._cloud: Any = None
         paint_sky(self._scene)
         light(self._scene)
-        self._surround(server, question)
+        self._surround(host.lookout, question)
         self.arm = Arm(self._scene, self.tree, question.start, look)
         self.ellipsoid = Ellipsoid(self._scene, self.tree)
         self.frame = self._scene.add_frame("/tool", axes_length=AXES * size, axes_radius=0.05 * AXES * size)
@@ -114,7 +117,7 @@ class Stage:
         for handle in (self.ellipsoid.handle, self.frame, self.target, self._ground):
             handle.remove()
 
-    def _surround(self, server: Any, question: Question) -> None:
+    def _surround(self, lookout: Lookout, question: Question) -> None:
         """Lay the ground and look at the arm."""
         base, depth = np.array(self.tree.base.position), base_height(self.tree)
         places = self.tree.frames(question.start)[:, :3, 3]
@@ -126,7 +129,7 @@ class Stage:
         plane = (np.array([0.0, 0.0, 1.0]), float(base[2]) - depth)
         self._ground = lay_grid(self._scene, "/ground", plane, 0.5 * (low + high), diagonal)
         camera = Camera(field_of_view=FIELD_OF_VIEW, elevation=FROM_ABOVE if self._flat else FROM_ASIDE)
-        look_at(server, corners, diagonal, camera, aside=LEFT)
+        lookout.look_at(corners, diagonal, camera)
 
 
 def _turn(matrix: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rattleback.maths.rotation import multiply, rotate
+from rattleback.recording.picture import solid_of
 from rattleback.recording.tessellation import Surface, revolve, tessellate
 from rattleback.shapes import Box, Capsule, Compound, Cone, Cylinder, Ellipsoid, Plane, Sphere
 
@@ -56,9 +57,12 @@ class Piece(NamedTuple):
 
 
 def solids(body: Body) -> Iterator[tuple[Any, Floats, Floats]]:
-    """What a body looks like: its shape or, where it has none, what collides; each with its place in the body."""
-    if body.shape is not None:
-        yield body.shape, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    """What a body looks like: its shape or, where it has none, what collides; each with its place in the body.
+
+    Where nothing collides either, it is the ellipsoid that has its mass and inertia.
+    """
+    if body.shape is not None or (body.mass > 0.0 and not body.colliders):
+        yield solid_of(body), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
         return
     for entry in body.colliders:
         if isinstance(entry, Plane):

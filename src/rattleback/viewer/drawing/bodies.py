@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from rattleback.viewer.frame import Frame
     from rattleback.viewer.window import Window
 
-# A body without a shape is a ball of this part of the scene.
+    Floats = NDArray[np.float64]
+
+# A point is a ball of this part of the scene.
 POINT = 0.012
 OPACITY = 0.35
 SHADE = 0.7
@@ -66,13 +68,23 @@ class Bodies:
         """What frames must hold for it."""
         return ("contacts",) if self.visible and self.colours.mode == "Contact force" else ()
 
-    def body_of(self, handle: Any, instance_index: int | None) -> tuple[int, str]:
+    def body_of(self, handle: Any, instance_index: int) -> tuple[int, str]:
         """Number of the picture and name of the body that an instance of a batch belongs to."""
         crowd = self._crowd
         for batch in crowd.batches if crowd else ():
             if crowd and batch.handle.name == handle.name:
-                return self._names[int(crowd.rows[batch.members[instance_index or 0]])]
+                return self._names[int(crowd.rows[batch.members[instance_index]])]
         raise InputError(f"{handle.name!r} is no batch of bodies; those are in Bodies.handles.")
+
+    def pick(self, origin: Floats, direction: Floats) -> tuple[int, str] | None:
+        """Number of the picture and name of the body that a ray meets first; None where it meets none.
+
+        Args:
+            origin: Where it starts (3,) [m].
+            direction: Where it goes (3,).
+        """
+        row = None if self._crowd is None else self._crowd.pick(origin, direction)
+        return None if row is None else self._names[row]
 
     def renew(self, frame: Frame) -> None:
         """Make the batches of another scene."""
@@ -136,10 +148,10 @@ def layout_of(window: Window, frame: Frame) -> Layout:
 
 
 def _members(row: int, body: Body, radius: float) -> Iterator[Member]:
-    """The pieces of a body; one without a shape is a ball of this radius [m]."""
+    """The pieces of a body; a point, or what has no mass, is a ball of this radius [m]."""
     moving = not body.static or bool(np.any(body.velocity) or np.any(body.angular_velocity))
     found = [piece for solid in solids(body) for piece in pieces(*solid)]
-    if not found and body.shape is None:
+    if body.shape is None and not body.colliders and all(max(piece.scale) < radius for piece in found):
         found = [Piece("ball", None, (radius,) * 3, body.center_of_mass, UPRIGHT)]
     for piece in found:
         yield Member(piece._replace(position=piece.position - body.center_of_mass), row, moving)

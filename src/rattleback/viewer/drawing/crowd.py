@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.viewer.drawing.batches import Piece, mesh_of
+from rattleback.viewer.drawing.pick import distances
 from rattleback.viewer.drawing.turns import product, turned, wxyz
 from rattleback.viewer.server import send_poses
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rattleback.recording.tessellation import Surface
     from rattleback.viewer.frame import Picture
 
     Floats = NDArray[np.float64]
@@ -53,10 +55,14 @@ class Batch:
     Attributes:
         handle: What the page calls it.
         members: Which members of the crowd they are (instances,).
+        mesh: The mesh.
+        scale: Its scales (instances, 3).
     """
 
     handle: Any
     members: NDArray[np.int64]
+    mesh: Surface
+    scale: Floats
 
 
 class Crowd:
@@ -88,20 +94,20 @@ class Crowd:
         self.batches: list[Batch] = []
         for number, group in enumerate(groups.values()):
             chosen, piece = np.array(group), members[group[0]].piece
-            mesh = mesh_of(piece, len(group))
+            mesh, scale = mesh_of(piece, len(group)), np.array([members[k].piece.scale for k in group])
             handle = scene.add_batched_meshes_simple(
                 f"/{name}/{number}",
                 mesh.vertices,
                 mesh.triangles,
                 batched_wxyzs=turn[chosen],
                 batched_positions=place[chosen],
-                batched_scales=np.array([members[k].piece.scale for k in group]),
+                batched_scales=scale,
                 batched_colors=colours[chosen],
                 lod="off",
                 side="front" if isinstance(piece.key, str) else "double",
                 receive_shadow=float(np.ptp(pose[0], axis=0).max(initial=0.0)) > SMALL,
             )
-            self.batches.append(Batch(handle, chosen))
+            self.batches.append(Batch(handle, chosen, mesh, scale))
 
     @property
     def visible(self) -> bool:
@@ -128,6 +134,17 @@ class Crowd:
             end = start + len(batch.members)
             send_poses(batch.handle, place[start:end], turn[start:end])
             start = end
+
+    def pick(self, origin: Floats, direction: Floats) -> int | None:
+        """The body that a ray from a point (3,) [m] in a direction (3,) meets first; None where it meets none."""
+        first, nearest = None, np.inf
+        for batch in self.batches if self._visible else ():
+            place, turn = self._poses(batch.members, *self._last)
+            pose = place, np.roll(turn, -1, axis=-1), batch.scale
+            away = distances(batch.mesh, pose, (origin, direction))
+            if (least := float(away.min(initial=np.inf))) < nearest:
+                first, nearest = int(self.rows[batch.members[int(away.argmin())]]), least
+        return first
 
     def colour(self, colours: NDArray[np.uint8]) -> None:
         """Give the members these colours (members, 3)."""

@@ -163,11 +163,17 @@ def _radius(scene: Scene, joint: Any, size: float) -> float:
     found = [OF_SCENE * size]
     for name in (joint.a, joint.b):
         _, body = _row(scene, name)
-        for shape, *_ in solids(body) if body is not None else ():
+        # A body of mass alone is as thick as its inertia says, which may be hardly anything.
+        for shape, *_ in solids(body) if body is not None and not _is_bare(body) else ():
             low, high = shape.bounds()
             if np.all(np.isfinite(high - low)):
                 found.append(min(OF_THICKNESS * float((high - low).min()), OF_LENGTH * float((high - low).max())))
     return max(min(found), LEAST * size)
+
+
+def _is_bare(body: Body) -> bool:
+    """Whether a body is but a mass."""
+    return body.shape is None and not body.colliders
 
 
 def _links(frame: Frame, layout: Layout) -> Iterator[Link]:

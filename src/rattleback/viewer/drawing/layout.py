@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.shapes import Plane
+from rattleback.recording.reach import reach
 from rattleback.viewer.drawing.batches import solids
 from rattleback.viewer.drawing.turns import turned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from rattleback.model.body import Body
+    from rattleback.recording.reach import Reach
     from rattleback.viewer.frame import Frame, Picture
 
     Floats = NDArray[np.float64]
@@ -25,14 +24,10 @@ if TYPE_CHECKING:
 SPACING = 1.25
 # Surroundings count as far as this many diagonals of what moves.
 SURROUNDINGS = 1.2
-# Things may move this much beyond where they start; those that hang on the world fall this part of the scene's width.
-ROOM, FALL = 0.12, 0.4
-# So much of their fall is seen.
-SEEN = 0.3
-# Flights are looked ahead for twice so long [s].
-LONGEST_FLIGHT = 0.6
-# What slides or rolls, for so long [s].
-SLIDE = 0.5
+# What is this many times farther from the middle than nine tenths of all that moves has flown away.
+AWAY = 4.0
+# Part of the scene's width that is left free around it, and above it.
+ROOM = 0.06
 SIGNS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=np.float64)
 
 
@@ -41,18 +36,18 @@ class Layout:
     """Sizes of a scene and the places of its pictures.
 
     Attributes:
-        low: Lower corner of a box around the first picture (3,) [m].
+        low: Lower corner of a box around each picture, with what its motion reaches (3,) [m].
         high: Upper corner (3,) [m].
         offsets: What is added to the places of each picture (pictures, 3) [m].
         body: Size of a usual body [m].
-        floor: Height of the ground where the scene has none [m].
+        depth: Height that nothing is expected below [m]; −∞ where something may fall on and on.
     """
 
     low: Floats
     high: Floats
     offsets: Floats
     body: float
-    floor: float
+    depth: float
 
     @property
     def size(self) -> float:
@@ -66,43 +61,39 @@ class Layout:
 
     @property
     def corners(self) -> Floats:
-        """Corners of boxes around all pictures, with some room for what is going to move (corners, 3) [m]."""
-        low, high = self.low.copy(), self.high + 0.5 * ROOM * (self.high - self.low)
-        low[:2] -= 0.5 * ROOM * (self.high - self.low)[:2]
-        low[2] -= SEEN * (self.low[2] - self.floor)
+        """Corners of boxes around all pictures, with a little room (corners, 3) [m]."""
+        room = ROOM * (self.high - self.low)
+        low, high = self.low - room * (1.0, 1.0, 0.0), self.high + room
         box = low + SIGNS * (high - low)
         return np.asarray((self.offsets[:, None, :] + box).reshape(-1, 3))
 
 
 def lay_out(frame: Frame) -> Layout:
     """The layout of the pictures of a frame, side by side along the broader side of the scene."""
-    low, high, body = extent(frame.picture)
+    found = [extent(picture) for picture in frame.pictures]
+    low, high = np.min([one[0] for one in found], axis=0), np.max([one[1] for one in found], axis=0)
     step = np.zeros(3)
     widths = (high - low)[:2]
     broad = 0 if widths[0] >= widths[1] else 1
     step[broad] = SPACING * max(widths[broad], 0.5 * float(np.linalg.norm(high - low)))
     offsets = np.arange(len(frame.pictures))[:, None] * step
-    return Layout(low, high, offsets, body, _floor(frame.picture, low, high))
+    return Layout(low, high, offsets, found[0][2], min(one[3] for one in found))
 
 
-def _floor(picture: Picture, low: Floats, high: Floats) -> float:
-    """Height below which nothing is expected to fall [m]."""
-    if any(body.static for body in picture.scene.bodies) or not np.any(picture.scene.gravity):
-        return float(low[2])
-    hangs = any(picture.scene.world.name in (joint.a, joint.b) for joint in picture.scene.joints.values())
-    widest = float((high - low)[:2].max())
-    return float(low[2]) - (FALL * widest if hangs else 0.1 * float(np.linalg.norm(high - low)))
+def extent(picture: Picture) -> tuple[Floats, Floats, float, float]:
+    """A box around a scene, the size of a usual body, and how deep anything gets.
 
+    What moves counts with all that its motion reaches, surroundings only near it, planes and what has flown away not.
 
-def extent(picture: Picture) -> tuple[Floats, Floats, float]:
-    """Lower and upper corner of a box around a scene (3,) [m], and the size of a usual body [m].
-
-    What moves counts with all it has, surroundings only near it; a plane does not count.
+    Returns:
+        Lower and upper corner of the box (3,) [m]; size of a usual body [m]; height that nothing is expected below [m].
     """
     rows, low, high = _boxes(picture)
     static = np.array([body.static for body in picture.scene.bodies], dtype=np.bool_)[rows]
     own = ~static if np.any(~static) else np.ones(len(rows), dtype=np.bool_)
-    points = np.concatenate([low[own], high[own], *_ahead(picture), *([] if len(rows) else [SIGNS - 0.5])])
+    there = _reach(picture, rows, low, high)
+    near = own & _stayed(0.5 * (low + high), high - low, own)
+    points = np.concatenate([low[near], high[near], there.low, there.high, *([] if len(rows) else [SIGNS - 0.5])])
     lowest, highest = points.min(axis=0), points.max(axis=0)
     size = float(np.linalg.norm(highest - lowest))
     sizes = np.linalg.norm(high - low, axis=1)[own]
@@ -110,34 +101,26 @@ def extent(picture: Picture) -> tuple[Floats, Floats, float]:
     margin = SURROUNDINGS * max(size, body)
     inner, outer = lowest - margin, highest + margin
     for edge, pick, others in ((lowest, np.minimum, low[static]), (highest, np.maximum, high[static])):
-        near = np.clip(others, inner, outer)
-        edge[:] = pick.reduce(np.concatenate([edge[None], near]))
-    return (lowest, highest, body) if size > 0.0 else (lowest - 0.5, highest + 0.5, 0.2)
+        edge[:] = pick.reduce(np.concatenate([edge[None], np.clip(others, inner, outer)]))
+    return (lowest, highest, body, there.depth) if size > 0.0 else (lowest - 0.5, highest + 0.5, 0.2, there.depth)
 
 
-def _ahead(picture: Picture) -> Iterator[Floats]:
-    """Points on the world that joints hold (1, 3) [m], and those that bodies without joints will fly through."""
-    scene = picture.scene
-    held: set[str] = set()
-    for joint in scene.joints.values():
-        held.update((joint.a, joint.b))
-        for name, point in zip((joint.a, joint.b), joint.points(), strict=True):
-            if name == scene.world.name:
-                yield point[None]
-    fall = float(np.linalg.norm(scene.gravity))
-    planes = [body.shape for body in scene.bodies if isinstance(body.shape, Plane)]
-    for row, body in enumerate(scene.bodies):
-        if not body.static and body.name not in held and fall > 0.0:
-            velocity = picture.velocity[row]
-            # Half the time until it is as high as it was; the highest point, and where it comes down.
-            rise = min(max(-float(velocity @ scene.gravity) / fall**2, 0.0), LONGEST_FLIGHT)
-            for t in (rise, 2.0 * rise):
-                yield (picture.position[row] + t * velocity + 0.5 * t**2 * scene.gravity)[None]
-            level = velocity - (velocity @ scene.gravity) / fall**2 * scene.gravity
-            yield (picture.position[row] + SLIDE * level)[None]
-            for plane in planes:
-                drop = plane.offset - np.dot(plane.normal, picture.position[row])
-                yield (picture.position[row] + drop * np.array(plane.normal))[None]
+def _reach(picture: Picture, rows: NDArray[np.int64], low: Floats, high: Floats) -> Reach:
+    """What the motion of a scene reaches, but for what has flown away."""
+    lows, highs = (np.full((len(picture.scene.bodies), 3), np.nan) for _ in range(2))
+    moving = np.array([not picture.scene.bodies[row].static for row in rows], dtype=np.bool_)
+    kept = ~moving | _stayed(0.5 * (low + high), high - low, moving)
+    lows[rows[kept]], highs[rows[kept]] = low[kept], high[kept]
+    return reach(picture, lows, highs)
+
+
+def _stayed(middles: Floats, sizes: Floats, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of some boxes have not flown away from those that move (boxes,)."""
+    if not np.any(moving):
+        return np.ones(len(middles), dtype=np.bool_)
+    away = np.linalg.norm(middles - np.median(middles[moving], axis=0), axis=1)
+    size = float(np.median(np.linalg.norm(sizes[moving], axis=1)))
+    return np.asarray(away <= AWAY * max(float(np.quantile(away[moving], 0.9)), size))
 
 
 def _boxes(picture: Picture) -> tuple[NDArray[np.int64], Floats, Floats]:

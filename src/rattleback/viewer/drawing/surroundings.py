@@ -1,4 +1,4 @@
-"""Surroundings of every page: sky, lamp, a grid to stand on, and the camera that shows all of it."""
+"""Surroundings of every page: sky, lamp and a grid to stand on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.recording.camera import Camera
 from rattleback.viewer.drawing.turns import along, wxyz
 
 if TYPE_CHECKING:
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
 SKY, HORIZON = (196, 212, 230), (247, 248, 250)
 GROUND, CELLS, SECTIONS = (228, 231, 235), (205, 210, 216), (176, 183, 191)
-FIELD_OF_VIEW = math.radians(42.0)
-# Width over height of the part of the page that the panel leaves free.
-ASPECT = 1.0
 # The lamp stands in this direction.
 LAMP = np.array([0.35, -0.55, 0.9])
 # The ground reaches so many diagonals of the scene, a slope and a wall so many.
@@ -83,28 +79,6 @@ def lay_grid(
         position=foot,
         visible=visible,
     )
-
-
-def look_at(server: Any, corners: Floats, size: float, camera: Camera | None = None, aside: float = 0.0) -> None:
-    """Turn all cameras to see some points (points, 3) [m] of a scene of this size, also those of whoever comes later.
-
-    Args:
-        server: What serves the page.
-        corners: What is to be seen.
-        size: Diagonal of the scene [m].
-        camera: What is chosen about the camera already.
-        aside: How far to the left of the middle it is to be seen, in distances from the camera.
-    """
-    chosen = Camera(field_of_view=FIELD_OF_VIEW) if camera is None else camera
-    chosen = chosen.framing(corners, ASPECT)
-    eye, target = np.array(chosen.eye), np.array(chosen.target)
-    right = np.cross(target - eye, (0.0, 0.0, 1.0))
-    shift = aside * float(np.linalg.norm(target - eye)) * right / max(float(np.linalg.norm(right)), 1e-12)
-    views: list[Any] = [client.camera for client in server.get_clients().values()]
-    for view in (server.initial_camera, *views):
-        view.fov = FIELD_OF_VIEW
-        view.near, view.far = 0.01 * size, 20.0 * size
-        view.position, view.look_at = eye + shift, target + shift
 
 
 def nice(length: float) -> float:

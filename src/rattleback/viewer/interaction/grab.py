@@ -7,7 +7,6 @@ x grabbed point in the world, p centre of mass, R rotation of the body, r the po
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,11 +88,9 @@ def corners_of(body: Body) -> Floats:
 
 
 def size_of(body: Body) -> float:
-    """The longest side of a body [m]; of one without a shape, the edge of a cube with its mass and inertia."""
-    if len(corners := corners_of(body)):
-        return float(np.ptp(corners, axis=0).max())
-    edge = math.sqrt(2.0 * float(np.trace(body.inertia)) / body.mass) if body.mass > 0.0 else 0.0
-    return edge or 1.0
+    """The longest side of what a body looks like [m]; 1 for what cannot be seen."""
+    corners = corners_of(body)
+    return float(np.ptp(corners, axis=0).max()) if len(corners) else 1.0
 
 
 def reach_of(body: Body) -> float:

@@ -1,4 +1,8 @@
-"""The mouse: a click selects a body, a drag pushes it, with shift it pulls it; all else turns the camera."""
+"""The mouse: a click selects a body, a drag pushes it, with shift it pulls it; all else turns the camera.
+
+Clicks are heard on the scene, and the body is found here. Where a batch hears clicks itself, the page of viser 1.1.1
+adds an outline of size one at the origin, or where the mouse was last; it cannot be seen, but it is hit.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,13 @@ if TYPE_CHECKING:
 
 HELP = (
     "**Drag** a body to push it; with **ctrl**, up pushes it away from you. **Shift-drag** pulls it, "
-    "a **click** selects it."
+    "a **click** selects it, and a click on nothing deselects."
 )
 
 # What is said to be farther away than this is no place [m].
 FARTHEST = 1e6
+# Held with the middle button, these do nothing.
+IDLE = "cmd/ctrl+alt+shift"
 
 
 class Mouse:
@@ -55,6 +61,8 @@ class Mouse:
         self.spring = Spring(window)
         self.gizmo = Gizmo(window, box)
         self._listening = False
+        scene: Any = window.server.scene
+        scene.on_click()(self._clicked)
 
     def renew(self, frame: Frame) -> None:
         """There is another scene: whoever holds something lets go."""
@@ -81,8 +89,9 @@ class Mouse:
                 handle.on_drag("left")(self._pushed)
                 handle.on_drag("left", modifier="cmd/ctrl")(self._thrust)
                 handle.on_drag("left", modifier="shift")(self._pulled)
-            # Last, so that a page on which a click is heard hears a drag as well.
-            handle.on_click(self._clicked)
+            else:
+                # Else a drag that begins on it would take hold of what is behind.
+                handle.on_drag("middle", modifier=IDLE)(self._idle)
 
     def _can_move(self, bodies: Bodies, handle: Any) -> bool:
         """Whether a body of a batch can be moved; a drag on any other turns the camera."""
@@ -92,8 +101,13 @@ class Mouse:
 
     # Functions that do not wait are called in the order of what happened.
     async def _clicked(self, event: Any) -> None:
-        if (found := self._found(event)) is not None:
-            self._window.select(found[1])
+        ray = np.array(event.ray_origin, dtype=np.float64), np.array(event.ray_direction, dtype=np.float64)
+        bodies = bodies_of(self._window)
+        found = None if bodies is None else bodies.pick(*ray)
+        self._window.select("" if found is None else found[1])
+
+    async def _idle(self, event: Any) -> None:
+        """Nothing is done."""
 
     async def _pushed(self, event: Any) -> None:
         self._drag(self.push, event, np.array(event.end_position, dtype=np.float64))
@@ -137,7 +151,9 @@ class Mouse:
     def _found(self, event: Any) -> tuple[int, str] | None:
         """Number of the picture and name of the body under the mouse; None where another scene has come in between."""
         bodies = bodies_of(self._window)
+        if bodies is None or event.instance_index is None:
+            return None
         try:
-            return None if bodies is None else bodies.body_of(event.target, event.instance_index)
+            return bodies.body_of(event.target, event.instance_index)
         except (RattlebackError, LookupError):
             return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
 from rattleback.viewer.drawing.colours import MODES
-from rattleback.viewer.drawing.ground import Ground, look_at_all
+from rattleback.viewer.drawing.ground import Ground
 
 if TYPE_CHECKING:
     from rattleback.viewer.frame import Frame
@@ -45,7 +45,7 @@ class Show:
                     self._add_tick(part, "See-through", "clear", "See what goes on inside.")
                 if isinstance(part, Ground):
                     self._add_tick(part, "Shadows", "shadows", "Switch them off where the page is slow.")
-            button = window.server.gui.add_button("Look at all", hint="Turn the camera to the whole scene.")
+            button = window.server.gui.add_button("Look at all", hint="Turn the camera to where the bodies are now.")
             button.on_click(lambda _: self._look())
 
     def renew(self, frame: Frame) -> None:
@@ -90,5 +90,7 @@ class Show:
         self._window.session.do(lambda sim: None)
 
     def _look(self) -> None:
-        if self._bodies is not None and self._bodies.layout is not None:
-            look_at_all(self._window, self._bodies.layout)
+        """Turn the cameras to where the bodies are now."""
+        for part in self._window.parts:
+            if isinstance(part, Ground):
+                part.look(self._window.session.frame)
