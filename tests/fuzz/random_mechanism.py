@@ -135,7 +135,7 @@ def add(sketch: Sketch, joint: Any, limited: bool) -> None:
 
 
 def draw_motors(sketch: Sketch) -> None:
-    """Servos with a largest effort on joints with one coordinate."""
+    """Servos on joints with one coordinate, with a largest effort of 30 times what lifts the lighter body, at most."""
     rng, scene, step = sketch.rng, sketch.scene, sketch.settings["time_step"]
     driven = [(name, control) for name, joint in scene.joints.items() for control in controls(joint)]
     if not driven or not sketch.named("servo", 0.4):
@@ -143,9 +143,9 @@ def draw_motors(sketch: Sketch) -> None:
     for k in rng.choice(len(driven), min(len(driven), int(rng.integers(1, 4))), replace=False):
         name, control = driven[k]
         joint = scene.joints[name]
-        masses = [scene[end].mass for end in (joint.a, joint.b) if end != "world" and not scene[end].static]
+        ends = [scene[end] for end in (joint.a, joint.b) if end != "world" and not scene[end].static]
         turning = control == "angle" or (control == "velocity" and "turn_z" in joint.freedoms)
-        inertia = min(masses) * (sketch.size**2 if turning else 1.0)
+        inertia = min(end.principal_moments.mean() if turning else end.mass for end in ends)
         gain = inertia * log_uniform(rng, 1e-3, 10.0) / (step if control == "velocity" else step**2)
         reset = {"reset_time": log_uniform(rng, 10 * step, 10.0)} if chance(rng, 0.3) else {}
         window = {"window": log_uniform(rng, 10 * step, 1.0)} if chance(rng, 0.2) else {}
@@ -155,7 +155,7 @@ def draw_motors(sketch: Sketch) -> None:
                 control=control,
                 target=draw_target(rng, control, sketch.size),
                 gain=gain,
-                limit=max(masses) * 9.81 * (sketch.size if turning else 1.0) * log_uniform(rng, 0.1, 20.0),
+                limit=inertia * 9.81 * (1.0 / sketch.size if turning else 1.0) * log_uniform(rng, 0.3, 30.0),
                 rate_time=step * rng.uniform(0, 5) if chance(rng, 0.3) else 0.0,
                 **reset,
                 **window,

@@ -96,9 +96,11 @@ def note(
     found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any, before: Moment, after: Moment
 ) -> None:
     """A gain is there: called converged, named, or named but larger than what is named can hold."""
+    turn = ledger.sim.time_step * float(np.linalg.norm(before.angular_velocity, axis=-1).max())
     sentence = (
         f"step {k + 1}: {gain:.3g} J gained beside {float(before.kinetic.max()):.3g} J kinetic"
-        f" ({float(before.total.max()):.4g} -> {float(after.total.max()):.4g}); {report.reason or 'converged'}"
+        f" ({float(before.total.max()):.4g} -> {float(after.total.max()):.4g}), where bodies turn by {turn:.2g} rad a"
+        f" step; {report.reason or 'converged'}"
     )
     if report.converged:
         kind = "gain called converged"
