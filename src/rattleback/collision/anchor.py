@@ -66,8 +66,9 @@ def place_at_anchor(
     far = wp.length(way) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
     # The turn from a heading that was never set is none.
     unset = anchoring.memory.heading[i] == quat()
-    far_off = far > anchoring.limit or (colliders.reach[i] < real(0.0) and angle > real(0.0))
-    if unset or (far_off and anchoring.held[0] == 0):
+    # An anchor that is not finite, as a step may leave one that is broken off, is near nothing.
+    near = far <= anchoring.limit and (colliders.reach[i] >= real(0.0) or angle == real(0.0))
+    if unset or (not near and anchoring.held[0] == 0):
         anchoring.memory.anchor[i] = x
         anchoring.memory.heading[i] = q
         way = vec3()

@@ -339,14 +339,12 @@ def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, 
         reactions.couple[j] = reactions.couple[j] + turning - wp.cross(levers.b[j], p)
 
 
-@kernel
-def let_all_go(desk: Desk) -> None:
-    """A step is done: no limit acts until it is hit again."""
-    s = wp.tid()
+@wp.func
+def free(desk: Desk, s: int) -> None:
+    """A limit does not act, and nothing is known of it."""
     stops = desk.stops
-    if stops.side[s] != 0:
-        desk.calls.again[desk.joints.world[stops.joint[s]]] = 1
-        desk.calls.any_again[0] = 1
+    desk.rows.wanted[stops.row[s]] = real(0.0)
+    desk.rows.impulse[stops.row[s]] = real(0.0)
     stops.side[s] = 0
     stops.total[s] = real(0.0)
     stops.leaving[s] = 0
@@ -355,9 +353,27 @@ def let_all_go(desk: Desk) -> None:
 
 
 @kernel
-def join_stiff(calls: Calls, effort: Effort) -> None:
-    """The matrix of a stiff world must be made anew as well."""
+def let_all_go(desk: Desk) -> None:
+    """A step is done: no limit acts until it is hit again."""
+    s = wp.tid()
+    if desk.stops.side[s] != 0:
+        desk.calls.again[desk.joints.world[desk.stops.joint[s]]] = 1
+        desk.calls.any_again[0] = 1
+    free(desk, s)
+
+
+@kernel
+def forget_stops(desk: Desk) -> None:
+    """No limit acts, also where the last step was broken off."""
+    free(desk, wp.tid())
+
+
+@kernel
+def end_step(calls: Calls, effort: Effort) -> None:
+    """The next step knows of no stop that has acted; the matrix of a stiff world must be made anew as well."""
     w = wp.tid()
+    calls.held[w] = 0
+    calls.acting[w] = 0
     if effort.stiff[w] == 1:
         calls.again[w] = 1
         calls.any_again[0] = 1
@@ -368,6 +384,4 @@ def made_anew(calls: Calls) -> None:
     """The matrix is that of the next step, in which no stop has acted yet."""
     w = wp.tid()
     calls.again[w] = 0
-    calls.held[w] = 0
-    calls.acting[w] = 0
     calls.any_again[0] = 0

@@ -195,8 +195,10 @@ def evaluate_ball(joints: Joints, motion: Motion, inertias: Inertias, rows: Rows
 
 
 @wp.func
-def empty_rows(joints: Joints, rows: Rows, j: int) -> None:
+def empty_rows(joints: Joints, rows: Rows, levers: Levers, j: int) -> None:
     """The rows of a broken joint: zeros, which every joint method leaves out."""
+    levers.a[j] = vec3()
+    levers.b[j] = vec3()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rows.linear[r] = vec3()
         rows.angular_a[r] = vec3()
@@ -222,7 +224,7 @@ def evaluate_rows(
     if which[joints.world[j]] == 0:
         return
     if joints.broken[j] != 0:
-        empty_rows(joints, rows, j)
+        empty_rows(joints, rows, levers, j)
         return
     if joints.ball[j] == 1:
         evaluate_ball(joints, motion, inertias, rows, levers, j)

@@ -25,6 +25,7 @@ from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reacti
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
+from rattleback.problem.joint_links import links_of
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
 from rattleback.problem.yielding import Yielding
@@ -130,11 +131,16 @@ class Preview:
         bench.program.launch(joint_errors.note_written, 1, memory, effort)
         with bench.program.when(effort.afresh):
             bench.for_worlds(corrections.start, bench.state.clock, effort)
+            self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with bench.program.when(effort.written):
             self.yielding.leave_out()
             self.correct_velocities()
             bench.program.launch(joint_errors.note_held, 1, memory)
+
+    def record_retry(self) -> None:
+        """Before a step is tried with another length: rows and matrix know nothing of what the last try met with."""
+        self._make_anew(*self.stops.end_step())
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -326,9 +332,8 @@ class Preview:
 
     def prepare_stiff(self) -> None:
         """Record the matrix of the end of the step, in worlds that are stiff."""
-        rows, effort = self.problem.rows, self.effort
-        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, effort)
-        self.solver.record_preparation(self.bench.program, effort.stiff)
+        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, self.problem.rows, self.effort)
+        self.solver.record_preparation(self.bench.program, self.effort.stiff)
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for what is wanted and apply them to the velocities of a motion."""
@@ -380,21 +385,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     flight = Flight()
     flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-    shared = (limits, errors, reactions, effort, _links(problem), levers, inertias, flight)
+    shared = (limits, errors, reactions, effort, links_of(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)
     breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
     return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks)
-
-
-def _links(problem: JointRows) -> Links:
-    """For every body the joints that hold it, in the order of the joints."""
-    model = problem.model
-    pairs = np.stack([problem.joints.body_a.numpy(), problem.joints.body_b.numpy()], axis=1)
-    joint, is_b = np.nonzero(pairs >= 0)
-    body = pairs[joint, is_b]
-    order = np.lexsort((joint, body))
-    count = np.bincount(body, minlength=model.count)
-    links = arrays.allocate(Links, {"bodies": model.count, "ends": len(order)}, model.device)
-    lists = {"first": np.cumsum(count) - count, "count": count, "joint": joint[order], "is_b": is_b[order]}
-    arrays.write(links, {name: values.astype(np.int32) for name, values in lists.items()}, "the links")
-    return links

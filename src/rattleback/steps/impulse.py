@@ -242,6 +242,8 @@ class ImpulseStep:
 
     def _try(self, bench: Bench) -> None:
         """A step of another length, from the same start."""
+        if self.joints is not None:
+            self.joints.record_retry()
         self._start(bench)
         self._predict(bench)
         if self.joints is not None:
