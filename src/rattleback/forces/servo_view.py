@@ -8,7 +8,8 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.forces.schedule import Schedule
 from rattleback.model.model import Model
-from rattleback.model.state import State, servo_places
+from rattleback.model.row_counts import servo_places
+from rattleback.model.state import State
 
 
 class ServoView:
