@@ -82,7 +82,7 @@ class RecordedStep:
             step.record(self.bench)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
-                step.record_clock(self.bench)
+                step.record_idle_clock(self.bench)
         self.program.compile()
 
     @property

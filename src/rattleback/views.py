@@ -9,8 +9,8 @@ import numpy as np
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.forces.servo_view import ServoView
 from rattleback.model.measure import Measures
+from rattleback.model.row_counts import servo_places
 from rattleback.model.sleep import sleeping_columns
-from rattleback.model.state import servo_places
 from rattleback.model.view import BodyView
 from rattleback.problem.joint_coordinates import JointCoordinates
 from rattleback.problem.joint_view import JointView

@@ -97,3 +97,13 @@ def test_the_default_integrator_states_the_residual_of_its_solve() -> None:
     sim.step(50)
     assert 0.0 < sim.report.integration_error < 1e-15
     assert sim.report.converged
+
+
+def test_a_motion_that_is_lost_is_not_followed_to_the_end_of_the_step() -> None:
+    """Sub-steps shrink to a ten-millionth in 11 fifths; then the step is over, not 10,000 sub-steps later."""
+    scene = rb.Scene()
+    scene.add_body(rb.Box(1, 2, 3), angular_velocity=(1e160, 2e160, 3e160))
+    sim = rb.Simulation(scene, integrator="rk45")
+    with pytest.raises(rb.DivergenceError):
+        sim.step()
+    assert sim._step.bench.diagnostics.iterations.numpy().max() == 12

@@ -9,6 +9,7 @@ import rattleback as rb
 pytestmark = pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
 A, B = {"a0", "a1", "a2"}, {"b0", "b1", "b2"}
 ALL = A | B | {"stone"}
+ADAPTIVE = {"time_step": 0.05, "integrator": "rk45", "contacts": "impulse", "sleep": True}
 
 
 @pytest.mark.parametrize("settings", [{"sleep": False}, {"integrator": "rk4"}, {"contacts": "detect"}])
@@ -152,3 +153,44 @@ def test_who_is_woken_at_once_has_the_contacts_of_a_fresh_start(towers, simulati
         fresh.step()
         assert sim.hash() == fresh.hash()
         np.testing.assert_array_equal(sim.contacts.point, fresh.contacts.point)
+
+
+def bob_beside_a_box():
+    """A box that sleeps soon, and a ball on a damped spring that may be kicked."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane())
+    scene.add_body(rb.Box(0.2, 0.2, 0.2), position=(0, 0, 0.1), name="box")
+    scene.add_body(rb.Sphere(0.1), mass=1.0, position=(3, 0, 1), name="bob")
+    scene.add_force(rb.Spring("world", "bob", at=(3, 0, 2), at_b=(3, 0, 1), stiffness=500.0, damping=40.0))
+    return scene
+
+
+def test_adaptive_sub_steps_outlast_a_sleep_in_copies_and_files(tmp_path):
+    """What the integrator will try next is of the last step that was predicted, however long ago that was."""
+    sims = [rb.Simulation(bob_beside_a_box(), **ADAPTIVE) for _ in range(2)]
+    sims[0].run(6.0)
+    assert sims[0]["box"].asleep
+    assert sims[0]["bob"].asleep
+    tried = sims[0].state.clock.substep.numpy()[0]
+    sims[1].state = sims[0].state
+    sims[0].save(tmp_path / "asleep.npz")
+    sims.append(rb.load(tmp_path / "asleep.npz"))
+    for velocity in (None, (0, 0, 3.0)):
+        for sim in sims:
+            if velocity is not None:
+                sim["bob"].velocity = velocity
+            sim.step(3)
+        assert sims[0].hash() == sims[1].hash() == sims[2].hash()
+        assert (sims[0].state.clock.substep.numpy()[0] == tried) == (velocity is None)
+
+
+def test_a_world_that_sleeps_beside_one_that_does_not_keeps_its_sub_steps():
+    """As it does alone, where nothing is predicted."""
+    both, alone = (rb.Simulation(bob_beside_a_box(), worlds=worlds, **ADAPTIVE) for worlds in (2, None))
+    for k in range(80):
+        if k % 8 == 0:
+            both.state.velocity[1, 2, 2] = 3.0
+        both.step()
+        alone.step()
+    assert both["bob"].asleep.tolist() == [True, False]
+    assert both.state.clock.substep.numpy()[0] == alone.state.clock.substep.numpy()[0]

@@ -69,9 +69,10 @@ def place_at_anchor(
     far = wp.length(way) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
     # The turn from a heading that was never set is none.
     unset = anchoring.memory.heading[i] == quat()
-    far_off = far > anchoring.limit or (colliders.reach[i] < real(0.0) and angle > real(0.0))
+    # An anchor that is not finite, as a step may leave one that is broken off, is near nothing.
+    near = far <= anchoring.limit and (colliders.reach[i] >= real(0.0) or angle == real(0.0))
     held = anchoring.held[0] == 1 and anchoring.memory.pending[colliders.world[i]] == SETTLED
-    if unset or (far_off and not held):
+    if unset or (not near and not held):
         anchoring.memory.anchor[i] = x
         anchoring.memory.heading[i] = q
         way = vec3()

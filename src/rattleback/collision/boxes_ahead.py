@@ -260,7 +260,8 @@ def hold_box(outlook: Outlook, i: int) -> None:
     below = lower - outlook.prospects.held_lower[i]
     above = outlook.prospects.held_upper[i] - upper
     closest = wp.min(wp.min(below), wp.min(above))
-    if closest < real(0.0) or wp.max(wp.max(below), wp.max(above)) > LOOSE * wide:
+    # Also where one of the two is not finite.
+    if not (closest >= real(0.0) and wp.max(wp.max(below), wp.max(above)) <= LOOSE * wide):
         outlook.prospects.changed[0] = 1
         outlook.prospects.held_lower[i] = lower - vec3(wide, wide, wide)
         outlook.prospects.held_upper[i] = upper + vec3(wide, wide, wide)

@@ -6,12 +6,14 @@
         position: vec3 = field("m", "centre of mass, world frame")
 
 The declared name is a Warp struct, used as a type in kernels. The same declaration allocates, copies,
-saves, hashes and checks: every function here walks the declared fields in order.
+saves, hashes and checks: every function here walks the declared fields in order. What comes from outside has to be in
+the range a field declares, see ``ranges``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,11 +21,14 @@ import warp as wp
 
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import seen
+from rattleback.core.ranges import first_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
+
+    from rattleback.core.ranges import Range
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -31,17 +36,21 @@ G = TypeVar("G")
 
 @dataclass(frozen=True)
 class Field:
-    """One array of a group: its unit, its meaning in a line, and what its rows count."""
+    """One array of a group: its unit, its meaning in a line, what its rows count, and what its numbers may be."""
 
     unit: str
     meaning: str
     axis: str = ""
+    within: Range | None = None
     dtype: Any = None
 
 
-def field(unit: str, meaning: str, axis: str = "") -> Any:
-    """Declare an array; its annotation is the type of one entry, ``axis`` what its rows count."""
-    return Field(unit, meaning, axis)
+def field(unit: str, meaning: str, axis: str = "", within: Range | None = None) -> Any:
+    """Declare an array; its annotation is the type of one entry, ``axis`` what its rows count.
+
+    ``within`` is what its numbers may be where they come from outside; None for anything finite.
+    """
+    return Field(unit, meaning, axis, within)
 
 
 def group(axis: str) -> Callable[[type[T]], type[T]]:
@@ -50,7 +59,7 @@ def group(axis: str) -> Callable[[type[T]], type[T]]:
     def build(cls: type[T]) -> type[T]:
         types = {name: kind for name, kind in cls.__annotations__.items() if isinstance(vars(cls).get(name), Field)}
         declared = {
-            name: Field(vars(cls)[name].unit, vars(cls)[name].meaning, vars(cls)[name].axis or axis, kind)
+            name: replace(vars(cls)[name], axis=vars(cls)[name].axis or axis, dtype=kind)
             for name, kind in types.items()
         }
         body = {
@@ -107,18 +116,55 @@ def read(thing: Any) -> dict[str, NDArray[Any]]:
     return {name: np.array(seen(array)) for name, array in each(thing)}
 
 
+def view(thing: Any) -> dict[str, NDArray[Any]]:
+    """Every array as NumPy shows it: not copied where it lies on the CPU."""
+    return {name: array.numpy() for name, array in each(thing)}
+
+
 def write(thing: Any, values: Mapping[str, NDArray[Any]], what: str) -> None:
     """Set every array from NumPy arrays of the right shape and kind."""
     for name, array in each(thing):
-        if name not in values:
-            raise InputError(f"{what} has no array {name!r}.")
-        given, have = np.asarray(values[name]), array.numpy()
-        if given.shape != have.shape or given.dtype != have.dtype:
-            raise InputError(
-                f"{what}: {name} has shape {given.shape} of {given.dtype}; it must be {have.shape} of {have.dtype}."
-            )
+        have = array.numpy()
+        _refuse_other_form(name, values, have.shape, have.dtype, what)
     for name, array in each(thing):
         array.assign(np.ascontiguousarray(values[name]))
+
+
+def check(kind: Any, values: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], what: str) -> None:
+    """Refuse arrays that are not as a group declares them: in number, shape and kind, finite, and within their ranges.
+
+    Args:
+        kind: The group.
+        values: An array for each of its fields.
+        sizes: Rows along every axis its fields and their ranges name.
+        what: What has the arrays, for messages.
+    """
+    for name, declared in fields(kind).items():
+        inner, dtype = _form(declared.dtype)
+        _refuse_other_form(name, values, (sizes[declared.axis], *inner), dtype, what)
+    for name, declared in fields(kind).items():
+        array, within = values[name], declared.within
+        if array.dtype.kind == "f" and (row := first_row(~np.isfinite(array))) is not None:
+            raise InputError(f"{what}: {name} is not finite in row {row}.")
+        if within is not None and (row := within.first_violated(array, sizes)) is not None:
+            raise InputError(f"{what}: {name} is {array[row]} in row {row}; it must be {within.told(sizes)}.")
+
+
+@cache
+def _form(kind: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and kind of number of one entry."""
+    scalar = getattr(kind, "_wp_scalar_type_", kind)
+    return tuple(getattr(kind, "_shape_", ())), np.dtype(wp.dtype_to_numpy(scalar))
+
+
+def _refuse_other_form(
+    name: str, values: Mapping[str, NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any], what: str
+) -> None:
+    if name not in values:
+        raise InputError(f"{what} has no array {name!r}.")
+    given = np.asarray(values[name])
+    if given.shape != shape or given.dtype != dtype:
+        raise InputError(f"{what}: {name} has shape {given.shape} of {given.dtype}; it must be {shape} of {dtype}.")
 
 
 def feed_hash(values: Mapping[str, NDArray[Any]], digest: Any) -> None:

@@ -18,7 +18,8 @@ from rattleback.core.errors import InputError, UnknownName, did_you_mean, listin
 from rattleback.core.precision import real, vec3
 from rattleback.forces.push import push
 from rattleback.model.coordinates import SLIDE, TURN
-from rattleback.model.state import JointState, Loads, Motion
+from rattleback.model.joint_memory import JointState
+from rattleback.model.state import Loads, Motion
 from rattleback.problem.joint_coordinates import coordinate_of
 from rattleback.problem.joint_rows import Joints, frames_of
 

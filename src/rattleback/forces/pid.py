@@ -26,7 +26,8 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.forces.joint_axis import Place, act, coordinate
 from rattleback.forces.schedule import Course, value_at
-from rattleback.model.state import Clock, JointState, Loads, Motion, ServoState
+from rattleback.model.joint_memory import JointState, ServoState
+from rattleback.model.state import Clock, Loads, Motion
 from rattleback.problem.joint_rows import Joints
 
 # Stretches a window is divided into. Of the ring's, one is still growing and one is left over for rounding.

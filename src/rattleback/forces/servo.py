@@ -32,7 +32,8 @@ from rattleback.forces.schedule import Schedule, on_device, scheduled
 from rattleback.model.bench import Moment
 from rattleback.model.coordinates import TURN
 from rattleback.model.model import Model
-from rattleback.model.state import Loads, servo_places
+from rattleback.model.row_counts import servo_places
+from rattleback.model.state import Loads
 from rattleback.problem.joint_rows import JointRows
 
 TIMES = {"reset_time": "the integral part is left out", "window": "nothing is forgotten", "limit": "there is no limit"}

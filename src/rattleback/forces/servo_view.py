@@ -10,7 +10,8 @@ from rattleback.core.errors import InputError, UnknownName, did_you_mean, listin
 from rattleback.core.sealed import sealed
 from rattleback.forces.schedule import Schedule
 from rattleback.model.model import Model
-from rattleback.model.state import State, servo_places
+from rattleback.model.row_counts import servo_places
+from rattleback.model.state import State
 
 # What stands beside the numbers of a servo in what its view says of a name.
 ELSEWHERE = {

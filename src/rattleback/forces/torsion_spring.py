@@ -22,8 +22,9 @@ from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
 from rattleback.maths import rotation
 from rattleback.model.bench import Moment
+from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
-from rattleback.model.state import JointState, Loads, Motion
+from rattleback.model.state import Loads, Motion
 from rattleback.problem.joint_rows import JointRows, Joints
 
 

@@ -35,6 +35,7 @@ from rattleback.integrators.runge_kutta import (
 )
 from rattleback.model.bench import Bench, Diagnostics, Moment, copy_motion, move
 from rattleback.model.model import Bodies
+from rattleback.model.sleep import Sleep
 from rattleback.model.state import Clock, Motion
 
 CASH_KARP = Tableau(
@@ -52,6 +53,8 @@ CASH_KARP = Tableau(
 FOURTH_ORDER = (2825 / 27648, 0.0, 18575 / 48384, 13525 / 55296, 277 / 14336, 1 / 4)
 # A sub-step shorter than this part of the step is accepted whatever its error, and reported.
 SHORTEST = wp.constant(wp.float64(1e-7))
+# Stands for an error that is not finite.
+LOST = wp.constant(real(1e30))
 
 
 @group(axis="worlds")
@@ -64,6 +67,7 @@ class Control:
     accepted: wp.int32 = field("1", "1 when the last sub-step was accepted")
     forced: wp.int32 = field("1", "1 when it was accepted although above the bound")
     substeps: wp.int32 = field("1", "sub-steps tried in this step")
+    awake: wp.int32 = field("1", "1 where a body moves or may begin to; sleeping bodies are held where they are")
 
 
 @kernel
@@ -78,16 +82,33 @@ def begin(clock: Clock, sub: Clock, control: Control, busy: wp.array[wp.int32]) 
     control.wish[w] = wish
     control.error[w] = real(0.0)
     control.substeps[w] = 0
+    control.awake[w] = 0
     sub.time[w] = clock.time[w]
     sub.time_step[w] = wp.min(wish, h)
     busy[0] = 1
 
 
 @kernel
-def measure(bodies: Bodies, trial: Motion, sub: Clock, rates: Rates, spread: wp.array[real], control: Control) -> None:
-    """Largest error of a world. A maximum does not depend on the order it is taken in, so bits stay the same."""
+def measure(
+    bodies: Bodies,
+    trial: Motion,
+    sub: Clock,
+    sleep: Sleep,
+    rates: Rates,
+    spread: wp.array[real],
+    control: Control,
+) -> None:
+    """Largest error of the bodies of a world that are awake.
+
+    A maximum does not depend on the order it is taken in, so bits stay the same.
+    """
     i = wp.tid()
     world = bodies.world[i]
+    if sleep.asleep[i] != 0:
+        return
+    moves = wp.length_sq(trial.velocity[i]) + wp.length_sq(trial.angular_velocity[i]) > real(0.0)
+    if bodies.mass[i] > real(0.0) or moves:
+        control.awake[world] = 1
     n = bodies.world.shape[0]
     h = real(sub.time_step[world])
     dx = vec3()
@@ -106,7 +127,7 @@ def measure(bodies: Bodies, trial: Motion, sub: Clock, rates: Rates, spread: wp.
     error = wp.max(error, wp.length(dv) / (one + wp.length(trial.velocity[i])))
     error = wp.max(error, wp.length(dw) / (one + wp.length(trial.angular_velocity[i])))
     if not wp.isfinite(error):
-        error = real(1e30)
+        error = LOST
     wp.atomic_max(control.error, world, error)
 
 
@@ -137,7 +158,9 @@ def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, b
         if h < control.wish[w]:
             wish = wp.max(wish, control.wish[w])
         sub.time[w] = sub.time[w] + h
-        control.remaining[w] = wp.where(h >= control.remaining[w], wp.float64(0.0), control.remaining[w] - h)
+        # A motion that is not finite, however short the sub-step, is not followed to the end of the step.
+        done = h >= control.remaining[w] or control.error[w] >= LOST
+        control.remaining[w] = wp.where(done, wp.float64(0.0), control.remaining[w] - h)
     control.wish[w] = wish
     next = wp.min(wish, control.remaining[w])
     if control.substeps[w] >= most:
@@ -161,11 +184,14 @@ def settle(bodies: Bodies, trial: Motion, current: Motion, control: Control, dia
 
 
 @kernel
-def propose(control: Control, proposed: wp.array[wp.float64]) -> None:
-    """The error of the last sub-step is dealt with; the next step may start with the length it asks for."""
+def propose(clock: Clock, control: Control, proposed: wp.array[wp.float64]) -> None:
+    """The error of the last sub-step is dealt with; the next step may start with the length it asks for.
+
+    A world that sleeps keeps the length it had, as it does alone, where nothing is predicted for it.
+    """
     w = wp.tid()
     control.error[w] = real(0.0)
-    proposed[w] = control.wish[w]
+    proposed[w] = wp.where(control.awake[w] == 1, control.wish[w], clock.substep[w])
 
 
 @sealed
@@ -210,8 +236,8 @@ class RK45:
         with bench.program.loop(busy):
             record_stages(bench, CASH_KARP, Moment(current, sub), rates, given=False)
             bench.for_bodies(advance_along, current, sub, rates, weights, trial)
-            bench.for_bodies(measure, trial, sub, rates, spread, control)
+            bench.for_bodies(measure, trial, sub, bench.state.sleep, rates, spread, control)
             bench.program.launch(lower, 1, busy)
             bench.for_worlds(decide, clock, sub, control, self.error, self.max_substeps, busy)
             bench.for_bodies(settle, trial, current, control, bench.diagnostics)
-            bench.for_worlds(propose, control, bench.proposed)
+            bench.for_worlds(propose, clock, control, bench.proposed)

@@ -22,17 +22,20 @@ from rattleback.io.state_archive import pack, unpack
 from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, make_settings, settings_data
 from rattleback.model import Scene
 from rattleback.model.contact_memory import enlarged
+from rattleback.model.row_counts import servo_places
 from rattleback.model.sleep import with_room
-from rattleback.model.state import State, servo_places
+from rattleback.model.state import GROUPS, State
+from rattleback.model.state_fit import StateFit
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
     from numpy.typing import NDArray
 
 KIND = "state file"
+ARRAYS = [f"{group}.{name}" for group, kind in GROUPS.items() for name in arrays.fields(kind)]
 # Groups of arrays that older files lack.
 LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts")
 
@@ -65,18 +68,19 @@ def load(path: str | PathLike[str], scene: Scene | None = None, device: str | No
         InputError: The scene given has other bodies than the file.
     """
     faults = Faults(KIND, whole_file.location(path, KIND), ENTRIES)
-    data, values = unpack(whole_file.read(path, KIND), faults)
+    data, values = unpack(whole_file.read(path, KIND), ARRAYS, faults)
     header = _checked_header(data, faults)
-    _check_rows(header, values, faults)
     place = find("cpu" if device is None else device).alias
     if scene is None:
         stored = _stored_scene(header, faults)
+        groups = _checked_groups(values, stored, header, faults)
         with _told_of_the_file(faults):
             simulation = _simulation(stored, header, place, faults)
     else:
         _check_given_scene(scene, header, faults)
+        groups = _checked_groups(values, scene, header, faults)
         simulation = _simulation(scene, header, place, faults)
-    _restore(simulation, values, faults)
+    _restore(simulation.state, groups)
     return simulation
 
 
@@ -180,50 +184,45 @@ def _simulation(scene: Scene, header: HeaderEntry, device: str, faults: Faults) 
     return Simulation(scene, device=device, **settings)
 
 
-def _check_rows(header: HeaderEntry, values: dict[str, NDArray[Any]], faults: Faults) -> None:
-    """Compare the number of worlds with the arrays, before memory is asked for."""
-    rows = len(header.bodies) * (header.settings.worlds or 1)
-    if (position := values.get("motion.position")) is None:
-        raise faults.error("has no array 'motion.position'.")
-    if position.shape[:1] != (rows,):
-        raise faults.error(f"has an array 'motion.position' of shape {position.shape}; it must have {rows} rows.")
+def _checked_groups(
+    values: dict[str, NDArray[Any]], scene: Scene, header: HeaderEntry, faults: Faults
+) -> dict[str, Mapping[str, NDArray[Any]]]:
+    """The arrays by their groups, checked against the scene before anything is made of them."""
+    worlds = header.settings.worlds or 1
+    given: dict[str, dict[str, NDArray[Any]]] = {}
+    for group, kind in GROUPS.items():
+        own = {name: values[f"{group}.{name}"] for name in arrays.fields(kind) if f"{group}.{name}" in values}
+        # Files from before there were such things lack them.
+        empty = group in LATER or (group == "servos" and not header.servos) or (group == "joints" and not header.joints)
+        if own or not empty:
+            given[group] = own
+    with _told_of_the_file(faults):
+        return StateFit(scene, worlds, GROUPS).checked(given)
 
 
-def _restore(simulation: Simulation, values: dict[str, NDArray[Any]], faults: Faults) -> None:
-    known = [f"{part}.{name}" for part, group in simulation.state.groups.items() for name in arrays.fields(group)]
-    for name, array in values.items():
-        if name not in known:
-            raise faults.error(f"has an array {name!r}, which no state has.")
-        if array.dtype.kind not in "fiu":
-            raise faults.error(f"has an array {name!r} that holds no numbers.")
-        if not np.isfinite(array).all():
-            raise faults.error(f"has an array {name!r} that is not finite.")
-    _make_room(simulation.state, values)
-    for part, group in simulation.state.groups.items():
-        own = {name.removeprefix(f"{part}."): array for name, array in values.items() if name.startswith(f"{part}.")}
-        if not own and (part in LATER or not any(array.size for _, array in arrays.each(group))):
-            continue  # a file from before there were such things
-        with _told_of_the_file(faults):
-            arrays.write(group, _filled(own, group), f"group {part!r}")
-
-
-def _make_room(state: State, values: dict[str, NDArray[Any]]) -> None:
-    """Let the state remember as many contacts as the file does, those of sleeping bodies included."""
-    kept = len(values.get("sleeping_contacts.part", ()))
+def _restore(state: State, groups: dict[str, Mapping[str, NDArray[Any]]]) -> None:
+    """Write checked arrays into the state of a simulation."""
+    kept = len(groups.get("sleeping_contacts", {}).get("part", ()))
     state.sleeping_contacts = with_room(state.sleeping_contacts, kept)
-    found = [len(values[name]) for name in ("contacts.collider", "contacts.first") if name in values]
-    if len(found) == 2 and found[1]:
-        state.contacts = enlarged(state.contacts, found[0] + kept, found[1], state.clock.time.device)
+    if "contacts" in groups and len(rows := groups["contacts"]["first"]):
+        room = len(groups["contacts"]["part"]) + kept
+        state.contacts = enlarged(state.contacts, room, len(rows), state.clock.time.device)
+    for name, columns in groups.items():
+        part = state.groups[name]
+        if name != "contacts" or len(columns["first"]) == len(part.first):
+            arrays.write(part, _filled(columns, part), f"group {name!r}")
+    if "contacts" in groups:
+        state.settle_whole(groups)
 
 
-def _filled(values: dict[str, NDArray[Any]], group: Any) -> dict[str, NDArray[Any]]:
+def _filled(values: Mapping[str, NDArray[Any]], group: Any) -> dict[str, NDArray[Any]]:
     """The arrays with rows of zeros up to the room there is for contacts; older files say ``pending`` once for all."""
     axes = {name: declared.axis for name, declared in arrays.fields(group).items()}
     once = [name for name, array in values.items() if name == "pending" and array.shape == (1,)]
-    values = values | {name: np.repeat(values[name], len(getattr(group, name))) for name in once}
+    values = {**values} | {name: np.repeat(values[name], len(getattr(group, name))) for name in once}
     return {
         name: np.pad(array, [(0, len(getattr(group, name)) - len(array))] + [(0, 0)] * (array.ndim - 1))
-        if axes.get(name) == "contacts" and array.ndim > 0 and len(array) < len(getattr(group, name))
+        if axes[name] == "contacts"
         else array
         for name, array in values.items()
     }

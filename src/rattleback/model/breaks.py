@@ -13,18 +13,19 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import numpy_real, real
+from rattleback.core.ranges import FLAG, NOT_NEGATIVE
 
 
 @group(axis="joints")
 class Breaks:
     """Which joints are broken, and what it takes to break them."""
 
-    broken: wp.int32 = field("1", "1 where it is broken")
+    broken: wp.int32 = field("1", "1 where it is broken", within=FLAG)
     time: wp.float64 = field("s", "time when it broke; zero where it is whole")
-    force: real = field("N", "force it carried when it broke; zero if it was broken by hand")
-    torque: real = field("N m", "torque it carried when it broke")
-    force_limit: real = field("N", "force above which it breaks; zero for none")
-    torque_limit: real = field("N m", "torque above which it breaks; zero for none")
+    force: real = field("N", "force it carried when it broke; zero if it was broken by hand", within=NOT_NEGATIVE)
+    torque: real = field("N m", "torque it carried when it broke", within=NOT_NEGATIVE)
+    force_limit: real = field("N", "force above which it breaks; zero for none", within=NOT_NEGATIVE)
+    torque_limit: real = field("N m", "torque above which it breaks; zero for none", within=NOT_NEGATIVE)
 
 
 # Limits of the state beside the options of a joint that give them.

@@ -8,6 +8,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import quat, vec3
+from rattleback.core.ranges import NOT_NEGATIVE, UNIT_OR_ZERO, between, row_of
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 
@@ -22,19 +23,22 @@ HELD = wp.constant(3)
 class ContactMemory:
     """The contacts of the last time, as far as they tell which is which, and what goes on with them."""
 
-    collider: wp.int32 = field("1", "collider of B")
-    part: wp.int32 = field("1", "triangle")
-    feature: wp.int32 = field("1", "name of the point")
+    collider: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
+    part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
+    feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
-    first: wp.int32 = field("1", "first contact of a collider as A", axis="rows")
+    first: wp.int32 = field("1", "first contact of a collider as A", axis="rows", within=row_of("contacts", more=1))
     anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
-    heading: quat = field("1", "orientation of the body then; zero where they never were", axis="rows")
-    count: wp.int32 = field("1", "number of contacts", axis="one")
+    heading: quat = field(
+        "1", "orientation of the body then; zero where they never were", axis="rows", within=UNIT_OR_ZERO
+    )
+    count: wp.int32 = field("1", "number of contacts", axis="one", within=row_of("contacts", more=1))
     pending: wp.int32 = field(
         "1",
         "0 where velocities fit the contacts, 1 after writing, 2 after a step, 3 where they fit joints",
         axis="worlds",
+        within=between(0, 3),
     )
 
 
@@ -173,13 +177,19 @@ def make_memory(room: int, rows: int, worlds: int, device: Any) -> ContactMemory
 def adopted(memory: ContactMemory, other: ContactMemory, device: Any) -> ContactMemory:
     """A memory that remembers what another one does; nothing, if that is of other colliders."""
     if len(memory.first) and len(memory.first) != len(other.first):
-        memory.first.zero_()
-        memory.count.zero_()
+        forget_contacts(memory)
         wp.copy(memory.pending, other.pending)
         return memory
     result = enlarged(memory, len(other.collider), len(other.first), device)
     arrays.copy_into(result, other)
     return result
+
+
+def forget_contacts(memory: ContactMemory) -> None:
+    """There were no contacts; velocities are as if they had been written."""
+    memory.first.zero_()
+    memory.count.zero_()
+    memory.pending.fill_(int(WRITTEN))
 
 
 def enlarged(memory: ContactMemory, room: int, rows: int, device: Any) -> ContactMemory:

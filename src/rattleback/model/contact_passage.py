@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core import arrays
+from rattleback.model.collider_list import list_colliders, triangle_counts
 from rattleback.model.contact_memory import WRITTEN, make_memory, trimmed
 from rattleback.model.passage import carry_over
 from rattleback.model.sleep import SleepingContacts, with_room
-from rattleback.shapes import Compound, Mesh, Plane
 
 if TYPE_CHECKING:
     from rattleback.model.body import Body
@@ -96,7 +96,7 @@ class ContactPassage:
     @cached_property
     def _colliders(self) -> np.ndarray:
         """For every collider of all old worlds its index in the new ones; −1 where it is forgotten."""
-        counts = [[_collider_count(body) for body in model.scene.bodies] for model in self._models]
+        counts = [[len(triangle_counts(body)) for body in model.scene.bodies] for model in self._models]
         first = [np.concatenate([[0], np.cumsum(count)]) for count in counts]
         one = np.full(first[0][-1], -1, dtype=np.int64)
         for place, source in enumerate(self.formed):
@@ -106,7 +106,7 @@ class ContactPassage:
 
     @cached_property
     def _colliders_now(self) -> int:
-        return self.passage.new.worlds * sum(_collider_count(body) for body in self.passage.new.scene.bodies)
+        return self.passage.new.worlds * len(list_colliders(self.passage.new.scene))
 
     @property
     def _models(self) -> tuple[Any, Any]:
@@ -191,14 +191,3 @@ def _same(first: Any, second: Any) -> bool:
 def _conditions(joint: Any) -> tuple[Any, ...]:
     stops = list(joint.stops()) if hasattr(joint, "stops") else []
     return joint.rows(), stops
-
-
-def _collider_count(body: Body) -> int:
-    """Number of convex parts and surfaces of a body."""
-    return sum(1 if isinstance(entry, Plane) else _part_count(entry.shape) for entry in body.colliders)
-
-
-def _part_count(shape: Any) -> int:
-    if isinstance(shape, Compound):
-        return sum(_part_count(part.shape) for part in shape.parts)
-    return len(shape.parts) if isinstance(shape, Mesh) and shape.decompose else 1

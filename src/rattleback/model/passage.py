@@ -20,7 +20,7 @@ from rattleback.core import arrays
 from rattleback.maths.rotation import rotate
 from rattleback.model.breaks import LIMITS
 from rattleback.model.coordinates import free_coordinates
-from rattleback.model.state import servo_places
+from rattleback.model.row_counts import servo_places
 
 if TYPE_CHECKING:
     from rattleback.model.body import Body

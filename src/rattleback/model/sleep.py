@@ -14,6 +14,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
+from rattleback.core.ranges import NOT_NEGATIVE, UNIT, row_of
 from rattleback.model.model import Bodies
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 class Sleep:
     """Who sleeps, and who will."""
 
-    asleep: wp.int32 = field("1", "0 where it is awake, else one more than the first row of the island it sleeps in")
+    asleep: wp.int32 = field(
+        "1",
+        "0 where it is awake, else one more than the first row of the island it sleeps in",
+        within=row_of("bodies", more=1),
+    )
     since: wp.float64 = field("s", "time since when it has been slow; zero where nobody has looked")
     force: vec3 = field("N", "force on it when it fell asleep, without contacts and joints")
     torque: vec3 = field("N m", "torque on it when it fell asleep")
@@ -34,18 +39,18 @@ class Sleep:
 class SleepingContacts:
     """The contacts of sleeping bodies with each other and with what is static, as they were found last."""
 
-    body_a: wp.int32 = field("1", "row of body A")
-    body_b: wp.int32 = field("1", "row of body B")
-    collider_a: wp.int32 = field("1", "collider of A")
-    collider_b: wp.int32 = field("1", "collider of B")
-    part: wp.int32 = field("1", "triangle")
-    feature: wp.int32 = field("1", "name of the point")
-    normal: vec3 = field("1", "unit normal from B to A")
+    body_a: wp.int32 = field("1", "row of body A", within=row_of("bodies"))
+    body_b: wp.int32 = field("1", "row of body B", within=row_of("bodies"))
+    collider_a: wp.int32 = field("1", "collider of A", within=row_of("colliders"))
+    collider_b: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
+    part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
+    feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
+    normal: vec3 = field("1", "unit normal from B to A", within=UNIT)
     point: vec3 = field("m", "middle between the two surfaces, world frame")
     separation: real = field("m", "signed distance of the surfaces along the normal")
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
-    count: wp.int32 = field("1", "number of contacts", axis="one")
+    count: wp.int32 = field("1", "number of contacts", axis="one", within=row_of("contacts", more=1))
 
 
 @wp.func

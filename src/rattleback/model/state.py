@@ -5,6 +5,7 @@ simulation; once a step has been taken the picture stays as it is and becomes re
 """
 
 import hashlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,27 @@ from rattleback.core import arrays, checks, glance
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import Mirror
-from rattleback.core.precision import quat, real, vec3
+from rattleback.core.precision import quat, vec3
+from rattleback.core.ranges import NOT_NEGATIVE, POSITIVE, UNIT, between
 from rattleback.core.sealed import sealed
 from rattleback.model.breaks import Breaks
-from rattleback.model.contact_memory import WRITTEN, ContactMemory, adopted, trimmed
+from rattleback.model.contact_memory import (
+    ADVANCED,
+    WRITTEN,
+    ContactMemory,
+    adopted,
+    forget_contacts,
+    trimmed,
+)
 from rattleback.model.coordinates import Efforts, driven_bodies
+from rattleback.model.joint_memory import JointState, ServoState
 from rattleback.model.picture import Picture
+from rattleback.model.row_counts import row_counts
 from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
+from rattleback.model.state_fit import CONTACT_GROUPS, StateFit
+
+# Steps a clock counts to; sub-steps of them can be counted, too.
+MOST_STEPS = 2**48
 
 
 @group(axis="bodies")
@@ -28,7 +43,7 @@ class Motion:
     """How the bodies lie and move."""
 
     position: vec3 = field("m", "centre of mass, world frame")
-    orientation: quat = field("1", "unit quaternion (x, y, z, w) from the body's frame to the world")
+    orientation: quat = field("1", "unit quaternion (x, y, z, w) from the body's frame to the world", within=UNIT)
     velocity: vec3 = field("m/s", "velocity of the centre of mass, world frame")
     angular_velocity: vec3 = field("rad/s", "angular velocity, world frame")
 
@@ -41,51 +56,16 @@ class Loads:
     torque: vec3 = field("N m", "torque about the centre of mass")
 
 
-@group(axis="joints")
-class JointState:
-    """What joints remember: angles counted over full turns, in double precision, and what they carried."""
-
-    angle: wp.float64 = field("rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A")
-    other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero")
-    load: real = field("N s", "half of the size of its impulse in the last step")
-    peak: real = field("J", "largest energy of motion of its mechanism lately, at the first joint of that")
-    debt: real = field("J", "what joints and contacts of that have added to its energy lately")
-
-
-@group(axis="servos")
-class ServoState:
-    """What servos remember: the last error, and the integral over a window as a ring of stretches of time."""
-
-    target: real = field("rad, m, rad/s or m/s", "target set by hand; unused where manual is 0")
-    manual: wp.int32 = field("1", "1 where the target was set by hand")
-    error: real = field("rad, m, rad/s or m/s", "error at the start of the last step")
-    step: wp.float64 = field("s", "length of the last step; zero before the first")
-    integral: real = field("rad s, m s, rad or m", "integral of the error over the window")
-    effort: real = field("N m or N", "effort in the last step")
-    newest: wp.int32 = field("1", "place of the newest stretch in the ring")
-    duration: wp.float64 = field("s", "length of a stretch", axis="stretches")
-    area: real = field("rad s, m s, rad or m", "integral of the error over a stretch", axis="stretches")
-
-
-def servo_places(scene: Any) -> dict[str, tuple[int, int, int]]:
-    """Place, first stretch and number of stretches of every force of a scene that has a memory, in one world."""
-    places: dict[str, tuple[int, int, int]] = {}
-    first = 0
-    for name, force in scene.forces.items():
-        if (count := getattr(force, "stretches", None)) is not None:
-            places[name] = (len(places), first, count)
-            first += count
-    return places
-
-
 @group(axis="worlds")
 class Clock:
     """What time it is in each world and how it goes on."""
 
     time: wp.float64 = field("s", "time reached")
-    time_step: wp.float64 = field("s", "length of the next step")
-    substep: wp.float64 = field("s", "sub-step an adaptive integrator will try next; zero before its first")
-    steps: wp.int64 = field("1", "steps taken")
+    time_step: wp.float64 = field("s", "length of the next step", within=POSITIVE)
+    substep: wp.float64 = field(
+        "s", "sub-step an adaptive integrator will try next; zero before its first", within=NOT_NEGATIVE
+    )
+    steps: wp.int64 = field("1", "steps taken", within=between(0, MOST_STEPS))
 
 
 # The array groups of a state, in the order they are saved and hashed.
@@ -151,8 +131,8 @@ class State(Windows):
     # What the rest of the house keeps in step with it.
     _open = ("version", "moment", "waker", "retired")
 
-    def __init__(self, shape: tuple[int, ...], **groups: Any) -> None:
-        self.shape = shape
+    def __init__(self, fit: StateFit, shape: tuple[int, ...], **groups: Any) -> None:
+        self.fit, self.shape = fit, shape
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
         self.breaks, self.efforts = groups["breaks"], groups["efforts"]
@@ -168,13 +148,10 @@ class State(Windows):
     @classmethod
     def allocate(cls, model: Any) -> "State":
         """A zeroed state for a model."""
-        places = servo_places(model.scene).values()
-        each = {"joints": len(model.scene.joints), "servos": len(places), "stretches": sum(n for _, _, n in places)}
-        counts = {"bodies": model.count, "worlds": model.worlds, **{axis: n * model.worlds for axis, n in each.items()}}
+        counts, fit = row_counts(model.scene, model.worlds), StateFit(model.scene, model.worlds, GROUPS)
         driven = driven_bodies(model.scene, model.worlds)
-        counts |= {"contacts": 0, "rows": 0, "one": 1, "coordinates": len(driven)}
         shape = (model.worlds, len(model.names)) if model.batched else (len(model.names),)
-        state = cls(shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
+        state = cls(fit, shape, **{name: arrays.allocate(kind, counts, model.device) for name, kind in GROUPS.items()})
         state.contacts.pending.fill_(int(WRITTEN))
         state._driven = driven
         return state
@@ -212,7 +189,7 @@ class State(Windows):
     def copy(self) -> "State":
         """A state of its own; a simulation set to it continues bit for bit."""
         self.send()
-        twin = State(self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
+        twin = State(self.fit, self.shape, **{name: arrays.clone(part) for name, part in self.groups.items()})
         twin.waker, twin._driven = self.waker, self._driven
         return twin
 
@@ -223,11 +200,14 @@ class State(Windows):
         if other.shape != self.shape:
             raise InputError(f"The state given is of {other.shape} bodies; this simulation has {self.shape}.")
         other.send()
+        try:
+            known = self.fit.checked(other.views())
+        except InputError as error:
+            raise InputError(f"The state given does not fit this simulation: {error}") from None
         self.freeze()
-        self.contacts = adopted(self.contacts, other.contacts, self.clock.time.device)
-        self.sleeping_contacts = with_room(self.sleeping_contacts, len(other.groups["sleeping_contacts"].part))
+        self._take_contacts(other, known)
         for name, part in self.groups.items():
-            if name != "contacts":
+            if name not in CONTACT_GROUPS:
                 arrays.copy_into(part, other.groups[name])
         if self.waker is None:
             forget_sleep(self)
@@ -237,6 +217,23 @@ class State(Windows):
         """It was written from outside: what was read of it before holds no more."""
         self.version += 1
         self.moment += 1
+
+    def _take_contacts(self, other: "State", known: Mapping[str, Any]) -> None:
+        """Take over contacts from a state that has them of the same colliders."""
+        kept = other.sleeping_contacts
+        self.sleeping_contacts = with_room(self.sleeping_contacts, len(kept.part))
+        if "contacts" in known:
+            self.contacts = adopted(self.contacts, other.contacts, self.clock.time.device)
+            arrays.copy_into(self.sleeping_contacts, kept)
+            self.settle_whole(known)
+        else:
+            forget_contacts(self.contacts)
+            self.sleeping_contacts.count.zero_()
+
+    def settle_whole(self, values: Mapping[str, Any]) -> None:
+        """Where arrays taken over are of a step that was broken off, its velocities are still to be made fit."""
+        if (values["contacts"]["pending"] == ADVANCED).any():
+            self.contacts.pending.fill_(int(WRITTEN))
 
     def hash(self) -> str:
         """SHA-256 of every array, in declared order: equal hashes are equal bits."""
@@ -249,7 +246,11 @@ class State(Windows):
 
     def read(self) -> dict[str, dict[str, np.ndarray]]:
         """Every array of every group, without rows of contacts that are not used."""
-        return {name: _used(name, part) for name, part in self.groups.items()}
+        return {name: _used(name, part, arrays.read) for name, part in self.groups.items()}
+
+    def views(self) -> dict[str, dict[str, np.ndarray]]:
+        """The same arrays, not copied where they lie on the CPU: to look at now, and not to write to."""
+        return {name: _used(name, part, arrays.view) for name, part in self.groups.items()}
 
     def look(self, name: str) -> np.ndarray:
         """What a window shows: the array of all bodies."""
@@ -379,8 +380,8 @@ def _of_kind(group: Any, kind: Any) -> Any:
     return group
 
 
-def _used(name: str, part: Any) -> dict[str, np.ndarray]:
-    values = arrays.read(part)
+def _used(name: str, part: Any, read: Callable[[Any], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    values = read(part)
     return trimmed(values, GROUPS[name]) if name in ("contacts", "sleeping_contacts") else values
 
 

@@ -24,8 +24,9 @@ from rattleback.core.mirror import Mirror
 from rattleback.core.precision import real, vec3
 from rattleback.core.stages import recorded
 from rattleback.model.coordinates import TURN, free_coordinates
+from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
-from rattleback.model.state import JointState, Motion, State
+from rattleback.model.state import Motion, State
 from rattleback.problem.joint_rows import Joints, compile_joints, frames_of
 
 

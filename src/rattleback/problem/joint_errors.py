@@ -9,7 +9,8 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.maths.quat import rotate_back
 from rattleback.model.contact_memory import ADVANCED, HELD, SETTLED, WRITTEN, ContactMemory
-from rattleback.model.state import JointState, Motion
+from rattleback.model.joint_memory import JointState
+from rattleback.model.state import Motion
 from rattleback.problem.corrections import FAR, Effort, Flight, Limits
 from rattleback.problem.joint_rows import (
     Joints,

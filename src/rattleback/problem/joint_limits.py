@@ -32,7 +32,8 @@ from rattleback.constraints.frame import Row
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
-from rattleback.model.state import JointState, Motion
+from rattleback.model.joint_memory import JointState
+from rattleback.model.state import Motion
 from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Reactions, part_of
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows, frames_of, respond, row_velocity
@@ -343,14 +344,12 @@ def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, 
         reactions.couple[j] = reactions.couple[j] + turning - wp.cross(levers.b[j], p)
 
 
-@kernel
-def let_all_go(desk: Desk) -> None:
-    """A step is done: no limit acts until it is hit again."""
-    s = wp.tid()
+@wp.func
+def free(desk: Desk, s: int) -> None:
+    """A limit does not act, and nothing is known of it."""
     stops = desk.stops
-    if stops.side[s] != 0:
-        desk.calls.again[desk.joints.world[stops.joint[s]]] = 1
-        desk.calls.any_again[0] = 1
+    desk.rows.wanted[stops.row[s]] = real(0.0)
+    desk.rows.impulse[stops.row[s]] = real(0.0)
     stops.side[s] = 0
     stops.total[s] = real(0.0)
     stops.leaving[s] = 0
@@ -359,8 +358,24 @@ def let_all_go(desk: Desk) -> None:
 
 
 @kernel
-def join_stiff(calls: Calls, effort: Effort) -> None:
-    """No stop acts in the step to come so far; the matrix of a stiff world must be made anew as well."""
+def let_all_go(desk: Desk) -> None:
+    """A step is done: no limit acts until it is hit again."""
+    s = wp.tid()
+    if desk.stops.side[s] != 0:
+        desk.calls.again[desk.joints.world[desk.stops.joint[s]]] = 1
+        desk.calls.any_again[0] = 1
+    free(desk, s)
+
+
+@kernel
+def forget_stops(desk: Desk) -> None:
+    """No limit acts, also where the last step was broken off."""
+    free(desk, wp.tid())
+
+
+@kernel
+def end_step(calls: Calls, effort: Effort) -> None:
+    """The next step knows of no stop that has acted; the matrix of a stiff world must be made anew as well."""
     w = wp.tid()
     calls.held[w] = 0
     calls.acting[w] = 0

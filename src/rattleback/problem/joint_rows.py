@@ -19,8 +19,9 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.joints.stop import StopSpec, stops_of
 from rattleback.maths.quat import rotate
+from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
-from rattleback.model.state import JointState, Motion
+from rattleback.model.state import Motion
 from rattleback.problem.joint_columns import body_index, joint_columns, kind_columns, letter_columns, mass_columns
 
 
@@ -196,8 +197,10 @@ def evaluate_ball(joints: Joints, motion: Motion, inertias: Inertias, rows: Rows
 
 
 @wp.func
-def empty_rows(joints: Joints, rows: Rows, j: int) -> None:
+def empty_rows(joints: Joints, rows: Rows, levers: Levers, j: int) -> None:
     """The rows of a broken joint: zeros, which every joint method leaves out."""
+    levers.a[j] = vec3()
+    levers.b[j] = vec3()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rows.linear[r] = vec3()
         rows.angular_a[r] = vec3()
@@ -223,7 +226,7 @@ def evaluate_rows(
     if which[joints.world[j]] == 0:
         return
     if joints.broken[j] != 0:
-        empty_rows(joints, rows, j)
+        empty_rows(joints, rows, levers, j)
         return
     if joints.ball[j] == 1:
         evaluate_ball(joints, motion, inertias, rows, levers, j)

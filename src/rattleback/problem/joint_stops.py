@@ -73,6 +73,12 @@ class JointStops:
         arrays.copy_into(self.desk.stops, old.desk.stops)
         arrays.copy_into(self.desk.calls, old.desk.calls)
 
+    def forget(self) -> None:
+        """Before the first step of a call: nothing is left of a step that was broken off."""
+        self.bench.program.launch(joint_limits.forget_stops, self.count, self.desk)
+        if self.count:
+            self.bench.for_worlds(limit_choice.forget_calls, self.desk.calls)
+
     def measure_positions(self, may_look: bool = True) -> None:
         """After the joints are measured at the predicted motion: limits that do not hold there take effect."""
         if not self.count:
@@ -116,7 +122,7 @@ class JointStops:
             return self.effort.stiff, self.effort.any_stiff
         calls = self.desk.calls
         self.bench.program.launch(joint_limits.let_all_go, self.count, self.desk)
-        self.bench.for_worlds(joint_limits.join_stiff, calls, self.effort)
+        self.bench.for_worlds(joint_limits.end_step, calls, self.effort)
         return calls.again, calls.any_again
 
     def made_anew(self) -> None:

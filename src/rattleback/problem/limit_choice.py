@@ -80,6 +80,21 @@ def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
 
 
 @kernel
+def forget_calls(calls: Calls) -> None:
+    """No stop wants anything of its world."""
+    w = wp.tid()
+    calls.more[w] = 0
+    calls.renew[w] = 0
+    calls.release[w] = 0
+    calls.acting[w] = 0
+    calls.held[w] = 0
+    calls.again[w] = 0
+    calls.any_renew[0] = 0
+    calls.any_release[0] = 0
+    calls.any_again[0] = 0
+
+
+@kernel
 def begin_choice(calls: Calls) -> None:
     """A correction begins."""
     w = wp.tid()

@@ -108,6 +108,7 @@ class Preview:
         bench.for_worlds(joint_errors.note_written, memory, effort)
         with bench.program.when(effort.afresh):
             bench.for_worlds(corrections.start, bench.state.clock, effort)
+            self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with bench.program.when(effort.any_written):
             self.yielding.leave_out(effort.written)

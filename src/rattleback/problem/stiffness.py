@@ -37,8 +37,9 @@ from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.maths.quat import rotate, rotate_back
 from rattleback.maths.small_solve import mat66, solve6, vec6
 from rattleback.maths.spin import angular_momentum
+from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
-from rattleback.model.state import JointState, Motion
+from rattleback.model.state import Motion
 from rattleback.problem.corrections import (
     FAR,
     Effort,

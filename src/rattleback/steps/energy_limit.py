@@ -29,8 +29,9 @@ from rattleback.core import arrays, glance
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.bench import Bench
+from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
-from rattleback.model.state import Clock, JointState, Loads, Motion
+from rattleback.model.state import Clock, Loads, Motion
 from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
 

@@ -275,9 +275,9 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
 
-    def record_clock(self, bench: Bench) -> None:
-        """Record that time goes on by one step."""
-        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
+    def record_idle_clock(self, bench: Bench) -> None:
+        """Record that time goes on by one step without a prediction, so that nothing new is proposed for sub-steps."""
+        bench.for_worlds(move_clock, bench.state.clock, bench.state.clock.substep, bench.stop)
 
     def _advance(self, bench: Bench) -> None:
         if self.sleep is not None:
@@ -287,7 +287,7 @@ class ImpulseStep:
             self.energy.record_work()
         bench.share_bodies(find_fault, bench.predicted, bench.stop)
         bench.share_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
-        self.record_clock(bench)
+        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
         if self.contacts is not None:
             self.contacts.record_end(bench.program)
         if self.impulses is not None:

@@ -11,7 +11,7 @@ from rattleback.forces.joint_axis import freedom_for
 from rattleback.forces.schedule import Schedule
 from rattleback.joints import VelocityJoint
 from rattleback.joints.stop import stops_of
-from rattleback.model.state import servo_places
+from rattleback.model.row_counts import servo_places
 from rattleback.viewer.interaction.grip import GRIP
 from rattleback.viewer.panels.edit_force import units_of
 

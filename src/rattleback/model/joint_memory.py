@@ -1,0 +1,35 @@
+"""What joints and servos remember from one step to the next."""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import real
+from rattleback.core.ranges import FLAG, NOT_NEGATIVE, row_of
+
+
+@group(axis="joints")
+class JointState:
+    """What joints remember: angles counted over full turns, in double precision, and what they carried."""
+
+    angle: wp.float64 = field("rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A")
+    other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero")
+    load: real = field("N s", "half of the size of its impulse in the last step", within=NOT_NEGATIVE)
+    peak: real = field(
+        "J", "largest energy of motion of its mechanism lately, at the first joint of that", within=NOT_NEGATIVE
+    )
+    debt: real = field("J", "what joints and contacts of that have added to its energy lately", within=NOT_NEGATIVE)
+
+
+@group(axis="servos")
+class ServoState:
+    """What servos remember: the last error, and the integral over a window as a ring of stretches of time."""
+
+    target: real = field("rad, m, rad/s or m/s", "target set by hand; unused where manual is 0")
+    manual: wp.int32 = field("1", "1 where the target was set by hand", within=FLAG)
+    error: real = field("rad, m, rad/s or m/s", "error at the start of the last step")
+    step: wp.float64 = field("s", "length of the last step; zero before the first", within=NOT_NEGATIVE)
+    integral: real = field("rad s, m s, rad or m", "integral of the error over the window")
+    effort: real = field("N m or N", "effort in the last step")
+    newest: wp.int32 = field("1", "place of the newest stretch in the ring", within=row_of("ring"))
+    duration: wp.float64 = field("s", "length of a stretch", axis="stretches", within=NOT_NEGATIVE)
+    area: real = field("rad s, m s, rad or m", "integral of the error over a stretch", axis="stretches")
