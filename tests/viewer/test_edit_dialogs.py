@@ -118,7 +118,7 @@ def test_one_apply_is_one_rebuild_and_one_save_point(edit, pick, apply):
     assert edit.session.frame.picture.velocity[1] == pytest.approx([0, 1, 0])
 
 
-def test_how_a_body_lies_and_moves_is_written_without_building_anything_anew(edit, pick, apply):
+def test_how_a_body_lies_and_moves_is_written_without_building_anything_anew(edit, pick, apply, until):
     pick("body · ball")
     version = edit.session.frame.version
     assert not apply(position="1, 2, 3", orientation="0, 0, 90", velocity="4 5 6", angular_velocity="(0, 0, 7)")
@@ -128,7 +128,8 @@ def test_how_a_body_lies_and_moves_is_written_without_building_anything_anew(edi
     assert picture.orientation[1] == pytest.approx([0, 0, math.sqrt(0.5), math.sqrt(0.5)])
     assert picture.velocity[1] == pytest.approx([4, 5, 6])
     assert picture.angular_velocity[1] == pytest.approx([0, 0, 7])
-    assert "1.000, 2.000, 3.000 m" in edit.readings.content
+    # The readings are written after the fields.
+    until(lambda: "1.000, 2.000, 3.000 m" in edit.readings.content)
     assert "0.000, 0.000, 90.000 °" in edit.readings.content
 
 
