@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from rattleback import hooks
-from rattleback.core import arrays, checks, device, glance
-from rattleback.core.choice import name_of
+from rattleback.core import checks, device, glance
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.report import Profile, Report
 from rattleback.forces.field import ForceField
 from rattleback.forces.servo_view import ServoView
-from rattleback.integrators import MENU
 from rattleback.model import measure
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
@@ -276,27 +274,9 @@ class Simulation:
     @property
     def report(self) -> Report:
         """What the last call to ``step`` or ``run`` says about itself."""
-        errors, iterations, trouble = (array.numpy() for _, array in arrays.each(self._step.bench.worst))
         held = {} if self._step.preview is None else self._step.preview.summary(self.methods.tolerances)
         pressed = {} if self._step.impulses is None else self._step.impulses.summary()
-        worst = int(np.argmax(errors))
-        name, world = self.model.locate(worst)
-        reason = ""
-        if trouble.any():
-            where = f" of world {world}" if self.model.batched else ""
-            reason = (
-                f"The integrator {name_of(self.integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
-                f"{name!r}{where}, above its tolerance of {self.integrator.tolerance:.3g}; a shorter time_step helps."
-            )
-        said = {
-            "step": self._state.steps,
-            "time": self.time,
-            "integration_error": float(errors[worst]),
-            "integration_tolerance": float(self.integrator.tolerance),
-            "iterations": int(iterations.max()),
-            "worst_body": name if errors[worst] > 0.0 else "",
-            "reason": reason,
-        }
+        said = {"step": self._state.steps, "time": self.time, **self._step.summary()}
         report = Report(**{**said, **self.methods.tolerances, **pressed, **held})
         return replace(report, converged=not report.reason)
 

@@ -150,7 +150,7 @@ class Preview:
         bench, effort = self.bench, self.effort
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
-        bench.for_worlds(corrections.begin, effort)
+        bench.for_worlds(corrections.begin, effort, 1)
         self._look(motions, kept)
         with bench.program.loop(effort.any_busy, may_stop=True):
             with bench.program.when(effort.any_stiff):
@@ -190,7 +190,7 @@ class Preview:
         bench, effort = self.bench, self.effort
         self._measure_positions()
         self.stops.measure_positions()
-        bench.for_worlds(corrections.decide, effort, self.limits, 1)
+        bench.for_worlds(corrections.decide, effort, self.limits)
         with bench.program.when(effort.any_keep):
             for motion, copy in motions:
                 bench.for_bodies(corrections.keep_motion, effort, motion, copy)
@@ -275,7 +275,7 @@ class Preview:
         self._go_on()
 
     def _begin_velocities(self) -> None:
-        self.bench.for_worlds(corrections.begin, self.effort)
+        self.bench.for_worlds(corrections.begin, self.effort, 0)
         self._measure_velocities()
 
     def _go_on(self) -> None:
@@ -355,7 +355,7 @@ class Preview:
         given = (problem.fixed, problem.letters, motion, self.limits, problem.rows, self.errors, self.effort)
         self._for_joints(joint_errors.measure_velocities, *given)
         self.stops.measure_velocities()
-        self.bench.for_worlds(corrections.decide, self.effort, self.limits, 0)
+        self.bench.for_worlds(corrections.decide, self.effort, self.limits)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.bench.program.launch(kernel, self.problem.joint_count, *inputs)

@@ -28,6 +28,7 @@ from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocit
 from rattleback.model.contact_memory import find_due, forget_loads
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.preview import Preview
 from rattleback.steps.sleeping import Sleeping
 
@@ -105,6 +106,7 @@ class ImpulseStep:
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
         impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
+        velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
     """
 
     integrator: Integrator
@@ -112,6 +114,7 @@ class ImpulseStep:
     contacts: Any = None
     impulses: Any = None
     sleep: Sleeping | None = None
+    velocities: HeldVelocities | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
@@ -121,7 +124,7 @@ class ImpulseStep:
         self._record_before(bench)
         with program.stage("forces"):
             self._start(bench)
-            self.integrator.record_forces(bench)
+            self._begin_forces(bench)
         if contacts is not None and contacts.shortens:
             with program.stage("contact time"):
                 contacts.record_search(program, bench.stop, lambda: self._try(bench))
@@ -222,15 +225,36 @@ class ImpulseStep:
         if self.impulses is not None:
             self.impulses.record_start()
 
+    def _begin_forces(self, bench: Bench) -> None:
+        if self.velocities is None:
+            self.integrator.record_forces(bench)
+        else:
+            self.velocities.record_start()
+
     def _predict_and_hold(self, bench: Bench) -> None:
         with bench.program.stage("predict"):
             self._predict(bench)
         if self.joints is not None:
             with bench.program.stage("joints"):
-                self.joints.record_positions(lambda: self._predict(bench))
+                self._hold(bench, self.joints)
         if self.impulses is not None:
             with bench.program.stage("press"):
                 self._press(bench)
+
+    def _hold(self, bench: Bench, joints: Preview) -> None:
+        """Make the joints hold at the end of the step; forces that depend on velocity see what they do."""
+        velocities = self.velocities
+        if velocities is None:
+            joints.record_positions(lambda: self._predict(bench))
+            return
+
+        def predict() -> None:
+            velocities.record_correction()
+            self._predict(bench)
+            velocities.record_prediction()
+
+        velocities.record_prediction()
+        joints.record_positions(predict)
 
     def _press(self, bench: Bench) -> None:
         """Keep contacts apart, and joints together with them."""
@@ -243,9 +267,11 @@ class ImpulseStep:
     def _try(self, bench: Bench) -> None:
         """A step of another length, from the same start."""
         self._start(bench)
+        if self.velocities is not None:
+            self.velocities.record_start()
         self._predict(bench)
         if self.joints is not None:
-            self.joints.record_positions(lambda: self._predict(bench))
+            self._hold(bench, self.joints)
         if self.impulses is not None:
             self._press(bench)
 
@@ -260,6 +286,8 @@ class ImpulseStep:
         bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
 
     def _advance(self, bench: Bench) -> None:
+        if self.velocities is not None:
+            self.velocities.record_end()
         if self.sleep is not None:
             self.sleep.record_stay()
         bench.share_bodies(remember, bench.diagnostics, bench.worst)
