@@ -15,11 +15,13 @@ from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.integrators import MENU
-from rattleback.model.bench import Bench, Diagnostics
+from rattleback.model.bench import UNSETTLED, Bench, Diagnostics, Moment
 from rattleback.model.state import Loads, Motion
 from rattleback.presets import CONTACT_PARTS
 from rattleback.problem.corrections import Limits
+from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
+from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.steps import ImpulseStep
@@ -59,6 +61,7 @@ class RecordedStep:
         self.program = self.bench.program
         self._clear_worst = glance.clearing(*(array for _, array in arrays.each(self.bench.worst)))
         self.preview = self._make_preview() if held else None
+        self.velocities = self._make_velocities()
         met = self._can_meet or not methods.resolves
         self.contacts = self._make_contacts(old) if met else None
         if self.contacts is not None:
@@ -78,7 +81,8 @@ class RecordedStep:
         """Write the step down and compile it."""
         forces, methods = self.forces, self.methods
         with forces.around_step(self.program, self.bench.stop):
-            step = ImpulseStep(methods.integrator, self.preview, self.contacts, self.impulses, self.sleep, self.energy)
+            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities)
+            step = ImpulseStep(methods.integrator, *held)
             step.record(self.bench)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
@@ -113,29 +117,47 @@ class RecordedStep:
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
-        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.bench.worst))
-        tolerances, integrator = self.methods.tolerances, self.methods.integrator
+        tolerances = self.methods.tolerances
         held = {} if self.preview is None else self.preview.summary(tolerances)
         pressed = {} if self.impulses is None else self.impulses.summary()
         limited = {} if self.energy is None else self.energy.summary()
-        worst = int(np.argmax(errors))
-        name, world = self.model.locate(worst)
-        said: dict[str, Any] = {
-            "step": self.state.steps,
-            "time": self.state.time,
-            "integration_error": float(errors[worst]),
-            "integration_tolerance": float(integrator.tolerance),
-            "iterations": int(iterations.max()),
-            "worst_body": name if errors[worst] > 0.0 else "",
-        }
-        if trouble.any():
-            where = f" of world {world}" if self.model.batched else ""
-            said["reason"] = (
-                f"The integrator {name_of(integrator, MENU)!r} left an error of {errors[worst]:.3g} at body "
-                f"{name!r}{where}, above its tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
-            )
+        said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
         return Report(**given, converged=not given.get("reason"))
+
+    def _integrated(self) -> dict[str, Any]:
+        """What the report says of the motion of the bodies: the worst error, where, and why it is too large if so."""
+        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.bench.worst))
+        worst, off = int(np.argmax(errors)), int(np.argmax(np.where(trouble == trouble.max(), errors, -1.0)))
+        name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
+        if self.velocities is not None:
+            tolerance = max(tolerance, self.methods.tolerances["velocity_tolerance"])
+        return {
+            "integration_error": float(errors[worst]),
+            "integration_tolerance": tolerance,
+            "iterations": int(iterations.max()),
+            "worst_body": name if errors[worst] > 0.0 else "",
+            "reason": self._reason(off, int(trouble[off]), float(errors[off])),
+        }
+
+    def _reason(self, body: int, trouble: int, error: float) -> str:
+        name, world = self.model.locate(body)
+        where = f"{name!r} of world {world}" if self.model.batched else f"{name!r}"
+        integrator = self.methods.integrator
+        if trouble == int(UNSETTLED):
+            return (
+                f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "
+                f"{error:.3g} m/s or rad/s, more than the velocity_tolerance of "
+                f"{self.methods.tolerances['velocity_tolerance']:.3g}; a shorter time_step or less damping help."
+            )
+        return (
+            ""
+            if not trouble
+            else (
+                f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
+                f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
+            )
+        )
 
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
@@ -167,6 +189,12 @@ class RecordedStep:
                 part.forget()
         self._clear_worst()
 
+    def _evaluate(self, moment: Moment, loads: Loads) -> None:
+        """Record the launches that write the loads of a moment."""
+        if self.velocities is not None:
+            moment = self.velocities.look(moment)
+        self.forces.record(self.program, moment, loads)
+
     def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
         model, device = self.model, self.model.device
         stop = wp.zeros(1, dtype=wp.int32, device=device)
@@ -178,8 +206,8 @@ class RecordedStep:
             start=arrays.allocate(Motion, counts, device) if held else self.state.motion,
             predicted=arrays.allocate(Motion, counts, device) if old is None else old.bench.predicted,
             loads=arrays.allocate(Loads, counts, device),
-            evaluate=lambda moment, into: self.forces.record(program, moment, into),
-            velocity_dependent=self.forces.velocity_dependent,
+            evaluate=self._evaluate,
+            velocity_dependent=self.forces.velocity_dependent and (not self._meets_joints or self._some_loose),
             motion_dependent=self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, device),
             worst=arrays.allocate(Diagnostics, counts, device),
@@ -195,6 +223,24 @@ class RecordedStep:
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
         problem = compile_joints(self.model, self.state.breaks.broken)
         return make_preview(self.bench, problem, methods.joints, limits, methods.sleep)
+
+    def _make_velocities(self) -> HeldVelocities | None:
+        """What forces see of jointed bodies, where they look at velocities after the start of a step."""
+        if self.preview is None or not self._meets_joints:
+            return None
+        return HeldVelocities(self.bench, self.preview, self.methods.integrator)
+
+    @property
+    def _meets_joints(self) -> bool:
+        """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
+        scene = self.model.scene
+        return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
+
+    @property
+    def _some_loose(self) -> bool:
+        """Whether a body moves that has no joint."""
+        held = {name for joint in self.model.scene.joints.values() for name in (joint.a, joint.b)}
+        return any(self.model.names[i] not in held for i in self.model.dynamic)
 
     @property
     def _can_meet(self) -> bool:

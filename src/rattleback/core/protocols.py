@@ -9,7 +9,13 @@ from typing import Any, ClassVar, Protocol
 
 
 class Integrator(Protocol):
-    """A way of moving free bodies through one step; see ``integrators``."""
+    """A way of moving free bodies through one step; see ``integrators``.
+
+    It may say two things more, as class variables, which ``problem.held_velocities`` uses: ``forces_at``, the part of a
+    step by which forces act on its mean velocities, a half if it does not say, 1 where it moves by the velocity at the
+    end, 0 where it takes all forces at the start; and ``leaves_loads``, whether ``record_forces`` leaves the loads of
+    the whole step on the bench.
+    """
 
     order: ClassVar[int]
 

@@ -35,7 +35,8 @@ class Report:
         worst_contact: The two bodies that overlap most; empty where none do.
         contact_sweeps: Most sweeps over the contacts at the end of a step.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error
-            estimate of an adaptive method, the residual of an implicit one, zero for an explicit one.
+            estimate of an adaptive method, the residual of an implicit one, zero for an explicit one. With joints and
+            forces that depend on velocity, also what these last changed in a velocity [m/s, rad/s].
         integration_tolerance: What that is compared with.
         iterations: Most corrections of the joints one step needed; without joints, iterations or sub-steps of the
             integrator.

@@ -9,6 +9,8 @@
 | ``taylor2`` | 2 | the parabola of a constant force |
 | ``rk4`` | 4 | the parabola of a constant force |
 | ``rk45`` | 5 | the user's error bound |
+
+With joints the order is two at most: their impulses act at the start and at the end of a step.
 """
 
 from typing import Any

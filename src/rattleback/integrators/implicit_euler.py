@@ -180,6 +180,7 @@ class ImplicitEuler:
     tolerance: float = 1e-10 if epsilon < 1e-10 else 1e-5
     max_iterations: int = 25
     order: ClassVar[int] = 1
+    forces_at: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         """Check both parameters."""

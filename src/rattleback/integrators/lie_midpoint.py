@@ -132,6 +132,7 @@ class LieMidpoint:
 
     order: ClassVar[int] = 2
     tolerance: ClassVar[float] = float(NOT_CONVERGED)
+    leaves_loads: ClassVar[bool] = True
 
     def record_forces(self, bench: Bench) -> None:
         """The forces half a step on; where none depends on the motion, half a step on in time is enough."""

@@ -123,6 +123,7 @@ class ExplicitEuler:
     """First order, y₁ = y₀ + h f(y₀); gains energy. For comparison."""
 
     order: ClassVar[int] = 1
+    forces_at: ClassVar[float] = 0.0
     tolerance: ClassVar[float] = 0.0
     tableau: ClassVar[Tableau] = Tableau(((),), (1.0,), (0.0,))
 

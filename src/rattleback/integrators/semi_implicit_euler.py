@@ -47,6 +47,7 @@ class SemiImplicitEuler:
     """First order; velocities first, positions with the new ones."""
 
     order: ClassVar[int] = 1
+    forces_at: ClassVar[float] = 0.0
     tolerance: ClassVar[float] = 0.0
 
     def record_forces(self, bench: Bench) -> None:

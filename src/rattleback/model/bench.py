@@ -14,6 +14,9 @@ from rattleback.core.stages import Program
 from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Clock, Loads, Motion, State
 
+# What ``Diagnostics.trouble`` says of a body whose forces and joints have not settled.
+UNSETTLED = wp.constant(2)
+
 
 @group(axis="bodies")
 class Diagnostics:
@@ -21,7 +24,7 @@ class Diagnostics:
 
     integration_error: real = field("1", "error of the integrator's own step, in its own measure")
     iterations: wp.int32 = field("1", "iterations of an implicit method or sub-steps of an adaptive one")
-    trouble: wp.int32 = field("1", "1 where the integrator could not meet its tolerance")
+    trouble: wp.int32 = field("1", "1 where the integrator could not meet its tolerance, 2 where forces did not settle")
 
 
 @wp.func
@@ -69,7 +72,7 @@ class Bench:
         predicted: The motion at its end, written by the integrator.
         loads: Forces and torques of the step.
         evaluate: Records the launches that write the loads of a moment into a Loads group.
-        velocity_dependent: Whether any force depends on velocity.
+        velocity_dependent: Whether any force depends on a velocity that is the integrator's to find.
         motion_dependent: Whether any force depends on velocity or pose.
         diagnostics: What the integrator says of its last prediction.
         worst: The worst of that over the predictions that were taken over, since the call began.

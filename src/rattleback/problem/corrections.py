@@ -48,6 +48,7 @@ class Effort:
     busy: wp.int32 = field("1", "1 while a joint of the world is outside its tolerance")
     going: wp.int32 = field("1", "1 until the loop of the world has ended")
     iterations: wp.int32 = field("1", "corrections made in this loop")
+    least: wp.int32 = field("1", "corrections it makes whatever the error")
     most_positions: wp.int32 = field("1", "most joint corrections one step needed")
     failed: wp.int32 = field("1", "1 when a loop ended with a joint outside its tolerance")
     error: real = field("1", "largest error of its joints, in units of the tolerance")
@@ -163,11 +164,12 @@ def end_stiffness(effort: Effort) -> None:
 
 
 @kernel
-def begin(effort: Effort, which: wp.array[wp.int32]) -> None:
-    """A loop begins in the worlds that are wanted: none is known to be busy."""
+def begin(effort: Effort, which: wp.array[wp.int32], least: int) -> None:
+    """A loop of at least so many corrections begins in the worlds that are wanted: none is known to be busy."""
     w = wp.tid()
     effort.going[w] = which[w]
     effort.busy[w] = 0
+    effort.least[w] = least
     effort.keep[w] = 0
     effort.undo[w] = 0
     effort.any_busy[0] = 0
@@ -323,11 +325,11 @@ def lower(effort: Effort) -> None:
 
 
 @kernel
-def decide(effort: Effort, limits: Limits, least: int) -> None:
+def decide(effort: Effort, limits: Limits) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
 
-    At least ``least`` corrections are made: a joint that is within its tolerance without any still carries its load. A
-    correction made to be better than the tolerance is undone when it made things worse.
+    At the start of a step one is made anyhow: a joint that is within its tolerance without any still carries its load.
+    A correction made to be better than the tolerance is undone when it made things worse.
     """
     w = wp.tid()
     if effort.going[w] == 0:
@@ -338,12 +340,12 @@ def decide(effort: Effort, limits: Limits, least: int) -> None:
     effort.keep[w] = wp.where(effort.busy[w] == 1 and effort.error[w] <= one and not worse, 1, 0)
     if effort.keep[w] == 1:
         wp.atomic_max(effort.any_keep, 0, 1)
-    if worse and effort.before[w] <= one and effort.iterations[w] > least:
+    if worse and effort.before[w] <= one and effort.iterations[w] > effort.least[w]:
         effort.undo[w] = 1
         effort.busy[w] = 0
         effort.before[w] = one
         wp.atomic_max(effort.any_undo, 0, 1)
-    if effort.iterations[w] < least:
+    if effort.iterations[w] < effort.least[w]:
         effort.busy[w] = 1
     if worse:
         effort.scale[w] = wp.max(real(0.5) * effort.scale[w], LEAST_SCALE)

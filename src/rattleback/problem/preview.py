@@ -139,7 +139,7 @@ class Preview:
         bench, effort, which = self.bench, self.effort, self.everywhere if which is None else which
         motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
         kept = arrays.clone(self.reactions)
-        bench.for_worlds(corrections.begin, effort, which)
+        bench.for_worlds(corrections.begin, effort, which, 1)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -186,7 +186,7 @@ class Preview:
         bench, effort = self.bench, self.effort
         self._measure_positions()
         self.stops.measure_positions()
-        bench.for_worlds(corrections.decide, effort, self.limits, 1)
+        bench.for_worlds(corrections.decide, effort, self.limits)
         with bench.program.when(effort.any_keep):
             for motion, copy in motions:
                 bench.for_bodies(best_so_far.keep_motion, effort, motion, copy)
@@ -273,7 +273,7 @@ class Preview:
         self._go_on()
 
     def _begin_velocities(self, which: Any) -> None:
-        self.bench.for_worlds(corrections.begin, self.effort, which)
+        self.bench.for_worlds(corrections.begin, self.effort, which, 0)
         self._measure_velocities()
 
     def _go_on(self) -> None:
@@ -357,7 +357,7 @@ class Preview:
         given = (problem.fixed, problem.letters, motion, self.limits, problem.rows, self.errors, self.effort)
         self._for_joints(joint_errors.measure_velocities, *given)
         self.stops.measure_velocities()
-        self.bench.for_worlds(corrections.decide, self.effort, self.limits, 0)
+        self.bench.for_worlds(corrections.decide, self.effort, self.limits)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.bench.program.launch(kernel, self.problem.joint_count, *inputs)

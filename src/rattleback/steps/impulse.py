@@ -30,6 +30,7 @@ from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocit
 from rattleback.model.contact_memory import Due, forget_loads, record_due
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.preview import Preview
 from rattleback.steps.energy_limit import EnergyLimit
 from rattleback.steps.sleeping import Sleeping
@@ -112,6 +113,7 @@ class ImpulseStep:
         impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
         energy: What keeps joints and contacts from adding energy; None without joints.
+        velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
     """
 
     integrator: Integrator
@@ -120,6 +122,7 @@ class ImpulseStep:
     impulses: Any = None
     sleep: Sleeping | None = None
     energy: EnergyLimit | None = None
+    velocities: HeldVelocities | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
@@ -131,7 +134,7 @@ class ImpulseStep:
             if self.energy is not None:
                 self.energy.record_start()
             self._start(bench)
-            self.integrator.record_forces(bench)
+            self._begin_forces(bench)
         if contacts is not None and contacts.shortens:
             with program.stage("contact time"):
                 contacts.record_search(program, bench.stop, lambda: self._try(bench))
@@ -235,18 +238,39 @@ class ImpulseStep:
         if self.impulses is not None:
             self.impulses.record_start()
 
+    def _begin_forces(self, bench: Bench) -> None:
+        if self.velocities is None:
+            self.integrator.record_forces(bench)
+        else:
+            self.velocities.record_start()
+
     def _predict_and_hold(self, bench: Bench) -> None:
         with bench.program.stage("predict"):
             self._predict(bench)
         if self.joints is not None:
             with bench.program.stage("joints"):
-                self.joints.record_positions(lambda: self._predict(bench))
+                self._hold(bench, self.joints)
         if self.impulses is not None:
             with bench.program.stage("press"):
                 self._press(bench)
         if self.joints is not None:
             with bench.program.stage("joints" if self.impulses is None else "press"):
                 self.joints.record_pull()
+
+    def _hold(self, bench: Bench, joints: Preview) -> None:
+        """Make the joints hold at the end of the step; forces that depend on velocity see what they do."""
+        velocities = self.velocities
+        if velocities is None:
+            joints.record_positions(lambda: self._predict(bench))
+            return
+
+        def predict() -> None:
+            velocities.record_correction()
+            self._predict(bench)
+            velocities.record_prediction()
+
+        velocities.record_prediction()
+        joints.record_positions(predict)
 
     def _press(self, bench: Bench) -> None:
         """Keep contacts apart, and joints together with them."""
@@ -261,9 +285,11 @@ class ImpulseStep:
         if self.joints is not None:
             self.joints.record_again()
         self._start(bench)
+        if self.velocities is not None:
+            self.velocities.record_start()
         self._predict(bench)
         if self.joints is not None:
-            self.joints.record_positions(lambda: self._predict(bench))
+            self._hold(bench, self.joints)
         if self.impulses is not None:
             self._press(bench)
         if self.joints is not None:
@@ -280,6 +306,8 @@ class ImpulseStep:
         bench.for_worlds(move_clock, bench.state.clock, bench.state.clock.substep, bench.stop)
 
     def _advance(self, bench: Bench) -> None:
+        if self.velocities is not None:
+            self.velocities.record_end()
         if self.sleep is not None:
             self.sleep.record_stay()
         bench.share_bodies(remember, bench.diagnostics, bench.worst)

@@ -226,7 +226,8 @@ class Sleeping:
     def _evaluate(self) -> None:
         """The loads at the state."""
         self.forces.record_starts(self.bench.program)
-        self.bench.evaluate(Moment(self.bench.state.motion, self.bench.state.clock), self.loads)
+        moment = Moment(self.bench.state.motion, self.bench.state.clock)
+        self.forces.record(self.bench.program, moment, self.loads)
 
     def _record_watch(self) -> None:
         bench, state = self.bench, self.bench.state
