@@ -220,9 +220,8 @@ class Replay:
         )
         if fault > count:
             said = (
-                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite, or "
-                "beyond that of light; the state has the one before. A shorter time_step may help, or masses and "
-                "speeds that differ less."
+                f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite; the "
+                "state has the one before. A shorter time_step may help, or masses and speeds that differ less."
             )
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)

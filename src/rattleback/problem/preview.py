@@ -88,7 +88,7 @@ class Preview:
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""
-        for name in ("errors", "effort", "reactions", "inertias"):
+        for name in ("errors", "effort", "reactions", "inertias", "mechanisms"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
         arrays.copy_into(self.breaks.watch, old.breaks.watch)
         arrays.copy_into(self.problem.joints, old.problem.joints)

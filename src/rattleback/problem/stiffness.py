@@ -170,9 +170,9 @@ def find_lasting(
 
 @kernel
 def note_loads(joints: Joints, reactions: Reactions, remembered: JointState, stop: wp.array[wp.int32]) -> None:
-    """A step is done: what its joints carried, about half of which acted at its start."""
+    """A step is done: what its joints carried, about half of which acted at its start; nothing where it diverged."""
     j = wp.tid()
-    if stop[0] == 0:
+    if stop[0] <= 0:
         remembered.load[j] = wp.where(joints.broken[j] == 0, real(0.5) * wp.length(reactions.impulse[j]), real(0.0))
 
 

@@ -28,10 +28,11 @@ import warp as wp
 from rattleback.core import arrays, glance
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.maths.quat import rotate, rotate_back
 from rattleback.model.bench import Bench
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
-from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.state import Clock, Motion
 from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
 
@@ -42,17 +43,16 @@ if TYPE_CHECKING:
 # an accurate run add and take less than a hundredth.
 SHARE = wp.constant(real(0.02))
 WHILE = wp.constant(real(1.0))
-# How far the work of forces may be from force times way, as integrators evaluate forces within the step.
-MARGIN = wp.constant(real(2.0))
 
 
 @wp.struct
 class Floor:
-    """Energy that tolerances stand for, per mass: g δ + u² [J/kg], gravity [m/s²], and the closing speed [m/s]."""
+    """Energy that tolerances stand for, per mass: g δ + u² [J/kg], gravity [m/s²], the closing speed [m/s], and whether contacts push."""
 
     energy: real
     gravity: real
     speed: real
+    resolves: wp.int32
 
 
 @kernel
@@ -63,16 +63,24 @@ def note_before(bodies: Bodies, motion: Motion, ledger: Ledger, lanes: int) -> N
         ledger.allowed[i] = real(-1.0)
 
 
+@wp.func
+def angular_momentum(bodies: Bodies, motion: Motion, i: int) -> vec3:
+    """Angular momentum of a body about its centre of mass."""
+    q = motion.orientation[i]
+    return rotate(q, bodies.inertia[i] * rotate_back(q, motion.angular_velocity[i]))
+
+
 @kernel
-def note_work(
-    bodies: Bodies, start: Motion, end: Motion, loads: Loads, clock: Clock, ledger: Ledger, lanes: int
-) -> None:
-    """A step is taken: what forces did, at most force times way, whatever an integrator makes of fast rotations."""
+def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, lanes: int) -> None:
+    """A step is taken: what forces did, which is at most the momentum they gave times the speed.
+
+    Rotations without a torque keep their energy, whatever an integrator makes of fast ones.
+    """
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        way = wp.length(start.velocity[i]) + wp.length(end.velocity[i])
-        turn = wp.length(start.angular_velocity[i]) + wp.length(end.angular_velocity[i])
-        most = wp.length(loads.force[i]) * way + wp.length(loads.torque[i]) * turn
-        most *= real(0.5) * MARGIN * real(clock.time_step[bodies.world[i]])
+        push = bodies.mass[i] * wp.length(end.velocity[i] - start.velocity[i])
+        turn = wp.length(angular_momentum(bodies, end, i) - angular_momentum(bodies, start, i))
+        most = push * wp.max(wp.length(start.velocity[i]), wp.length(end.velocity[i]))
+        most += turn * wp.max(wp.length(start.angular_velocity[i]), wp.length(end.angular_velocity[i]))
         work = kinetic_energy(bodies, end, i) - kinetic_energy(bodies, start, i)
         ledger.work[i] = wp.clamp(work, -most, most)
 
@@ -95,8 +103,11 @@ def balance(
     floor: Floor,
     stop: wp.array[wp.int32],
 ) -> None:
-    """The debt of a mechanism at the end of a step; where it is too large, its island is to be looked at."""
-    if stop[0] != 0:
+    """The debt of a mechanism at the end of a step; where it is too large, its island is to be looked at.
+
+    A step whose contacts do not fit their buffer, with a stop below zero, is at its end where nothing resolves them.
+    """
+    if stop[0] > 0 or (stop[0] < 0 and floor.resolves == 1):
         return
     m = wp.tid()
     first = mechanisms.body[mechanisms.first[m]]
@@ -227,7 +238,7 @@ class EnergyLimit:
     def record_work(self) -> None:
         """Record what forces did, before the prediction is taken over."""
         bench = self.bench
-        bench.share_bodies(note_work, bench.start, bench.predicted, bench.loads, bench.state.clock, self.ledger)
+        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger)
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
@@ -251,7 +262,7 @@ class EnergyLimit:
 
     def take_over(self, old: "EnergyLimit") -> None:
         """Go on with what another one of the same model has seen."""
-        for name in ("before", "work", "most", "body"):
+        for name in ("before", "work", "allowed", "most", "body"):
             wp.copy(getattr(self.ledger, name), getattr(old.ledger, name))
 
     @property
@@ -288,7 +299,7 @@ def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | No
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     length, speed = sizes
-    floor.speed = preview.limits.speed
+    floor.speed, floor.resolves = preview.limits.speed, int(touching is not None)
     floor.gravity = math.hypot(*model.scene.gravity)
     floor.energy = floor.gravity * length + speed * speed
     return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor)

@@ -52,10 +52,10 @@ def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lane
 
 @kernel
 def find_unfit(bodies: Bodies, motion: Motion, stop: wp.array[wp.int32], unfit: wp.array[wp.int32], lanes: int) -> None:
-    """Note a body not finite or too fast now that velocities were fitted; the first one gives the largest number."""
+    """Note a body whose velocities are not finite now that they were fitted; the first one gives the largest number."""
     if stop[0] == 0:
         for i in range(wp.tid(), bodies.world.shape[0], lanes):
-            if not (wp.length(motion.velocity[i]) < LIGHT and wp.isfinite(motion.angular_velocity[i])):
+            if not (wp.isfinite(motion.velocity[i]) and wp.isfinite(motion.angular_velocity[i])):
                 wp.atomic_max(unfit, 0, bodies.world.shape[0] - i)
 
 
@@ -205,6 +205,9 @@ class ImpulseStep:
         with bench.program.when(self.joints.effort.afresh):
             self._fit()
         self.joints.record_rest(self.impulses.record_velocities)
+        if self.energy is not None:
+            with bench.program.when(self.joints.effort.arrived):
+                self.energy.record_end()
 
     def _fit(self) -> None:
         """Make velocities fit the contacts where they do not."""
