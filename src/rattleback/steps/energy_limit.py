@@ -47,7 +47,7 @@ WHILE = wp.constant(real(1.0))
 
 @wp.struct
 class Floor:
-    """Energy that tolerances stand for, per mass: g δ + u² [J/kg], gravity [m/s²], the closing speed [m/s], and whether contacts push."""
+    """Energy per mass that tolerances stand for, g δ + u² [J/kg]; gravity; closing speed; whether contacts push."""
 
     energy: real
     gravity: real
