@@ -39,12 +39,16 @@
 | ``twenty_ragdolls`` | ragdolls that fall down stairs and pile up |
 | ``breaking_bridge`` | a bridge of planks whose hinges break when a weight falls on it |
 | ``hanging_bridge`` | a bridge of planks on two rows of ball joints, and walkers that cross it |
+| ``bowl`` | five hundred bodies of many shapes that pile up in a bowl of triangles |
+| ``car_on_height_field`` | a car with driven wheels that drives over rough ground of a million heights |
 """
 
 import math
 
 from rattleback.scenes.arch import arch
+from rattleback.scenes.bowl import bowl
 from rattleback.scenes.bridge import breaking_bridge
+from rattleback.scenes.car import car_on_height_field
 from rattleback.scenes.chains import chain, mass_ladder, rope
 from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
@@ -103,6 +107,8 @@ MENU: dict[str, Entry] = {
     "twenty_ragdolls": Entry(twenty_ragdolls, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
     "breaking_bridge": Entry(breaking_bridge, duration=4.0, time_step=0.002, integrator="lie_midpoint"),
     "hanging_bridge": Entry(hanging_bridge, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
+    "bowl": Entry(bowl, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
+    "car_on_height_field": Entry(car_on_height_field, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
 }
 
 __all__ = [
@@ -111,8 +117,10 @@ __all__ = [
     "arch",
     "book_stack",
     "bounces",
+    "bowl",
     "breaking_bridge",
     "bricard",
+    "car_on_height_field",
     "chain",
     "cradle",
     "cubes_1000",

@@ -3,7 +3,8 @@
     min { d(p + t (q − p)) : 0 ≤ t ≤ 1 }      d'(t) = n(t) · (q − p)
 
 p, q two corners, d the distance of a point from the core, n the outward normal there. d is convex, so d' has one change
-of sign, which is bracketed and closed in on by the rule of Illinois.
+of sign. It is closed in on by the rule of Illinois, and by halves where that does not halve the bracket: past the rim
+of a disc close by, d' rises from next to nothing to its most at once.
 
 The nearest point of the triangle is on its border unless it is inside of it. Then n is normal to the triangle, and the
 solid either has several lowest points, some of them over the border too, or goes through the triangle. The latter where
@@ -25,10 +26,10 @@ from rattleback.collision.narrowphase.simplex import LARGE
 from rattleback.collision.solid import Solid, support
 from rattleback.core.precision import epsilon, real, vec3
 
-# Rounds after which a search gives up where it is; the bracket is closed after some ten.
-ROUNDS = wp.constant(64)
-# Part of an edge that need not be searched.
-ENOUGH = wp.constant(real(epsilon))
+# Rounds in which any bracket is closed; some ten are usual.
+ROUNDS = wp.constant(128)
+# Part of an edge that need not be searched, and cosine of edge and normal that is none.
+SHORT, ACROSS = wp.constant(real(epsilon)), wp.constant(real(epsilon**0.75))
 
 
 @wp.func(inline=False)
@@ -43,18 +44,19 @@ def nearest_of_edge(p: vec3, q: vec3, solid: Solid, hulls: Hulls) -> Nearest:
     high = wp.dot(end.normal, edge)
     if high <= real(0.0):
         return end
+    flat = ACROSS * wp.length(edge)
     begin = real(0.0)
     until = real(1.0)
+    last = real(2.0)
     side = int(0)
     for _ in range(ROUNDS):
-        if until - begin <= ENOUGH:
-            break
         t = (begin * high - until * low) / (high - low)
-        if t <= begin or t >= until:
+        if real(2.0) * (until - begin) > last or t <= begin or t >= until:
             t = real(0.5) * (begin + until)
+        last = until - begin
         out = point_core(p + t * edge, solid, hulls)
         slope = wp.dot(out.normal, edge)
-        if slope == real(0.0):
+        if wp.abs(slope) <= flat or last <= SHORT:
             break
         # The end that stays twice counts half.
         if slope < real(0.0):
