@@ -50,7 +50,10 @@ def signature_as_written(app, what, name, obj, options, signature, return_annota
     """Show the signature of a kernel in the words of its source; Warp's own names of its types say little."""
     if not getattr(obj, "is_kernel", False):
         return None
-    node = ast.parse(textwrap.dedent(inspect.getsource(obj))).body[0]
+    written = ast.walk(ast.parse(textwrap.dedent(inspect.getsource(obj))))
+    node = next((part for part in written if isinstance(part, ast.FunctionDef)), None)
+    if node is None:  # a function whose decorator takes arguments
+        return "(...)", None
     return f"({ast.unparse(node.args)})", ast.unparse(node.returns) if node.returns else None
 
 

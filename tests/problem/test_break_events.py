@@ -217,12 +217,13 @@ def test_a_state_file_from_before_joints_could_break_has_none_that_is(tmp_path: 
     from rattleback.core import whole_file
     from rattleback.io.faults import Faults
     from rattleback.io.state_archive import pack, unpack
+    from rattleback.io.state_file import ARRAYS
 
     path = tmp_path / "old.rb"
     sim = rb.Simulation(hooks(None, 50.0))
     sim.step(3)
     sim.save(path)
-    header, arrays = unpack(whole_file.read(path, "state file"), Faults("state file", "old.rb", {}))
+    header, arrays = unpack(whole_file.read(path, "state file"), ARRAYS, Faults("state file", "old.rb", {}))
     arrays = {name: array for name, array in arrays.items() if not name.startswith("breaks.")}
     path.write_bytes(pack(header, arrays))
     assert rb.load(path).hash() == sim.hash()

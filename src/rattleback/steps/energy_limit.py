@@ -71,7 +71,7 @@ def angular_momentum(bodies: Bodies, motion: Motion, i: int) -> vec3:
 
 
 @kernel
-def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, lanes: int) -> None:
+def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, damped: int, lanes: int) -> None:
     """A step is taken: what forces did, which is at most the momentum they gave times the speed.
 
     Rotations without a torque keep their energy, whatever an integrator makes of fast ones.
@@ -82,7 +82,9 @@ def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, lanes:
         most = push * wp.max(wp.length(start.velocity[i]), wp.length(end.velocity[i]))
         most += turn * wp.max(wp.length(start.angular_velocity[i]), wp.length(end.angular_velocity[i]))
         work = kinetic_energy(bodies, end, i) - kinetic_energy(bodies, start, i)
-        ledger.work[i] = wp.clamp(work, -most, most)
+        # What damping takes from a body alone its joints may give back.
+        least = wp.where(damped == 1, ZERO, -most)
+        ledger.work[i] = wp.clamp(work, least, most)
 
 
 @kernel
@@ -238,7 +240,8 @@ class EnergyLimit:
     def record_work(self) -> None:
         """Record what forces did, before the prediction is taken over."""
         bench = self.bench
-        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger)
+        damped = int(bench.velocity_dependent)
+        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger, damped)
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
