@@ -82,9 +82,8 @@ def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, damped
         most = push * wp.max(wp.length(start.velocity[i]), wp.length(end.velocity[i]))
         most += turn * wp.max(wp.length(start.angular_velocity[i]), wp.length(end.angular_velocity[i]))
         work = kinetic_energy(bodies, end, i) - kinetic_energy(bodies, start, i)
-        # What damping takes from a body alone its joints may give back.
-        least = wp.where(damped == 1, ZERO, -most)
-        ledger.work[i] = wp.clamp(work, least, most)
+        # What damping takes from a body within the step its joints give back, so that only the bound is known.
+        ledger.work[i] = wp.where(damped == 1, most, wp.clamp(work, -most, most))
 
 
 @kernel
@@ -224,6 +223,7 @@ class EnergyLimit:
         touching: Contacts, and the number of colliders of a world; None without contacts.
         ledger: What happens to the energy.
         floor: Energy that tolerances stand for.
+        damped: Whether forces depend on velocity.
     """
 
     bench: Bench
@@ -232,6 +232,7 @@ class EnergyLimit:
     touching: tuple[Any, int] | None
     ledger: Any
     floor: Any
+    damped: bool
 
     def record_start(self) -> None:
         """Record the energies at the beginning of a step."""
@@ -240,8 +241,7 @@ class EnergyLimit:
     def record_work(self) -> None:
         """Record what forces did, before the prediction is taken over."""
         bench = self.bench
-        damped = int(bench.velocity_dependent)
-        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger, damped)
+        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger, int(self.damped))
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
@@ -289,7 +289,9 @@ class EnergyLimit:
         return said
 
 
-def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float]) -> Any:
+def make_energy_limit(
+    bench: Bench, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float], damped: bool
+) -> Any:
     """The energy limit of a model with joints.
 
     Args:
@@ -297,6 +299,7 @@ def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | No
         preview: How its joints are held.
         touching: Contacts, and the number of colliders of a world; None without contacts.
         sizes: How far positions [m] and velocities [m/s] may be off.
+        damped: Whether forces depend on velocity.
     """
     model, floor = bench.model, Floor()
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
@@ -305,4 +308,4 @@ def make_energy_limit(bench: Bench, preview: Any, touching: tuple[Any, int] | No
     floor.speed, floor.resolves = preview.limits.speed, int(touching is not None)
     floor.gravity = math.hypot(*model.scene.gravity)
     floor.energy = floor.gravity * length + speed * speed
-    return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor)
+    return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor, damped)
