@@ -191,7 +191,7 @@ def test_a_run_that_diverges_writes_what_was_asked_for_up_to_there_and_says_so(r
     error = json.loads(out)["error"]
     assert code == 1
     assert error["kind"] == "DivergenceError"
-    assert error["message"].startswith("Body 'ball_1' moves faster than light in step 1, ")
+    assert error["message"].startswith("Body 'ball_1' is no longer finite in step 1, ")
     assert error["message"].endswith(f"Written up to there: {tmp_path / 'a.rb'}, {tmp_path / 'a.npz'}.")
     assert err == f"rattleback: {error['message']}\n"
     with np.load(tmp_path / "a.npz") as arrays:

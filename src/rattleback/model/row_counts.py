@@ -24,5 +24,5 @@ def row_counts(scene: Any, worlds: int) -> dict[str, int]:
     each = {"bodies": len(scene.bodies), "joints": len(scene.joints), "servos": len(places)}
     each["stretches"] = sum(count for _, _, count in places)
     counts = {axis: count * worlds for axis, count in each.items()}
-    counts["coordinates"] = len(driven_bodies(scene, worlds))
+    counts["coordinates"] = len(driven_bodies(scene, 1)) * worlds
     return {**counts, "worlds": worlds, "contacts": 0, "rows": 0, "one": 1}
