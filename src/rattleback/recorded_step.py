@@ -14,6 +14,8 @@ from rattleback.core.choice import name_of
 from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
+from rattleback.forces.servo_bounds import make_servo_bounds
+from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
 from rattleback.model.bench import UNSETTLED, Bench, Diagnostics, Moment
 from rattleback.model.state import Loads, Motion
@@ -62,6 +64,7 @@ class RecordedStep:
         self._clear_worst = glance.clearing(*(array for _, array in arrays.each(self.bench.worst)))
         self.preview = self._make_preview() if held else None
         self.velocities = self._make_velocities()
+        self.servos = None if self.preview is None else make_servo_bounds(self.bench, self.preview, forces.named)
         met = self._can_meet or not methods.resolves
         self.contacts = self._make_contacts(old) if met else None
         if self.contacts is not None:
@@ -81,7 +84,7 @@ class RecordedStep:
         """Write the step down and compile it."""
         forces, methods = self.forces, self.methods
         with forces.around_step(self.program, self.bench.stop):
-            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities)
+            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
             step = ImpulseStep(methods.integrator, *held)
             step.record(self.bench)
         if self.sleep is not None:
@@ -111,8 +114,7 @@ class RecordedStep:
             flags.append(self.preview.effort.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
-        if self.energy is not None:
-            flags.append(self.energy.fell_short)
+        flags += [part.fell_short for part in (self.energy, self.servos) if part is not None]
         return glance.watching(*flags)
 
     def report(self) -> Report:
@@ -123,6 +125,8 @@ class RecordedStep:
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
+        reason = given.get("reason", "")
+        given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
 
     def _integrated(self) -> dict[str, Any]:
@@ -159,6 +163,22 @@ class RecordedStep:
             )
         )
 
+    @property
+    def _length(self) -> float:
+        """Length of a sub-step [s]."""
+        return float(glance.first(self.state.clock.time_step)) / self.methods.substeps
+
+    def held_back(self) -> str:
+        """Which servo asked for more than the step can follow; empty where none did."""
+        return "" if self.servos is None else self.servos.reason(self._length)
+
+    def limit_of_step(self) -> str:
+        """Which force is too stiff for the step, where that would make a motion grow; empty where none is."""
+        if not getattr(self.methods.integrator, "explicit", True):
+            return ""
+        damped = not self._meets_joints or self._some_loose
+        return limit_of_step(self.forces.named, self._length, damped)
+
     def grown(self) -> RecordedStep:
         """The same step with larger buffers for the contacts; what the call has seen so far is kept."""
         if self.contacts is not None and self.contacts.version == self._version and self._driven == self.forces.driven:
@@ -168,7 +188,8 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.bench.worst, self.bench.worst)
         arrays.copy_into(new.bench.start, self.bench.start)
-        parts: Any = ((self.preview, new.preview), (self.impulses, new.impulses), (self.energy, new.energy))
+        kinds = ("preview", "impulses", "energy", "servos")
+        parts: Any = ((getattr(self, kind), getattr(new, kind)) for kind in kinds)
         for before, after in parts:
             if before is not None and after is not None:
                 after.take_over(before)
@@ -184,7 +205,7 @@ class RecordedStep:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for part in (self.preview, self.impulses, self.energy):
+        for part in (self.preview, self.impulses, self.energy, self.servos):
             if part is not None:
                 part.forget()
         self._clear_worst()

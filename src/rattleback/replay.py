@@ -223,6 +223,8 @@ class Replay:
                 f"The velocity of body {name!r}{where} that fits its joints and contacts at {at} is not finite; the "
                 "state has the one before. A shorter time_step may help, or masses and speeds that differ less."
             )
+        said = f"{said} {self.step.held_back()}".rstrip()
+        said = f"{said} {self.step.limit_of_step()}".rstrip()
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)
 

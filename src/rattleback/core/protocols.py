@@ -14,7 +14,7 @@ class Integrator(Protocol):
     It may say two things more, as class variables, which ``problem.held_velocities`` uses: ``forces_at``, the part of a
     step by which forces act on its mean velocities, a half if it does not say, 1 where it moves by the velocity at the
     end, 0 where it takes all forces at the start; and ``leaves_loads``, whether ``record_forces`` leaves the loads of
-    the whole step on the bench.
+    the whole step on the bench. And ``explicit``, False where stiff forces do not limit the step.
     """
 
     order: ClassVar[int]
@@ -51,6 +51,8 @@ class CompiledForce(Protocol):
 
     def potential(self, position: Any, orientation: Any) -> Any:
         """Potential energy of each world [J], from shapes (worlds, bodies, 3) [m] and (worlds, bodies, 4)."""
+
+    # It may offer ``rates() -> (ω² [1/s²], r [1/s])``: how fast it swings and brakes bodies, see ``stiff_forces``.
 
 
 class Controller(CompiledForce, Protocol):

@@ -70,12 +70,23 @@ class CompiledDrag:
     """Drag bound to a model."""
 
     def __init__(self, force: Drag, model: Model) -> None:
-        self.force, self.rows = force, device_rows(model, force.bodies, "Drag")
+        self.model, self.force, self.rows = model, force, device_rows(model, force.bodies, "Drag")
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add the drag of every chosen body."""
         coefficients = vec3(self.force.linear, self.force.quadratic, self.force.angular)
         program.launch(add_drag, len(self.rows), moment.motion, self.rows, coefficients, vec3(*self.force.wind), loads)
+
+    def rates(self) -> tuple[float, float]:
+        """ω², which is none, and r [1/s] at the velocities of the scene, see ``stiff_forces``."""
+        most, force = 0.0, self.force
+        for row in set(self.rows.numpy() % len(self.model.names)):
+            against = np.linalg.norm(np.subtract(self.model.scene.bodies[row].velocity, force.wind))
+            push = force.linear + 2.0 * force.quadratic * float(against)
+            bodies = self.model.bodies
+            twist = float(np.linalg.eigvalsh(bodies.inverse_inertia.numpy()[row].astype(np.float64)).max())
+            most = max(most, push * float(bodies.inverse_mass.numpy()[row]), force.angular * twist)
+        return 0.0, most
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """Drag has no potential."""

@@ -49,6 +49,31 @@ def coordinate(
     return coordinate_of(joints, motion, remembered, world * int(place.joints) + int(place.joint), int(place.turning))
 
 
+@wp.struct
+class Effect:
+    """What a unit effort does: a force on B, its opposite on A, and torques. Along these motions go with its rate."""
+
+    force: vec3
+    torque_a: vec3
+    torque_b: vec3
+
+
+@wp.func
+def effect_of(joints: Joints, motion: Motion, j: int, turning: int) -> Effect:
+    """The effect of a unit effort on a joint."""
+    frames = frames_of(joints, motion, j)
+    z = axis(frames.turn_a, 2)
+    effect = Effect()
+    if turning == 1:
+        effect.torque_a = -z
+        effect.torque_b = z
+    else:
+        effect.force = z
+        effect.torque_a = -wp.cross(frames.lever_a + frames.way, z)
+        effect.torque_b = wp.cross(frames.lever_b, z)
+    return effect
+
+
 @wp.func
 def act(joints: Joints, motion: Motion, place: Place, world: int, effort: real, loads: Loads) -> None:
     """An effort that drives the coordinate up: on B, and its opposite on A; none where the joint is broken."""

@@ -33,6 +33,8 @@ from rattleback.problem.joint_rows import Joints
 # Stretches a window is divided into. Of the ring's, one is still growing and one is left over for rounding.
 STRETCHES = 128
 RING = STRETCHES + 2
+# The least (T_V + h)/h that counts: what swings on a servo then has ω h of a quarter at most and can be followed.
+REACH = wp.constant(real(16.0))
 
 
 @wp.struct
@@ -57,6 +59,10 @@ class Held:
     integral_rate: real = field("1/s", "inverse of the reset time; zero for no integral part")
     rate_time: real = field("s", "time of the differential part; zero for none")
     limit: real = field("N m or N", "largest effort")
+    asked: real = field("N m or N", "effort the controller asks for at its start, whatever the limit")
+    lead: real = field("N m or N", "what the way that the joint goes in it at its rate would add to that")
+    per_rate: real = field("N m s or N s/m", "D, effort that the next steps put against a change of the rate")
+    undamped: real = field("N m s² or N s²", "K_r h (h − T_V) of an angle or a position, zero where T_V is longer")
     error: real = field("rad, m, rad/s or m/s", "error at its start")
     effort: real = field("N m or N", "effort held through it")
     area: real = field("rad s, m s, rad or m", "what it adds to the integral of the error")
@@ -87,13 +93,25 @@ def regulate(
     if memory.step[s] > wp.float64(0.0):
         slope = (e - memory.error[s]) / real(memory.step[s])
     u = held.gain[w] * (e + held.integral_rate[w] * memory.integral[s] + held.rate_time[w] * slope)
-    area = e * real(clock.time_step[w])
+    h = real(clock.time_step[w])
+    area = e * h
+    held.per_rate[w] = held.gain[w] * (real(1.0) + real(2.0) * held.rate_time[w] / h)
+    held.lead[w] = real(0.0)
+    held.undamped[w] = real(0.0)
+    if law.of_rate == 0:
+        later = target
+        if memory.manual[s] == 0:
+            later = value_at(course, clock.time[w] + clock.time_step[w])
+        held.per_rate[w] = held.gain[w] * wp.max(held.rate_time[w] + h, REACH * h)
+        held.lead[w] = held.gain[w] * (later - target - h * rate)
+        held.undamped[w] = held.gain[w] * h * wp.max(h - held.rate_time[w], real(0.0))
     if wp.abs(u) > held.limit[w] and u * e > real(0.0):
         area = real(0.0)
     if joints.broken[w * int(law.place.joints) + int(law.place.joint)] != 0:
         u = real(0.0)
         area = real(0.0)
     held.error[w] = e
+    held.asked[w] = u
     held.effort[w] = wp.clamp(u, -held.limit[w], held.limit[w])
     held.area[w] = area
 

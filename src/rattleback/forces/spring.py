@@ -28,6 +28,7 @@ from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.push import push, row_of
 from rattleback.forces.selection import body_name
+from rattleback.forces.stiff_forces import easing
 from rattleback.maths import rotation
 from rattleback.maths.quat import rotate
 from rattleback.model.bench import Moment
@@ -171,6 +172,12 @@ class CompiledSpring:
         coil.anchor_a, coil.anchor_b = (vec3(*anchor) for anchor in self.anchors)
         coil.stiffness, coil.damping, coil.length = self.force.stiffness, self.force.damping, self.force.length
         program.launch(add_spring, self.model.worlds, moment.motion, coil, loads)
+
+    def rates(self) -> tuple[float, float]:
+        """ω² [1/s²] and r [1/s], see ``stiff_forces``."""
+        ends = zip(self.rows, self.anchors, strict=True)
+        ease = sum(easing(self.model, row, anchor) for row, anchor in ends)
+        return self.force.stiffness * ease, self.force.damping * ease
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """½ D (|d| − l)² of each world [J]."""

@@ -20,6 +20,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
+from rattleback.forces.stiff_forces import turning
 from rattleback.maths import rotation
 from rattleback.model.bench import Moment
 from rattleback.model.joint_memory import JointState
@@ -96,6 +97,15 @@ class CompiledTorsionSpring:
         law = vec3(self.force.stiffness, self.force.damping, self.force.angle)
         joints, remembered = self.rows.joints, self.remembered
         program.launch(add_torsion, self.model.worlds, joints, moment.motion, remembered, self.place, law, loads)
+
+    def rates(self) -> tuple[float, float]:
+        """ω² [1/s²] and r [1/s], see ``stiff_forces``."""
+        ease, joints, j = 0.0, self.rows.joints, self.place.joint
+        for side in "ab":
+            frame = getattr(joints, f"turn_{side}").numpy()[j].astype(np.float64)
+            axis = rotation.rotate(frame, np.array([0.0, 0.0, 1.0]))
+            ease += turning(self.model, int(getattr(joints, f"body_{side}").numpy()[j]), axis)
+        return self.force.stiffness * ease, self.force.damping * ease
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """½ D (θ − θ₀)² of each world [J], nothing where the joint is broken."""

@@ -179,6 +179,7 @@ class ImplicitEuler:
 
     tolerance: float = 1e-10 if epsilon < 1e-10 else 1e-5
     max_iterations: int = 25
+    explicit: ClassVar[bool] = False
     order: ClassVar[int] = 1
     forces_at: ClassVar[float] = 1.0
 

@@ -207,6 +207,7 @@ class RK45:
 
     error: float = 1e-9
     max_substeps: int = 10_000
+    explicit: ClassVar[bool] = False
     order: ClassVar[int] = 5
 
     def __post_init__(self) -> None:

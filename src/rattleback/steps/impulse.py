@@ -26,6 +26,7 @@ from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
+from rattleback.forces.servo_bounds import ServoBounds
 from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocities, move
 from rattleback.model.contact_memory import Due, forget_loads, record_due
 from rattleback.model.model import Bodies
@@ -114,6 +115,7 @@ class ImpulseStep:
         sleep: How bodies fall asleep and wake; None where they do not.
         energy: What keeps joints and contacts from adding energy; None without joints.
         velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
+        servos: What keeps servos from doing more than the step can follow; None without servos.
     """
 
     integrator: Integrator
@@ -123,6 +125,7 @@ class ImpulseStep:
     sleep: Sleeping | None = None
     energy: EnergyLimit | None = None
     velocities: HeldVelocities | None = None
+    servos: ServoBounds | None = None
 
     def record(self, bench: Bench) -> None:
         """Record one step."""
@@ -242,6 +245,8 @@ class ImpulseStep:
             self.impulses.record_start()
 
     def _begin_forces(self, bench: Bench) -> None:
+        if self.servos is not None:
+            self.servos.record()
         if self.velocities is None:
             self.integrator.record_forces(bench)
         else:
