@@ -6,6 +6,7 @@ c₁ linear, c₂ quadratic (½ ρ C_d A for a body of cross-section A in a medi
 coefficient. Cost: one thread a body.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -81,8 +82,9 @@ class CompiledDrag:
         """ω², which is none, and r [1/s] at the velocities of the scene, see ``stiff_forces``."""
         most, force = 0.0, self.force
         for row in set(self.rows.numpy() % len(self.model.names)):
-            against = np.linalg.norm(np.subtract(self.model.scene.bodies[row].velocity, force.wind))
-            push = force.linear + 2.0 * force.quadratic * float(against)
+            # Does not overflow, however fast the body is.
+            against = math.dist(self.model.scene.bodies[row].velocity, force.wind)
+            push = force.linear + 2.0 * force.quadratic * against
             bodies = self.model.bodies
             twist = float(np.linalg.eigvalsh(bodies.inverse_inertia.numpy()[row].astype(np.float64)).max())
             most = max(most, push * float(bodies.inverse_mass.numpy()[row]), force.angular * twist)
