@@ -14,7 +14,7 @@ from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
 from rattleback.solvers import contacts
-from rattleback.solvers.contacts.impulse import ContactImpulses
+from rattleback.solvers.contacts.schemes.impulse import ContactImpulses
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
 CROSSED = ("double_rotation", "universal")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL
+from rattleback.solvers.contacts.problem.colouring import COLOURS, MORE, USUAL
 
 pytestmark = pytest.mark.contacts
 by_each_method = pytest.mark.usefixtures("contact_method")

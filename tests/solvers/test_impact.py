@@ -10,7 +10,7 @@ import rattleback as rb
 from rattleback.core.errors import InputError
 from rattleback.scenes.impacts import bounces, cradle
 from rattleback.solvers.contacts import Impulse
-from rattleback.solvers.contacts.impact import Impacts
+from rattleback.solvers.contacts.restitution.impact import Impacts
 
 LAWS = ("newton", "poisson", "stronge")
 STILL = {"time_step": 1e-6, "contact_distance": 1e-4, "contact_velocity_tolerance": 1e-11}

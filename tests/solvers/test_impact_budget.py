@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.solvers.contacts import Impulse, impact
+from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts.restitution import impact
 
 pytestmark = [pytest.mark.contacts, pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")]
 # Corrections that joints may take after a sweep, and the sweep.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.stages import Branch, HostCall, Node
-from rattleback.solvers.contacts.collisions import COLLIDES
+from rattleback.solvers.contacts.restitution.search import COLLIDES
 
 if TYPE_CHECKING:
     from rattleback.simulation import Simulation

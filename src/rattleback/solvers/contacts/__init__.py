@@ -11,10 +11,10 @@
 
 from typing import Any
 
-from rattleback.solvers.contacts.impulse import Impulse
-from rattleback.solvers.contacts.nothing import DetectOnly, NoContacts
-from rattleback.solvers.contacts.shock_propagation import ShockPropagation
-from rattleback.solvers.contacts.time_stepping import TimeStepping
+from rattleback.solvers.contacts.schemes.impulse import Impulse
+from rattleback.solvers.contacts.schemes.nothing import DetectOnly, NoContacts
+from rattleback.solvers.contacts.schemes.time_stepping import TimeStepping
+from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 
 MENU: dict[str, type[Any]] = {
     "impulse": Impulse,

@@ -17,9 +17,9 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts as contact_methods
 from rattleback.solvers import joints as joint_methods
-from rattleback.solvers.contacts.impact import RESTITUTIONS
-from rattleback.solvers.contacts.impulse import Impulse
-from rattleback.solvers.contacts.shock_propagation import ShockPropagation
+from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
+from rattleback.solvers.contacts.schemes.impulse import Impulse
+from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

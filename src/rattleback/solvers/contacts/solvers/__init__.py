@@ -1,0 +1,1 @@
+"""Contact solvers: each takes one problem and returns impulses with the residual it reached."""
