@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 from rattleback.core.errors import UnknownName, did_you_mean, listing
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Settings
-from rattleback.solvers.contacts import Impulse, ShockPropagation
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse, ShockPropagation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ LOOSE = max(1e-4, DEFAULT_TOLERANCE)
 MENU: dict[str, Settings] = {
     "accurate": {
         "substeps": 8,
-        "contacts": Impulse(max_sweeps=1000, sweeps_between=50),
+        "contacts": Impulse(solver=BlockGaussSeidel(sweeps=1000), sweeps_between=50),
         "max_iterations": 200,
         "sleep": False,
         "warn": True,

@@ -63,7 +63,7 @@ def test_every_option_reaches_the_simulation(opened):
     methods = sim.methods
     assert (sim.time_step, methods.substeps, sim.worlds, sim.integrator) == (0.02, 3, 2, rb.integrators.RK4())
     assert sim.methods.joints.loops == "cut"
-    assert methods.contacts == rb.contacts.Impulse(max_sweeps=7, restitution="stronge")
+    assert methods.contacts == rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=7), restitution="stronge")
     assert type(methods.detection.broadphase).__name__ == "Grid"
     assert type(methods.detection.narrowphase).__name__ == "GJK"
     assert "riented" in type(methods.detection.bounds).__name__
@@ -81,7 +81,9 @@ def test_a_law_of_restitution_goes_with_the_contact_method_that_would_be_taken(o
     assert (fast.after, fast.inner.restitution, usual.inner.restitution) == (usual.after, "poisson", "newton")
     opened("tower", "--contacts", "impulse(max_sweeps=7)").save(tmp_path / "s.rb")
     again = opened(tmp_path / "s.rb", "--restitution", "poisson")
-    assert again.methods.contacts == rb.contacts.Impulse(max_sweeps=7, restitution="poisson")
+    assert again.methods.contacts == rb.contacts.Impulse(
+        solver=rb.contacts.BlockGaussSeidel(sweeps=7), restitution="poisson"
+    )
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class Bouncy:
     finds, resolves = True, True
 
     def __init__(self, sweeps=50):
-        self.inner = Impulse(max_sweeps=sweeps, restitution="poisson")
+        self.inner = Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=sweeps), restitution="poisson")
 
     def bind(self, *given):
         return self.inner.bind(*given)
@@ -222,7 +222,10 @@ def test_arguments_are_literal_values():
 
 
 def test_a_law_of_restitution_is_given_to_what_has_one_and_to_what_is_wrapped():
-    impulse, shock = rb.contacts.Impulse(max_sweeps=9), rb.contacts.ShockPropagation(after=3)
+    impulse, shock = (
+        rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=9)),
+        rb.contacts.ShockPropagation(after=3),
+    )
     assert with_restitution(impulse, "poisson") == dataclasses.replace(impulse, restitution="poisson")
     wanted = rb.contacts.ShockPropagation(rb.contacts.Impulse(restitution="poisson"), after=3)
     assert with_restitution(shock, "poisson") == wanted

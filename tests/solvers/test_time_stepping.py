@@ -115,7 +115,9 @@ def test_cubes_poured_into_a_box_hardly_overlap_and_gain_no_energy_with_three_sw
     for k in range(48):
         place = np.array([1.3 * (k % 3 - 1), 1.3 * (k // 3 % 3 - 1), 1.0 + 1.5 * (k // 9)]) + rng.uniform(-0.1, 0.1, 3)
         scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=place, material=bouncy, velocity=(0, 0, -4.0))
-    sim = rb.Simulation(scene, time_step=0.001, contacts=rb.contacts.TimeStepping(max_sweeps=3))
+    sim = rb.Simulation(
+        scene, time_step=0.001, contacts=rb.contacts.TimeStepping(solver=rb.contacts.BlockGaussSeidel(sweeps=3))
+    )
     energy, deepest = sim.energy().total, 0.0
     for _ in range(100):
         sim.step(8)

@@ -153,7 +153,7 @@ def _kinds(room: ModuleType) -> dict[str, type[Any]]:
 
 def _plain(slot: str, value: Any) -> Any:
     """A parameter as plain data; methods inside another become tables."""
-    if isinstance(value, str):
+    if isinstance(value, str | bool):
         return value
     if isinstance(value, tuple | frozenset):
         return [_plain(slot, part) for part in (value if isinstance(value, tuple) else sorted(value))]

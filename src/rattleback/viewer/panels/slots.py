@@ -69,7 +69,7 @@ def _broadphase(methods: Methods) -> str:
 def impulse_of(contacts: Any) -> Impulse | None:
     """The impulses behind a contact method; None where it has none."""
     inner = contacts.inner if isinstance(contacts, ShockPropagation) else contacts
-    return inner if isinstance(inner, Impulse) else None
+    return inner if hasattr(inner, "solver") else None
 
 
 def with_impulse(contacts: Any, **changes: Any) -> Any:
@@ -90,14 +90,15 @@ def sweeps_of(contacts: Any) -> int | None:
     if isinstance(contacts, ShockPropagation):
         return contacts.after
     inner = impulse_of(contacts)
-    return None if inner is None else inner.max_sweeps
+    return None if inner is None else inner.solver.sweeps
 
 
 def with_sweeps(contacts: Any, sweeps: int) -> Any:
     """A contact method with so many sweeps."""
     if isinstance(contacts, ShockPropagation):
         return replace(contacts, after=sweeps)
-    return with_impulse(contacts, max_sweeps=sweeps)
+    solver = replace(impulse_of(contacts).solver, sweeps=sweeps)
+    return with_impulse(contacts, solver=solver)
 
 
 def _restitution(methods: Methods) -> str:

@@ -6,14 +6,21 @@
 Every world is one or the other for itself, so that it goes the same way beside other worlds as alone.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
+from rattleback.solvers.contacts.coupling.alternation import Turn
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Pressing
+
+if TYPE_CHECKING:
+    from rattleback.model.bench import Bench
+    from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 
 @group(axis="worlds")
@@ -69,7 +76,54 @@ def choose(ties: Ties, which: wp.array[wp.int32], some: Ties) -> None:
     note(some, w, ties.tied[w] * which[w], ties.loose[w] * which[w])
 
 
-def record_choice(program: Any, ties: Ties, which: Any, some: Ties) -> None:
-    """Record what chooses the tied and the loose ones of the worlds where ``which`` is 1."""
-    program.launch(begin_ties, len(which), some)
-    program.launch(choose, len(which), ties, which, some)
+class TiedWorlds:
+    """Records which worlds are tied and which loose, and what is done in either.
+
+    Attributes:
+        alone: 1 for every body without joints.
+        ties: The worlds.
+
+    Args:
+        bench: What the step works on.
+        problem: The contact problem.
+    """
+
+    def __init__(self, bench: "Bench", problem: "ContactProblem") -> None:
+        model, self.program, self.problem = bench.model, bench.program, problem
+        held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
+        alone = np.tile(np.array([name not in held for name in model.names], dtype=np.int32), model.worlds)
+        self.alone = wp.array(alone, dtype=wp.int32, device=model.device)
+        counts = {"worlds": model.worlds, "flags": 1}
+        self.ties, self.some = (arrays.allocate(Ties, counts, model.device) for _ in range(2))
+        self.jointed = False
+
+    def record_look(self) -> None:
+        """Record the look in which worlds a joint holds anything that touches."""
+        worlds = self.problem.worlds
+        self.program.launch(begin_ties, worlds, self.ties)
+        given = (self.problem.pressing, self.problem.graph, self.alone, self.ties)
+        self.problem.for_manifolds(find_tied, *given)
+        self.program.launch(find_loose, worlds, self.ties)
+
+    def choose(self, which: Any) -> "Ties | None":
+        """Record which of some worlds are tied and which loose; None where there are no joints."""
+        if not self.jointed:
+            return None
+        program, worlds = self.program, self.problem.worlds
+        program.launch(begin_ties, worlds, self.some)
+        program.launch(choose, worlds, self.ties, which, self.some)
+        return self.some
+
+    def where_loose(self, ties: "Ties | None", record: Turn, which: Any = None) -> None:
+        """Record something for worlds in which no joint holds anything that touches; without joints, for ``which``."""
+        if ties is None:
+            record(self.problem.everywhere if which is None else which)
+            return
+        with self.program.when(ties.any_loose):
+            record(ties.loose)
+
+    def where_tied(self, ties: "Ties | None", record: Turn) -> None:
+        """Record something for worlds in which a joint does."""
+        if ties is not None:
+            with self.program.when(ties.any_tied):
+                record(ties.tied)

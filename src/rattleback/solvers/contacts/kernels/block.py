@@ -12,9 +12,8 @@ part is; else its points are solved one after the other. How they rub is told by
     p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
 
 p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
-the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forth and back
-where sweeps go on until little is left, and where hardly anything moves, which then comes to rest sooner. Few sweeps
-take them once, the other way round in a sweep back: then another sweep is worth more than to solve them again.
+the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forth and back,
+which makes the correction of a patch symmetric.
 
     for every patch in order: twist of its bodies, wrench, apply it to them
 
@@ -30,7 +29,7 @@ from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.friction import grip_points, resists
-from rattleback.solvers.contacts.kernels.twist import BACK, THERE_AND_BACK, Twist, apply, apply_twist, make_twist
+from rattleback.solvers.contacts.kernels.twist import Twist, apply, apply_twist, make_twist
 from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, twist_of, world, wrench_of
 
 # Square of a twist that is rounding [m²/s²].
@@ -120,21 +119,20 @@ def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
 
 
 @wp.func
-def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
-    """Correct the points of a patch along the normal, one after the other."""
+def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+    """Correct the points of a patch along the normal, one after the other, forth and back."""
     first = patches.first[k]
     count = patches.count[k]
     rise = patches.rise[k]
     for i in range(count):
-        twist = push_point(rise, points, wp.where(way == BACK, first + count - 1 - i, first + i), twist)
-    if way == THERE_AND_BACK:
-        for i in range(1, count):
-            twist = push_point(rise, points, first + count - 1 - i, twist)
+        twist = push_point(rise, points, first + i, twist)
+    for i in range(1, count):
+        twist = push_point(rise, points, first + count - 1 - i, twist)
     return twist
 
 
 @wp.func
-def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
+def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """The wrench that a patch needs."""
     holds = bool(False)
     if patches.whole[k] == 1:
@@ -144,9 +142,9 @@ def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist, way
                 return twist
         twist, holds = push_whole(patches, points, k, twist)
     if not holds:
-        twist = push_points(patches, points, k, twist, way)
+        twist = push_points(patches, points, k, twist)
     twist.side += patches.drag[k] * twist.push
-    return grip_points(patches, points, k, twist, way)
+    return grip_points(patches, points, k, twist)
 
 
 @wp.func
@@ -185,13 +183,13 @@ def needs_nothing(patches: Patches, points: PatchPoints, k: int, twist: Twist) -
 
 
 @wp.func
-def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int, way: int) -> tuple[real, real]:
+def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
     """Correct the velocities of a patch; returns the largest changes along its normal and across."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
     if needs_nothing(pressing.patches, pressing.points, k, twist):
         return real(0.0), real(0.0)
-    twist = solve_twist(pressing.patches, pressing.points, k, twist, way)
+    twist = solve_twist(pressing.patches, pressing.points, k, twist)
     apply_twist(bodies, pressing, motion, k, twist)
     return twist.along, wp.sqrt(twist.across)
 

@@ -14,7 +14,7 @@ Reference: Bender, dissertation, §5.2.5.
 import warp as wp
 
 from rattleback.core.precision import mat33, real, vec3
-from rattleback.solvers.contacts.kernels.twist import BACK, THERE_AND_BACK, TINY, Twist
+from rattleback.solvers.contacts.kernels.twist import TINY, Twist
 from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints
 
 # Square of a velocity that none has [m²/s²].
@@ -149,27 +149,26 @@ def resist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist
 
 
 @wp.func
-def grip_in_turn(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
-    """Correct the points of a patch across the normal, one after the other."""
+def grip_in_turn(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+    """Correct the points of a patch across the normal, one after the other, forth and back."""
     first = patches.first[k]
     count = patches.count[k]
     skid = patches.skid[k]
     mu = patches.grip[k]
     for i in range(count):
-        twist = grip_point(skid, mu, points, wp.where(way == BACK, first + count - 1 - i, first + i), twist)
-    if way == THERE_AND_BACK:
-        for i in range(1, count):
-            twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
+        twist = grip_point(skid, mu, points, first + i, twist)
+    for i in range(1, count):
+        twist = grip_point(skid, mu, points, first + count - 1 - i, twist)
     return twist
 
 
 @wp.func
-def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist, way: int) -> Twist:
+def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """Correct the points of a patch across the normal, and what resists turning."""
     if races(patches, points, k, twist):
         twist = rub_points(patches, points, k, twist)
     else:
-        twist = grip_in_turn(patches, points, k, twist, way)
+        twist = grip_in_turn(patches, points, k, twist)
     if resists(patches, k):
         twist = resist(patches, points, k, twist)
     return twist

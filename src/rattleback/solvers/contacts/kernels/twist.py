@@ -12,8 +12,6 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, world
 
-# How the points of a patch are taken.
-FORTH, BACK, THERE_AND_BACK = wp.constant(0), wp.constant(1), wp.constant(2)
 # Smaller than any square of an impulse that means something.
 TINY = wp.constant(real(1e-30))
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
@@ -24,11 +25,9 @@ from rattleback.core.sums import Sum
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.block import push_patch, solve_patch
-from rattleback.solvers.contacts.kernels.twist import FORTH
+from rattleback.solvers.contacts.kernels.block import push_patch
 from rattleback.solvers.contacts.problem.contact_graph import Graph, begins
 from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing
-from rattleback.solvers.contacts.problem.status import Rounds
 
 # Colours there are, those that usually do, and how many more are taken at a time; rounds of bidding for each.
 COLOURS, USUAL, MORE = 24, 8, 4
@@ -184,24 +183,6 @@ def fill_order(graph: Graph, colours: Colours) -> None:
 
 
 @kernel
-def sweep_colour(
-    bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, rounds: Rounds, colour: int, threads: int
-) -> None:
-    """Solve the patches of a colour in busy worlds, side by side."""
-    place = colours.first[colour] + wp.tid()
-    while place < colours.first[colour + 1]:
-        k = colours.order[place]
-        w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
-            along, across = solve_patch(bodies, pressing, motion, k, FORTH)
-            if along > rounds.along[w]:
-                wp.atomic_max(rounds.along, w, along)
-            if across > rounds.across[w]:
-                wp.atomic_max(rounds.across, w, across)
-        place += threads
-
-
-@kernel
 def push_colour(
     bodies: Bodies,
     pressing: Pressing,
@@ -271,16 +252,17 @@ class Palette:
                 self._bid(range(USUAL + MORE * step, USUAL + MORE * (step + 1)))
                 self._bid_for_more(step + 1)
 
-    def sweep(self, motion: Motion, rounds: Rounds) -> None:
-        """Record one sweep over busy worlds."""
-        self._by_colour(sweep_colour, motion, rounds)
-
     def push(self, motion: Motion, wanted: Any) -> None:
         """Record what applies the impulses that the patches of wanted worlds have."""
-        self._by_colour(push_colour, motion, wanted)
+        self.by_colour(push_colour, motion, wanted)
 
-    def _by_colour(self, kernel: Any, *rest: Any) -> None:
-        """Record a kernel for every colour there is, and on one thread for the patches without."""
+    def by_colour(self, kernel: Any, *rest: Any) -> None:
+        """Record a kernel for every colour there is, and on one thread for the patches without.
+
+        Args:
+            kernel: Takes the bodies, the patches, the colours, the rest, the colour and the number of threads.
+            rest: What else it takes.
+        """
         given = (self.bodies, self.pressing, self.colours, *rest)
         self._launch(kernel, given, range(USUAL))
         self._go_on(kernel, given, 0)
@@ -298,3 +280,11 @@ class Palette:
         for colour in those:
             threads = min(self.room, max(FEWEST, THREADS >> max(0, colour + 1 - FULL)))
             self.program.launch(kernel, threads, *given, colour, threads)
+
+
+def make_palette(program: Any, bodies: Bodies, pressing: Pressing, graph: Graph, counts: dict[str, int]) -> Palette:
+    """The colours of the patches of a problem; see ``Palette``."""
+    counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
+    counts["steps"] = (COLOURS - USUAL) // MORE
+    colours = arrays.allocate(Colours, counts, bodies.world.device)
+    return Palette(program, bodies, pressing, graph, colours, counts["worlds"])

@@ -27,8 +27,6 @@ from rattleback.model.state import Motion
 NARROW = wp.constant(real(1e-4))
 # Nor are those that, held across, hardly answer along the normal, by the ratio of determinants: it is lost in rounding.
 ROUNDING = wp.constant(real(16.0 * epsilon))
-# Later than any sweep.
-SET_ASIDE = wp.constant(1 << 30)
 
 
 @group(axis="contacts")
@@ -67,9 +65,7 @@ class Patches:
     restitution: real = field("1", "coefficient of restitution")
     rider: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
     load: real = field("N s", "what its points push with together")
-    swept: wp.int32 = field("1", "last sweep that looked at it; later than any where none is to")
-    deep: wp.int32 = field("1", "1 where a point of it overlaps by more than the tolerance")
-    listed: wp.int32 = field("1", "patches that do, in order")
+    swept: wp.int32 = field("1", "last sweep that solved it")
 
 
 @group(axis="contacts")

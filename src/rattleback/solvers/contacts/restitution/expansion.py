@@ -25,7 +25,8 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import push_patch, solve_patch
 from rattleback.solvers.contacts.kernels.friction import grip_points
-from rattleback.solvers.contacts.kernels.twist import FORTH, TINY, apply_twist, make_twist
+from rattleback.solvers.contacts.kernels.twist import TINY, apply_twist, make_twist
+from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
 from rattleback.solvers.contacts.problem.status import Rounds, note_residual
 from rattleback.solvers.contacts.restitution.search import COLLIDES, ZERO, Collisions, velocity_of
@@ -52,6 +53,7 @@ class Works:
     friction: real = field("J", "work of friction so far")
     work: vec4 = field("J", "work in the slice along the normals by its part f and by f², and the same of friction")
     part: real = field("1", "part of the slice that is taken")
+    change: real = field("m/s", "largest change of a velocity along a normal in the slice")
     any_going: wp.int32 = field("1", "1 while any impact goes on", axis="flags")
 
 
@@ -60,16 +62,16 @@ def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> re
     """Correct the velocities of a patch across its normal; returns the largest change."""
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w)
-    twist = grip_points(pressing.patches, pressing.points, k, twist, FORTH)
+    twist = grip_points(pressing.patches, pressing.points, k, twist)
     apply_twist(bodies, pressing, motion, k, twist)
     return wp.sqrt(twist.across)
 
 
 @kernel
-def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions) -> None:
+def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, active: Active) -> None:
     """Every point gets e times its impulse of compression more, on one thread."""
-    for i in range(collisions.count[0]):
-        k = collisions.listed[i]
+    for i in range(active.count[0]):
+        k = active.listed[i]
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             pushed = pressing.patches.restitution[k] * pressing.points.impulse[c][0]
@@ -79,10 +81,12 @@ def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Colli
 
 
 @kernel
-def grip_listed(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds) -> None:
+def grip_listed(
+    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, active: Active, rounds: Rounds
+) -> None:
     """One sweep of friction over the patches of the round in busy worlds, on one thread."""
-    for i in range(collisions.count[0]):
-        k = collisions.listed[i]
+    for i in range(active.count[0]):
+        k = active.listed[i]
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1:
             rounds.across[w] = wp.max(rounds.across[w], grip_patch(bodies, pressing, motion, k))
@@ -131,42 +135,55 @@ def aim_slice(
 
 @kernel
 def begin_slice(
-    bodies: Bodies, limits: ContactLimits, pressing: Pressing, motion: Motion, collisions: Collisions, works: Works
+    bodies: Bodies,
+    limits: ContactLimits,
+    pressing: Pressing,
+    motion: Motion,
+    collisions: Collisions,
+    active: Active,
+    works: Works,
 ) -> None:
     """A slice begins with the impulses of the one before, on one thread."""
-    for i in range(collisions.count[0]):
-        if works.going[pressing.patches.world[collisions.listed[i]]] == 1:
-            aim_slice(limits, pressing, motion, collisions, works, collisions.listed[i])
-    for i in range(collisions.count[0]):
-        if works.going[pressing.patches.world[collisions.listed[i]]] == 1:
-            push_patch(bodies, pressing, motion, collisions.listed[i])
+    for i in range(active.count[0]):
+        if works.going[pressing.patches.world[active.listed[i]]] == 1:
+            aim_slice(limits, pressing, motion, collisions, works, active.listed[i])
+    for i in range(active.count[0]):
+        if works.going[pressing.patches.world[active.listed[i]]] == 1:
+            push_patch(bodies, pressing, motion, active.listed[i])
 
 
 @kernel
 def sweep_slice(
-    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, works: Works
+    bodies: Bodies,
+    pressing: Pressing,
+    motion: Motion,
+    collisions: Collisions,
+    active: Active,
+    rounds: Rounds,
+    works: Works,
 ) -> None:
     """One sweep over the patches of a slice in busy worlds, on one thread."""
-    for i in range(collisions.count[0]):
-        k = collisions.listed[i]
+    for i in range(active.count[0]):
+        k = active.listed[i]
         w = pressing.patches.world[k]
         if rounds.busy[w] == 1:
             along = ZERO
             across = ZERO
             if works.phase[w] == COMPRESSING:
-                along, across = solve_patch(bodies, pressing, motion, k, FORTH)
+                along, across = solve_patch(bodies, pressing, motion, k)
             else:
                 across = grip_patch(bodies, pressing, motion, k)
             note_residual(rounds, w, along, across)
 
 
 @kernel
-def measure_slice(pressing: Pressing, motion: Motion, collisions: Collisions, works: Works) -> None:
+def measure_slice(pressing: Pressing, motion: Motion, collisions: Collisions, active: Active, works: Works) -> None:
     """The works of a slice, on one thread."""
     for w in range(works.work.shape[0]):
         works.work[w] = vec4()
-    for i in range(collisions.count[0]):
-        k = collisions.listed[i]
+        works.change[w] = ZERO
+    for i in range(active.count[0]):
+        k = active.listed[i]
         w = pressing.patches.world[k]
         if works.going[w] == 1:
             u, turning = twist_of(pressing.patches, motion, k)
@@ -177,6 +194,7 @@ def measure_slice(pressing: Pressing, motion: Motion, collisions: Collisions, wo
             for c in range(first, first + pressing.patches.count[k]):
                 before = works.before[c]
                 change = HALF * (velocity_of(pressing, c, u, turning) - before)
+                works.change[w] = wp.max(works.change[w], real(2.0) * wp.abs(change[0]))
                 p = pressing.points.impulse[c]
                 work += vec4(
                     p[0] * before[0],
@@ -226,8 +244,10 @@ def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
         works.phase[w] = EXPANDING
         works.slices[w] = 0
     works.friction[w] = works.friction[w] + work[2] + work[3]
-    if collisions.spent[w] >= budget:
+    if works.going[w] == 1 and collisions.spent[w] >= budget:
         works.going[w] = 0
+        slices = wp.where(works.phase[w] == EXPANDING, 1, SLICES - works.slices[w])
+        collisions.left[w] = wp.max(collisions.left[w], real(slices) * works.change[w])
     if works.going[w] == 1:
         works.any_going[0] = 1
 

@@ -1,15 +1,16 @@
-"""Collisions with restitution: resolved at once, before resting contacts are stopped.
+"""Impacts with restitution: resolved at once, before resting contacts are stopped.
 
     while anything collides:
-        list the patches that collide              (or, simultaneously, all that touch then)
-        newton      impulses p ≥ 0 with   u_n' ≥ −e u_n,   complementary; friction |p_t| ≤ μ p_n in the same sweeps
+        the manifolds that collide take part       (or, simultaneously, all that touch then)
+        newton      impulses p ≥ 0 with   u_n' ≥ −e u_n,   complementary; friction |p_t| ≤ μ p_n in the same problem
         poisson     impulses p_c ≥ 0 that stop the points, then e p_c more
         stronge     the same in slices, until e² of the work of compression has come back
 
-Where there are joints, they are corrected after every sweep. Impulses of collisions are not remembered. A round that
-has used up its sweeps, twenty for each of ``max_sweeps``, is left as it is, and what still collides is part of the
-next. In sequence, on one thread and without joints, where sweeps are few a round has no more than ``max_sweeps``: what
-a hundred bodies do that strike each other at once is found sooner by another round than by thirty sweeps.
+An impact is a contact problem with other targets, and any solver finds its impulses; the slices of Stronge's law and
+the friction of expansions have sweeps of their own. Where there are joints, they answer to
+every sweep and are corrected in turn with the solver. Impulses
+of impacts are no warm start. A round has as many sweeps as the solver may take; what still collides after it is part of
+the next.
 
 After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is
 stopped by the resting contacts. The report gives the velocity that was still to be changed.
@@ -22,6 +23,7 @@ Reference: Bender, dissertation, §5.2 and §5.4.1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import warp as wp
@@ -30,34 +32,30 @@ from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.model.bench import copy_velocities
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.problem.status import begin_rounds, judge, next_sweep
-from rattleback.solvers.contacts.restitution import expansion
-from rattleback.solvers.contacts.restitution import impact_round as collision_round
-from rattleback.solvers.contacts.restitution import search as collisions
+from rattleback.solvers.contacts.coupling.alternation import Turn, alternate
+from rattleback.solvers.contacts.coupling.joint_response import JointResponse
+from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
+from rattleback.solvers.contacts.problem.goal import Goal
+from rattleback.solvers.contacts.restitution import expansion, impact_round, search
 from rattleback.solvers.contacts.restitution.expansion import Works
 from rattleback.solvers.contacts.restitution.search import Collisions, Courses
 from rattleback.solvers.contacts.schemes.targets import begin_end
-from rattleback.solvers.contacts.solvers.block_gauss_seidel import FEW, Turn
-from rattleback.solvers.contacts.solvers.conjugate import begin_directions, go_on
+from rattleback.solvers.contacts.solvers.iteration import iterate
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
     from rattleback.solvers.contacts.schemes.impulse import Impulse
     from rattleback.solvers.contacts.schemes.targets import Footing
-    from rattleback.solvers.contacts.solvers.block_gauss_seidel import Sweeper
 
 RESTITUTIONS = ("newton", "poisson", "stronge")
 ORDERS = ("sequential", "simultaneous")
-# Most rounds of collisions at one moment, most sweeps of one of them, at all and for each that resting contacts may
-# have, and most sweeps and corrections of joints of all rounds.
+# Most rounds of impacts at one moment, and most sweeps and corrections of joints of all of them.
 MOST_ROUNDS = 200
-MOST_SWEEPS, SWEEPS_FOR_EACH = 1000, 20
 BUDGET = 20_000
-# Sweeps of a round at least, where there are few: after one alone a block of 64 cubes that lands keeps a tenth too much
-# energy.
-FEWEST = 2
-# A tolerance of which every change is more than a part, so that no patch is quiet [m/s].
-NEVER = -1.0
+# Part of the tolerance to which an impact is solved: what it leaves stays, as no later step looks at it again.
+PRECISION = 0.1
+# Most corrections of joints of a round.
+MOST_TURNS = 100
 
 
 @kernel
@@ -67,37 +65,26 @@ def lower(flag: wp.array[wp.int32]) -> None:
 
 
 class Impacts:
-    """The collisions in the steps of a model.
+    """The impacts in the steps of a model.
 
     Args:
-        method: How: the law, what is resolved together, and how many sweeps there may be.
+        method: The scheme: the law of restitution, and what is resolved together.
         bench: What the step works on.
-        ground: What the patches are made from.
-        sweeper: Their sweeps.
+        ground: What the manifolds are made from.
+        problem: Their contact problem.
+        solver: What solves it.
     """
 
-    def __init__(self, method: Impulse, bench: Bench, ground: Footing, sweeper: Sweeper) -> None:
+    def __init__(self, method: Impulse, bench: Bench, ground: Footing, problem: ContactProblem, solver: Any) -> None:
         self.restitution, self.together = method.restitution, int(method.impact == "simultaneous")
-        self.most_sweeps = min(MOST_SWEEPS, SWEEPS_FOR_EACH * method.max_sweeps)
-        self.most_alone = max(FEWEST, method.max_sweeps) if method.max_sweeps <= FEW else self.most_sweeps
-        self.bench, self.ground, self.sweeper = bench, ground, sweeper
-        model, self.room = bench.model, len(ground.contacts.part)
-        counts = {"contacts": self.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
+        self.bench, self.ground, self.problem, self.solver = bench, ground, problem, solver
+        self.goal = Goal(PRECISION * ground.limits.speed, method.solver.sweeps)
+        model = bench.model
+        counts = {"contacts": problem.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         self.collisions = arrays.allocate(Collisions, counts, model.device)
         self.works = arrays.allocate(Works, counts, model.device)
         self.kept, self.unloaded, self.loaded = (bench.scratch(Motion) for _ in range(3))
-        # What is listed is swept without notice of when.
-        self.never = wp.full(1, -1, dtype=wp.int32, device=model.device)
-        self.answers = wp.zeros(model.worlds, dtype=wp.int32, device=model.device)
-
-    @property
-    def in_order(self) -> bool:
-        """Whether patches are solved in the order of the contact graph, on one thread."""
-        return self.sweeper.palette is None
-
-    def count_answers(self, answers: Any) -> None:
-        """Let corrections of joints count from now on, those of the last sweep of every world."""
-        self.answers = answers
+        self.response: JointResponse | None = None
 
     def record(self, taken: Any, correct: Turn | None, which: Any) -> None:
         """Record what resolves the collisions of the state, and gives resting contacts their loads.
@@ -113,11 +100,11 @@ class Impacts:
         self._load(taken, which)
         self._begin(self._courses(before=True), which)
         with program.when(self.collisions.any_colliding):
-            bench.share_bodies(collision_round.take_loads_off, courses)
+            bench.share_bodies(impact_round.take_loads_off, courses)
             self._go_on(courses, correct)
-            if self.in_order and correct is None:
-                given = (bench.model.bodies, self.ground, self.sweeper.graph, self.sweeper.pressing, courses)
-                program.launch(collision_round.put_loads_on, 1, *given, bench.state.clock, taken, self.collisions)
+            if self.problem.palette is None and correct is None:
+                given = (bench.model.bodies, self.ground, self.problem.graph, self.problem.pressing, courses)
+                program.launch(impact_round.put_loads_on, 1, *given, bench.state.clock, taken, self.collisions)
             else:
                 self._load(taken, which)
 
@@ -128,22 +115,23 @@ class Impacts:
         self._begin(courses, which)
         with self.bench.program.when(self.collisions.any_colliding):
             if self.together:
-                self._for_patches(collision_round.empty, self.sweeper.graph, self.sweeper.pressing)
+                self.problem.for_manifolds(impact_round.empty, self.problem.graph, self.problem.pressing)
             self._go_on(courses, correct)
 
     def _begin(self, courses: Courses, which: Any) -> None:
         """Look for collisions everywhere in some worlds."""
-        self.bench.for_worlds(collisions.begin_collisions, self.collisions, which)
+        self.bench.for_worlds(search.begin_collisions, self.collisions, which)
         self._find(courses, everywhere=True)
 
     def _go_on(self, courses: Courses, correct: Turn | None) -> None:
-        """Rounds of collisions, until there are none."""
-        bench, found = self.bench, self.collisions
+        """Rounds of impacts, until there are none; then every manifold takes part again."""
+        bench, found, problem = self.bench, self.collisions, self.problem
         with bench.program.loop(found.any_colliding):
             self._resolve_round(correct)
-            bench.for_worlds(collision_round.next_round, found, self.sweeper.rounds, MOST_ROUNDS, BUDGET)
-            # Joints move bodies that are not listed.
+            bench.for_worlds(impact_round.next_round, found, problem.status, MOST_ROUNDS, BUDGET)
+            # Joints move bodies that do not take part.
             self._find(courses, everywhere=correct is not None)
+        problem.record_all_active()
 
     def _courses(self, before: bool = False) -> Courses:
         """The velocities that matter at the moment; before it those of the state are the ones with loads."""
@@ -154,43 +142,60 @@ class Impacts:
 
     def _load(self, taken: Any, which: Any) -> None:
         """Give all resting contacts of some worlds their loads."""
-        sweeper, motion, clock = self.sweeper, self.bench.state.motion, self.bench.state.clock
-        given = (self.ground, sweeper.graph, sweeper.pressing, motion, clock, taken, which)
-        self._for_patches(begin_end, *given)
-        sweeper.push(motion, which)
+        problem, motion, clock = self.problem, self.bench.state.motion, self.bench.state.clock
+        given = (self.ground, problem.graph, problem.pressing, motion, clock, taken, which)
+        problem.for_manifolds(begin_end, *given)
+        problem.record_push(motion, which)
 
     def _find(self, courses: Courses, everywhere: bool) -> None:
-        sweeper = self.sweeper
-        given = (self.ground, sweeper.graph, sweeper.pressing, courses, self.bench.state.clock, self.collisions)
-        if self.in_order and not everywhere and not self.together:
-            self.bench.program.launch(collisions.find_near_collisions, 1, *given)
+        problem = self.problem
+        given = (self.ground, problem.graph, problem.pressing, courses, self.bench.state.clock, self.collisions)
+        if problem.palette is None and not everywhere and not self.together:
+            problem.program.launch(search.find_near_collisions, 1, *given, problem.active)
             return
-        scope = int(collisions.EVERYWHERE if everywhere else collisions.NEARBY)
-        self._for_patches(collisions.find_collisions, *given, int(collisions.TOGETHER) if self.together else scope)
+        scope = int(search.EVERYWHERE if everywhere else search.NEARBY)
+        problem.for_manifolds(search.find_collisions, *given, int(search.TOGETHER) if self.together else scope)
 
     def _resolve_round(self, correct: Turn | None) -> None:
-        """The collisions of a round."""
-        program, found, motion = self.bench.program, self.collisions, self.bench.state.motion
-        pressing, newton = self.sweeper.pressing, int(self.restitution == "newton")
-        program.launch(
-            collisions.list_patches, 1, self.sweeper.bodies, self.sweeper.graph, pressing, found, self.together
-        )
-        self._for_patches(collision_round.aim, self.ground, pressing, motion, found, newton, self.together)
-        parts = (self.bench.model.bodies, pressing, motion, found)
+        """The impacts of a round."""
+        problem, found, motion = self.problem, self.collisions, self.bench.state.motion
+        program, active = problem.program, problem.active
+        listed = (problem.bodies, problem.graph, problem.pressing, found, active, self.together)
+        program.launch(search.list_patches, 1, *listed)
+        newton = int(self.restitution == "newton")
+        given = (self.ground, problem.pressing, motion, found, active, newton, self.together)
+        problem.for_manifolds(impact_round.aim, *given)
+        parts = (problem.bodies, problem.pressing, motion, found, active)
         if self.restitution == "stronge":
             self._slice(parts, correct)
             return
-        if self.in_order and correct is None and not self.together:
-            ends = (self.ground.limits.speed, self.most_alone, BUDGET)
-            program.launch(begin_rounds, self.sweeper.worlds, self.sweeper.rounds, found.colliding, 0)
-            program.launch(collision_round.resolve_listed, 1, *parts, self.sweeper.rounds, *ends)
-        else:
-            # Joints move bodies between sweeps: no patch is quiet then.
-            given = (*parts, self.sweeper.rounds, self.ground.limits.speed if correct is None else NEVER)
-            self._sweep(collision_round.sweep_listed, given, found.colliding, correct)
+        self._alternate(lambda which: self._solve(motion, which), correct, found.colliding)
         if self.restitution == "poisson":
             program.launch(expansion.expand, 1, *parts)
-            self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+            self._iterate(expansion.grip_listed, (*parts, problem.status), found.colliding, correct)
+
+    def _alternate(self, solve: Turn, correct: Turn | None, which: Any) -> None:
+        """A solution, in turn with what corrects the joints, where there are any."""
+        if correct is None:
+            solve(which)
+        else:
+            correct(which)
+            turns = (solve, lambda some: self._correct(correct, some))
+            alternate(self.problem, turns, (self.goal.tolerance, MOST_TURNS), which)
+
+    def _correct(self, correct: Turn, which: Any) -> None:
+        """A correction of the joints; where the budget is used up, it is the last."""
+        problem, response = self.problem, self.response
+        correct(which)
+        answers = response.joints.preview.effort.iterations
+        problem.program.launch(
+            impact_round.spend_answers, problem.worlds, problem.status, self.collisions, answers, BUDGET
+        )
+
+    def _solve(self, motion: Motion, which: Any) -> None:
+        """The impulses of the round, by the solver."""
+        self.solver.record(motion, self.goal, which, self.response)
+        self._spend(which)
 
     def _slice(self, parts: tuple[Any, ...], correct: Turn | None) -> None:
         """The impacts of a round, followed slice by slice."""
@@ -200,36 +205,24 @@ class Impacts:
         with program.loop(works.any_going):
             bench.share_bodies(copy_velocities, motion, self.kept)
             program.launch(expansion.begin_slice, 1, bodies, self.ground.limits, *rest, works)
-            self._sweep(expansion.sweep_slice, (*parts, self.sweeper.rounds, works), works.going, correct)
+            given = (*parts, self.problem.status, works)
+            self._iterate(expansion.sweep_slice, given, works.going, correct)
             program.launch(expansion.measure_slice, 1, *rest, works)
             program.launch(lower, 1, works.any_going)
             bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
             bench.for_bodies(expansion.take_part, works, self.kept, motion)
 
-    def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Turn | None) -> None:
-        """Sweeps with a kernel, each followed by a correction of the joints, until both are within tolerance."""
-        program, sweeper, rounds = self.bench.program, self.sweeper, self.sweeper.rounds
-        swept = (sweeper.bodies, sweeper.graph, sweeper.pressing, self.bench.state.motion)
-        # Few patches alone need few sweeps, and conjugate directions look at all patches. What joints do in between is
-        # not what they count on.
-        conjugate = self.together and correct is None
-        program.launch(begin_rounds, sweeper.worlds, rounds, wanted, 0)
-        if correct is not None:
-            # Sweeps answer to what points push only where joints fit at their beginning.
-            correct(rounds.busy)
-        if conjugate:
-            program.launch(begin_directions, 1, *swept, sweeper.directions, self.never, sweeper.everywhere)
-        with program.loop(rounds.any_busy):
-            program.launch(next_sweep, sweeper.worlds, rounds)
-            program.launch(kernel, 1, *given)
-            if correct is not None:
-                correct(rounds.busy)
-            ends = (self.ground.limits.speed, self.most_sweeps)
-            program.launch(collision_round.spend, sweeper.worlds, rounds, self.collisions, self.answers, *ends, BUDGET)
-            program.launch(judge, sweeper.worlds, rounds, *ends, 1)
-            if conjugate:
-                with program.when(rounds.any_busy):
-                    program.launch(go_on, 1, *swept, rounds, sweeper.directions)
+    def _iterate(self, kernel: Any, given: tuple[Any, ...], which: Any, correct: Turn | None) -> None:
+        """Sweeps with a kernel, on one thread, each with the answer of the joints."""
+        sweep = partial(self.problem.program.launch, kernel, 1, *given)
 
-    def _for_patches(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.share(kernel, self.room, *inputs)
+        def solve(some: Any) -> None:
+            iterate(self.problem, sweep, self.bench.state.motion, self.goal, some, self.response)
+            self._spend(some)
+
+        self._alternate(solve, correct, which)
+
+    def _spend(self, which: Any) -> None:
+        """Count the sweeps."""
+        problem = self.problem
+        problem.program.launch(impact_round.spend_sweeps, problem.worlds, problem.status, self.collisions, which)

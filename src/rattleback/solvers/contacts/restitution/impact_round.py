@@ -16,18 +16,10 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.kernels.block import push_patch
-from rattleback.solvers.contacts.kernels.twist import FORTH
 from rattleback.solvers.contacts.problem.contact_graph import Graph
+from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, local, twist_of
-from rattleback.solvers.contacts.problem.status import (
-    LITTLE,
-    Rounds,
-    is_quiet,
-    judge_world,
-    next_turn,
-    note_residual,
-    sweep_patch,
-)
+from rattleback.solvers.contacts.problem.status import Rounds
 from rattleback.solvers.contacts.restitution.search import COLLIDES, TOUCHES, ZERO, Collisions, Courses
 from rattleback.solvers.contacts.schemes.targets import Footing, belt, end_patch
 
@@ -59,11 +51,18 @@ def empty(graph: Graph, pressing: Pressing, lanes: int) -> None:
 
 @kernel
 def aim(
-    ground: Footing, pressing: Pressing, motion: Motion, collisions: Collisions, newton: int, together: int, lanes: int
+    ground: Footing,
+    pressing: Pressing,
+    motion: Motion,
+    collisions: Collisions,
+    active: Active,
+    newton: int,
+    together: int,
+    lanes: int,
 ) -> None:
     """What the points of the round want: −e u_n by Newton's law, else to be stopped; those that touch not to meet."""
-    for i in range(wp.tid(), collisions.count[0], lanes):
-        k = collisions.listed[i]
+    for i in range(wp.tid(), active.count[0], lanes):
+        k = active.listed[i]
         e = wp.where(newton == 1, pressing.patches.restitution[k], ZERO)
         first = pressing.patches.first[k]
         alike = bool(True)
@@ -100,75 +99,25 @@ def aim(
                 pressing.points.place[c] = vec3(place[0], place[1], ZERO)
 
 
-@wp.func
-def sweep_list(
-    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, tolerance: real
-) -> None:
-    """One sweep over the patches of the round in busy worlds; after the first, over those that are not quiet."""
-    turn = next_turn(bodies, pressing, rounds)
-    for i in range(collisions.count[0]):
-        k = collisions.listed[i]
-        w = pressing.patches.world[k]
-        if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-            along, across = sweep_patch(bodies, pressing, motion, k, turn, LITTLE * tolerance, FORTH)
-            note_residual(rounds, w, along, across)
-
-
 @kernel
-def sweep_listed(
-    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, rounds: Rounds, tolerance: real
-) -> None:
-    """One sweep of a round, on one thread."""
-    sweep_list(bodies, pressing, motion, collisions, rounds, tolerance)
-
-
-@wp.func
-def spend_in(
-    rounds: Rounds, collisions: Collisions, w: int, cost: int, tolerance: real, most: int, budget: int
-) -> None:
-    """Count what a sweep of a busy world has cost; note what is left where it is the last there is."""
-    collisions.spent[w] = collisions.spent[w] + cost
-    worst = wp.max(rounds.along[w], rounds.across[w])
-    if collisions.spent[w] >= budget:
-        rounds.busy[w] = 0
-        collisions.left[w] = wp.max(collisions.left[w], wp.max(rounds.beginning[w], worst))
-    elif worst > tolerance and rounds.sweeps[w] + 1 >= most:
-        collisions.left[w] = wp.max(collisions.left[w], worst)
-
-
-@kernel
-def spend(
-    rounds: Rounds, collisions: Collisions, answers: wp.array[wp.int32], tolerance: real, most: int, budget: int
-) -> None:
-    """A sweep is done, and the answers of joints to it: count them."""
+def spend_answers(rounds: Rounds, collisions: Collisions, answers: wp.array[wp.int32], budget: int) -> None:
+    """Joints have been corrected: count that, and end where the budget is used up."""
     w = wp.tid()
-    if rounds.busy[w] == 1:
-        spend_in(rounds, collisions, w, 1 + answers[w], tolerance, most, budget)
+    if rounds.exchanging[w] == 0:
+        return
+    collisions.spent[w] = collisions.spent[w] + answers[w]
+    if collisions.spent[w] >= budget:
+        worst = wp.max(rounds.beginning[w], wp.max(rounds.along[w], rounds.across[w]))
+        collisions.left[w] = wp.max(collisions.left[w], worst)
+        rounds.exchanging[w] = 0
 
 
 @kernel
-def resolve_listed(
-    bodies: Bodies,
-    pressing: Pressing,
-    motion: Motion,
-    collisions: Collisions,
-    rounds: Rounds,
-    tolerance: real,
-    most: int,
-    budget: int,
-) -> None:
-    """All sweeps of a round, on one thread."""
-    while rounds.any_busy[0] == 1:
-        rounds.any_busy[0] = 0
-        for w in range(rounds.busy.shape[0]):
-            if rounds.busy[w] == 1:
-                rounds.along[w] = ZERO
-                rounds.across[w] = ZERO
-        sweep_list(bodies, pressing, motion, collisions, rounds, tolerance)
-        for w in range(rounds.busy.shape[0]):
-            if rounds.busy[w] == 1:
-                spend_in(rounds, collisions, w, 1, tolerance, most, budget)
-                judge_world(rounds, w, tolerance, most, 1)
+def spend_sweeps(rounds: Rounds, collisions: Collisions, which: wp.array[wp.int32]) -> None:
+    """Count the sweeps of some worlds."""
+    w = wp.tid()
+    if which[w] == 1:
+        collisions.spent[w] = collisions.spent[w] + rounds.sweeps[w]
 
 
 @kernel
@@ -177,7 +126,7 @@ def next_round(collisions: Collisions, rounds: Rounds, most: int, budget: int) -
     w = wp.tid()
     collisions.rounds[w] = collisions.rounds[w] + 1
     again = collisions.colliding[w] == 1 and collisions.rounds[w] < most and collisions.spent[w] < budget
-    if collisions.colliding[w] == 1 and collisions.rounds[w] == most:
+    if collisions.colliding[w] == 1 and not again:
         collisions.left[w] = wp.max(collisions.left[w], rounds.beginning[w])
     collisions.waiting[w] = wp.where(again, 1, 0)
     collisions.colliding[w] = 0

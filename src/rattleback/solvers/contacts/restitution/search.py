@@ -29,6 +29,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
+from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
 from rattleback.solvers.contacts.schemes.targets import Footing
 
@@ -45,7 +46,6 @@ class Collisions:
     """The collisions of a moment. A round resolves those of one look at the contacts."""
 
     state: wp.int32 = field("1", "2 where a patch collides, 1 where it touches, else 0")
-    listed: wp.int32 = field("1", "patches that take part in the round, in order")
     point: wp.int32 = field("1", "what a point does, as the state of a patch")
     velocity: vec3 = field("m/s", "velocity of a point before it is struck, axes of its patch")
     looked: wp.int32 = field("1", "last list after which a patch was looked at")
@@ -60,7 +60,6 @@ class Collisions:
     stirred: wp.int32 = field("1", "last list that a body was on", axis="bodies")
     lists: wp.int32 = field("1", "lists made so far", axis="flags")
     former: wp.int32 = field("1", "lists made before the moment", axis="flags")
-    count: wp.int32 = field("1", "number of patches listed", axis="flags")
     any_colliding: wp.int32 = field("1", "1 where something collides in any world", axis="flags")
 
 
@@ -182,12 +181,18 @@ def find_collisions(
 
 @kernel
 def find_near_collisions(
-    ground: Footing, graph: Graph, pressing: Pressing, courses: Courses, clock: Clock, collisions: Collisions
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    courses: Courses,
+    clock: Clock,
+    collisions: Collisions,
+    active: Active,
 ) -> None:
     """What the patches near the last list do, which the contact graph knows, on one thread."""
     last = collisions.lists[0]
-    for i in range(2 * collisions.count[0]):
-        k = collisions.listed[i >> 1]
+    for i in range(2 * active.count[0]):
+        k = active.listed[i >> 1]
         body = wp.where((i & 1) == 0, pressing.patches.body_a[k], pressing.patches.body_b[k])
         if collisions.stirred[body] == last:
             end = graph.head[body]
@@ -207,7 +212,9 @@ def stir(bodies: Bodies, collisions: Collisions, i: int) -> None:
 
 
 @kernel
-def list_patches(bodies: Bodies, graph: Graph, pressing: Pressing, collisions: Collisions, together: int) -> None:
+def list_patches(
+    bodies: Bodies, graph: Graph, pressing: Pressing, collisions: Collisions, active: Active, together: int
+) -> None:
     """List the patches of the round: those that collide, or all that touch in worlds where something does."""
     count = int(0)
     collisions.lists[0] = collisions.lists[0] + 1
@@ -215,11 +222,12 @@ def list_patches(bodies: Bodies, graph: Graph, pressing: Pressing, collisions: C
         does = collisions.state[k]
         if does == TOUCHES:
             does = together * collisions.colliding[pressing.patches.world[k]]
-        # Written whether it is kept or not, which costs less than to foresee it.
-        collisions.listed[count] = k
-        count += wp.where(does > 0, 1, 0)
-    collisions.count[0] = count
+        # Branchless: the branch is unpredictable.
+        active.listed[count] = k
+        active.marked[k] = wp.where(does > 0, 1, 0)
+        count += active.marked[k]
+    active.count[0] = count
     for i in range(count):
-        k = collisions.listed[i]
+        k = active.listed[i]
         stir(bodies, collisions, pressing.patches.body_a[k])
         stir(bodies, collisions, pressing.patches.body_b[k])

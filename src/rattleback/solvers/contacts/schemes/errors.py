@@ -155,7 +155,7 @@ def _reason(said: dict[str, Any], where: str, left: float) -> str:
         return (
             f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
             f"penetration_tolerance of {depth:.3g} m; a shorter time_step or "
-            "contact_time='interpolate' help where they meet fast, more max_sweeps where they rest."
+            "contact_time='interpolate' help where they meet fast, more sweeps where they rest."
         )
     if left > limit:
         return (
@@ -166,6 +166,6 @@ def _reason(said: dict[str, Any], where: str, left: float) -> str:
     speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
     return (
         f"Contacts{where} were left with a velocity error of {speed:.3g} m/s after {said['contact_sweeps']} "
-        f"sweeps, above the contact_velocity_tolerance of {limit:.3g} m/s; more max_sweeps or a "
+        f"sweeps, above the contact_velocity_tolerance of {limit:.3g} m/s; more sweeps or a "
         "shorter time_step help."
     )

@@ -1,103 +1,66 @@
-"""Contacts by impulses: rebounds at once, resting contacts as joints that push, friction, all warm-started.
+"""The impulse scheme: contacts are solved at either end of a step, warm-started, as joints that only push.
 
-    at the end of a step      contacts are found; collisions rebound; resting points are stopped
-    at the start of the next  resting points get impulses that keep them apart over the whole step, as joints do
-    before it is taken        what still overlaps is moved apart a little
+    at the end of a step      impacts rebound; resting points are stopped:   J v  stopped or separating
+    at the start of the next  impulses with   (D + h J M⁻¹ Jᵀ p) / h  stopped or separating,   D the predicted way
 
-Each is a few sweeps of block Gauss–Seidel over the patches, from the ground up, starting with the forces of the last
-step; they end when every contact is within its tolerances, or when ``max_sweeps`` are used up, and the report says so.
+Half of the load of a point acts at either end, so that a body at rest neither sinks nor keeps a speed. Solutions start
+with the forces of the last step and end when every contact is within its tolerances, or when the sweeps of the solver
+are used up, and the report says so.
 
-Cost: linear in the contacts for each sweep. At rest one or two sweeps do; a tall stack that has to find its load takes
-tens to hundreds, once.
+Cost: two solutions a step. At rest one or two sweeps do; a tall stack that has to find its load takes tens, once.
 
 Reference: Bender, dissertation, chapter 5.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import warp as wp
-
-from rattleback.core import arrays, checks, glance
 from rattleback.core.sealed import sealed
-from rattleback.model.contact_memory import Due, MovedLoads, record_due, record_moved_loads, remember
-from rattleback.model.state import Motion
-from rattleback.solvers.contacts.coupling.exchange import Exchange
-from rattleback.solvers.contacts.coupling.ties import Ties, record_choice
-from rattleback.solvers.contacts.problem.colouring import COLOURS, MORE, USUAL, Colours, Palette
-from rattleback.solvers.contacts.problem.contact_graph import (
-    LEVELS,
-    SHELVES,
-    Graph,
-    find_levels,
-    gather_patches,
-    order_patches,
-)
-from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, Weights, weigh
-from rattleback.solvers.contacts.problem.status import Rounds
-from rattleback.solvers.contacts.restitution.impact import ORDERS, RESTITUTIONS, Impacts
-from rattleback.solvers.contacts.schemes import position_correction as projection
-from rattleback.solvers.contacts.schemes import targets as resting
-from rattleback.solvers.contacts.schemes.errors import ContactErrors, record_errors, summary
-from rattleback.solvers.contacts.schemes.targets import ContactLimits, Flights, Footing, Ways
-from rattleback.solvers.contacts.solvers.block_gauss_seidel import Sweeper, Turn
-from rattleback.solvers.contacts.stages.energy_limiter import Easer
-from rattleback.solvers.contacts.stages.load_propagation import Ground
+from rattleback.solvers.contacts.schemes import targets
+from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
+from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
     from rattleback.model.contacts import Contacts
-    from rattleback.problem.joint_answer import JointAnswer
-
-# The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
-SHARE, RECOVERY = 0.4, 1.0
-# How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
-LEVERAGE = 10.0
-# Most sweeps that move bodies apart in a step, on one thread and in parallel, and the part of the tolerance to which
-# they do; where joints answer, a body alone moves too little.
-PROJECTIONS, PARALLEL_PROJECTIONS, JOINTED_PROJECTIONS = 20, 3, 10
-NEAR, JOINTED_NEAR = 1.0, 0.1
+    from rattleback.solvers.contacts.coupling.alternation import Turn
+    from rattleback.solvers.contacts.coupling.ties import Ties
 
 
 @sealed
 @dataclass(frozen=True)
 class Impulse:
-    """How contacts are resolved.
+    """Contacts by impulses at either end of a step.
 
     Attributes:
-        max_sweeps: Most sweeps at either end of a step. A round of collisions has up to twenty for each of them; of ten
-            or fewer, in sequence on the CPU and without joints, as many, but two at least.
+        solver: What solves its problems, by name or as an object, such as ``rb.contacts.BlockGaussSeidel(sweeps=20)``.
         sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
-        restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
-        impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
+        restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
+        impact: What is resolved together: ``"sequential"``, the impacts of a moment and then those they cause, or
             ``"simultaneous"``, all that touch at once.
+        load_propagation: Whether bodies that stand send their momentum to their supports in one pass before sweeps.
+        energy_limiter: Whether impulses of unfinished sweeps are scaled so that they add no energy.
     """
 
-    max_sweeps: int = 50
+    solver: Any = field(default_factory=DEFAULT)
     sweeps_between: int = 20
     restitution: str = "newton"
     impact: str = "sequential"
+    load_propagation: bool = True
+    energy_limiter: bool = True
 
     finds: ClassVar[bool] = True
     resolves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        own = type(self).__name__
-        checks.count(self.max_sweeps, f"max_sweeps of {own}")
-        checks.count(self.sweeps_between, f"sweeps_between of {own}")
-        checks.one_of(self.restitution, RESTITUTIONS, f"restitution of {own}")
-        checks.one_of(self.impact, ORDERS, f"impact of {own}")
+        check_scheme(self)
 
-    def bind(
-        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float
-    ) -> ContactImpulses:
-        """The method on a model.
+    def bind(self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float) -> ContactSteps:
+        """The scheme on a model.
 
         Args:
             bench: What the step works on.
@@ -105,300 +68,73 @@ class Impulse:
             tolerances: Depth [m] and speed [m/s] that contacts may be off.
             distance: Contact distance [m].
         """
-        return ContactImpulses(self, bench, contacts, self.limits(bench, tolerances, distance))
-
-    @staticmethod
-    def limits(bench: Bench, tolerances: tuple[float, float], distance: float) -> ContactLimits:
-        """What contacts aim at; see ``bind``."""
-        limits = ContactLimits()
-        limits.depth, limits.speed = tolerances
-        limits.rebound = math.sqrt(2.0 * math.hypot(*bench.model.scene.gravity) * distance)
-        limits.slow = 0.1 * limits.rebound
-        return limits
+        return ContactSteps(self, BothEnds, (bench, contacts, limits_of(bench, tolerances, distance)))
 
 
-class ContactImpulses:
-    """Contacts by impulses in the steps of a model.
+class BothEnds:
+    """What the impulse scheme does at either end of a step.
+
+    Attributes:
+        loads_end: Whether points push with half of their load at the end of the step.
+        limits_energy: Whether the energy limiter looks after solutions.
+        solved: How the sweeps went that the report tells of.
 
     Args:
-        method: How.
-        bench: What the step works on.
-        contacts: Where contacts are found.
-        limits: What they aim at.
+        steps: The contact problems of the step.
     """
 
-    def __init__(self, method: Impulse, bench: Bench, contacts: Contacts, limits: ContactLimits) -> None:
-        self.method, self.bench, self.contacts, self.limits = method, bench, contacts, limits
-        model, room = bench.model, len(contacts.part)
-        counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": model.worlds}
-        counts |= {"shelves": SHELVES * LEVELS + 1, "one": 1, "flags": 1}
-        kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors, Ways)
-        made = [arrays.allocate(kind, counts, model.device) for kind in kinds]
-        # One more patch than there can be, for those who solve one with other masses.
-        made[0] = arrays.allocate(Patches, {"contacts": room + 1}, model.device)
-        patches, points, weights, graph, rounds, self.shift, self.errors, ways = made
-        self.pressing, self.graph, self.rounds, self.solved = Pressing(), graph, rounds, rounds
-        self.pressing.patches, self.pressing.points, self.pressing.weights = patches, points, weights
-        self.ground = Footing()
-        self.ground.contacts, self.ground.memory = contacts, bench.state.contacts
-        self.ground.surfaces, self.ground.rules, self.ground.limits = model.surfaces, model.rules, limits
-        self.flights = Flights()
-        self.flights.start, self.flights.end, self.flights.ways = bench.start, bench.predicted, ways
-        self.palette = None if model.device.is_cpu else self._make_palette(counts)
-        self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
-        self.footing = Ground(bench, self.pressing, graph, limits)
-        self._calm_sweeps()
-        self.impacts = Impacts(method, bench, self.ground, self.sweeper)
-        self.exchange: Exchange | None = None
-        self.moved = arrays.allocate(MovedLoads, counts, model.device)
-        self._part_worlds(counts)
+    loads_end, limits_energy = True, True
 
-    def _part_worlds(self, counts: dict[str, int]) -> None:
-        """What is known of every world: how long its step was, and whether it overlaps, is due, tied or loose."""
-        device, worlds = self.bench.model.device, counts["worlds"]
-        self.taken = wp.zeros(worlds, dtype=wp.float64, device=device)
-        self.overlapping, self.any_overlapping = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
-        self.due: Any = arrays.allocate(Due, counts, device)
-        # Those of the worlds that are due, or overlap.
-        self.some: Any = arrays.allocate(Ties, counts, device)
+    def __init__(self, steps: ContactSteps) -> None:
+        self.steps, self.solved = steps, steps.problem.status
 
-    def _calm_sweeps(self) -> None:
-        """On one thread sweeps create no energy, and go on where hardly anything moves."""
-        if self.bench.model.device.is_cpu:
-            given = (self.bench, self.pressing, self.graph, self.rounds, self.footing.standing.alone)
-            self.sweeper.easer, self.sweeper.state = Easer(*given), self.bench.state.motion
-
-    @property
-    def _loads_end(self) -> bool:
-        """Whether points push with half of their load at the end of the step."""
-        return True
-
-    def _make_palette(self, counts: dict[str, int]) -> Palette:
-        bench, device = self.bench, self.bench.model.device
-        counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
-        counts["steps"] = (COLOURS - USUAL) // MORE
-        colours = arrays.allocate(Colours, counts, device)
-        return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours, bench.model.worlds)
-
-    def meet(self, answer: JointAnswer) -> None:
-        """Let joints answer to every sweep from now on."""
-        self.exchange = Exchange(self.sweeper, answer, self.footing.standing.alone)
-        self.impacts.count_answers(answer.preview.effort.iterations)
-
-    def propagate(self) -> None:
-        """End sweeps that leave contacts outside their tolerance with a pass of shock propagation."""
-        self.palette = self.sweeper.palette = None
-        self.sweeper.shocks = True
-
-    def record_patches(self) -> None:
-        """Record what makes patches of the contacts found."""
-        program, bench, graph = self.bench.program, self.bench, self.graph
-        bodies, motion = bench.model.bodies, bench.state.motion
-        if self.palette is None:
-            program.launch(gather_patches, 1, self.contacts, graph, bench.stop)
-            program.launch(find_levels, 1, bodies, self.contacts, graph)
-            shelves = 1 if bench.model.scene.joints else int(SHELVES)
-            program.launch(order_patches, 1, bodies, self.contacts, graph, self.pressing.patches, shelves)
-        else:
-            self.palette.record_patches(self.contacts, bench.stop)
-        bench.share_bodies(weigh, motion, self.pressing.weights)
-        given = (bodies, self.ground, graph, self.pressing, motion)
-        self._for_patches(resting.prepare_patches, *given, int(self._loads_end))
-        if bench.model.scene.joints:
-            self.footing.record_look()
-
-    def record_start(self) -> None:
-        """Record the half of the loads that acts at the start of the step, whose motion is there.
-
-        Where joints hold what touches, loads wait until the joints can answer to them: on a foot alone, what a man's
-        weight or a blow on a stop has left is far too much.
-        """
-        bench = self.bench
-        given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
-        self._for_patches(resting.begin_start, *given)
-        push = partial(self.sweeper.push_loads, bench.start)
-        self._where_loose(None if self.exchange is None else self.footing.ties, push)
-
-    def record_positions(self, predict: Callable[[], None], hold: Turn | None = None) -> None:
-        """Record the impulses at the start that keep contacts apart at the end; the first prediction is there.
-
-        Args:
-            predict: Records a prediction.
-            hold: Records what holds joints over the predicted step, in worlds that it is given; None without joints.
-        """
-        ties = self.footing.ties if hold is not None else None
-        self._where_loose(ties, partial(self._press, predict, self.sweeper.sweep, self.method.max_sweeps))
-        if hold is not None:
-            self._where_tied(ties, lambda which: self._press_tied(predict, hold, which))
-        self._end_start()
-        self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
-
-    def _press_tied(self, predict: Callable[[], None], hold: Turn, which: Any) -> None:
-        """Record the same where joints hold what touches, which answer to the loads of the last step first."""
-        if self.exchange is not None:
-            self.exchange.push_loads(self.bench.start, which)
-            predict()
-        self._exchange((partial(self._press, predict, self._sweep, self._turn), hold), which)
-
-    def _end_start(self) -> None:
+    def record_start_found(self, ties: Ties | None) -> None:
         """Record what follows when the impulses at the start are found."""
-        self._keep_loads(self.sweeper.everywhere)
+        del ties
+        self.keep_start(self.steps.problem.everywhere)
 
-    def _keep_loads(self, which: Any) -> None:
-        self._for_patches(resting.end_start, self.graph, self.pressing, self.bench.state.clock, which)
+    def keep_start(self, which: Any) -> None:
+        """Record that twice the impulse at the start is the load of a point."""
+        problem = self.steps.problem
+        clock = self.steps.bench.state.clock
+        problem.for_manifolds(targets.end_start, problem.graph, problem.pressing, clock, which)
 
-    def _split(self, which: Any) -> Ties | None:
-        """Record which of some worlds are tied and which loose; None where there are no joints."""
-        if self.exchange is None:
-            return None
-        record_choice(self.bench.program, self.footing.ties, which, self.some)
-        return self.some
-
-    def _where_loose(self, ties: Ties | None, record: Turn, which: Any = None) -> None:
-        """Record something for worlds in which no joint holds anything that touches; without joints, for ``which``."""
-        if ties is None:
-            record(self.sweeper.everywhere if which is None else which)
-            return
-        with self.bench.program.when(ties.any_loose):
-            record(ties.loose)
-
-    def _where_tied(self, ties: Ties | None, record: Turn) -> None:
-        """Record something for worlds in which a joint does."""
-        if ties is not None:
-            with self.bench.program.when(ties.any_tied):
-                record(ties.tied)
-
-    def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any) -> None:
-        bench = self.bench
-        given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
-        self._for_patches(resting.begin_way, *given, which)
-        self.footing.stay(self.flights, which)
-        sweep(bench.start, self.limits.speed, most, which)
-        predict()
-
-    def _sweep(self, motion: Motion, tolerance: float, most: int, which: Any = None, counts: bool = True) -> None:
-        if self.exchange is None:
-            self.sweeper.sweep(motion, tolerance, most, which)
-        else:
-            self.exchange.sweep(motion, tolerance, most, which, counts)
-
-    def _exchange(self, turns: tuple[Turn, Turn], which: Any) -> None:
-        self.sweeper.exchange(turns, self.limits.speed, -(-self.method.max_sweeps // self._turn), which)
-
-    @property
-    def _turn(self) -> int:
-        """Most sweeps until joints have their turn."""
-        return min(self.method.sweeps_between, self.method.max_sweeps)
-
-    def record_projection(self, steps: int) -> None:
-        """Record what moves overlapping bodies apart at the end of the step.
-
-        Args:
-            steps: How many steps it is done for at once.
-        """
-        bench, program = self.bench, self.bench.program
-        limits = self.ground.limits
-        limits.share, limits.recovery = 1.0 - (1.0 - SHARE) ** steps, RECOVERY * steps
-        flags = (self.overlapping, self.any_overlapping)
-        bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
-        given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
-        self._for_patches(projection.measure_overlap, *given, *flags)
-        with program.when(self.any_overlapping):
-            some = self._split(self.overlapping)
-            self._where_loose(some, self._move_loose, self.overlapping)
-            self._where_tied(some, self._move_tied)
-
-    def _move(self, which: Any) -> None:
-        bench = self.bench
-        moved = (self.shift, bench.predicted, bench.state.clock, which, LEVERAGE * self.ground.limits.recovery)
-        bench.share_bodies(projection.move_apart, *moved)
-
-    def _move_loose(self, which: Any) -> None:
-        most = PROJECTIONS if self.palette is None else PARALLEL_PROJECTIONS
-        self.sweeper.sweep_marked(self.shift, NEAR * self.limits.depth, most, which)
-        self._move(which)
-
-    def _move_tied(self, which: Any) -> None:
-        if self.exchange is not None:
-            bench, answer = self.bench, self.exchange.answer
-            answer.begin_ways(which)
-            self._sweep(self.shift, JOINTED_NEAR * self.limits.depth, JOINTED_PROJECTIONS, which, counts=False)
-            self._move(which)
-            answer.settle(bench.predicted, which)
-
-    def record_taken(self) -> None:
-        """Record what is kept when the step is taken."""
-        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.bench.stop)
-        self.bench.share_bodies(resting.find_ways, self.flights, self.bench.state.clock)
-        self._for_patches(resting.keep_forces, *given)
-
-    def record_velocities(self, correct: Turn | None = None) -> None:
-        """Record what makes the velocities of the state fit the contacts found, and remember them.
-
-        Args:
-            correct: Records what makes them fit the joints, in the worlds that it is given; None without joints.
-        """
-        bench, memory, due = self.bench, self.ground.memory, self.due
-        record_due(bench.program, memory, bench.stop, due)
-        with bench.program.when(due.any_due):
-            self._end(correct, self._split(due.which))
-            record_moved_loads(bench.program, (bench.model.bodies, self.contacts, memory, due), self.moved)
-            rows = max(len(self.contacts.part), len(memory.first))
-            bench.program.share(remember, rows, self.contacts, memory, bench.stop)
-            self._keep(self.some)
-            bench.for_worlds(resting.note_settled, memory, due.which)
-
-    def _end(self, correct: Turn | None, some: Ties | None) -> None:
-        """Record the collisions at the end of the step and the sweeps after them, in worlds that are due."""
-        which, motion = self.due.which, self.bench.state.motion
-        self._begin_end(correct, which)
-        sweep = partial(self.sweeper.sweep, motion, self.limits.speed, self.method.max_sweeps)
-        self._where_loose(some, sweep, which)
+    def record_end(self, correct: Turn | None, some: Ties | None) -> None:
+        """Record impacts and the velocity correction, in worlds that are due."""
+        steps = self.steps
+        self._begin_end(correct, steps.due.which)
+        steps.worlds.where_loose(some, partial(steps.solve, steps.bench.state.motion), steps.due.which)
         if correct is not None:
-            turns = (self._stop, correct)
-            self._where_tied(some, lambda tied: self._exchange(turns, tied))
+            steps.worlds.where_tied(some, partial(self._alternate, correct))
 
-    def _begin_end(self, correct: Turn | None, which: Any) -> None:
-        motion = self.bench.state.motion
-        self.impacts.record(self.taken, correct, which)
-        if self.sweeper.easer is not None:
-            self.sweeper.easer.ease_end(self.impacts.unloaded, motion)
-        self.footing.stop(motion, which)
+    def end_tied(self, correct: Turn, which: Any) -> None:
+        """Record the same in worlds where joints hold what touches, for schemes that do otherwise elsewhere."""
+        self._begin_end(correct, which)
+        self._alternate(correct, which)
 
-    def _keep(self, some: Ties) -> None:
-        """Record what the points of worlds that are due remember."""
-        self._keep_points(self.due.which)
-
-    def _keep_points(self, which: Any) -> None:
-        lengths = (self.bench.state.clock, self.taken)
-        self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.rounds, *lengths, which)
+    def _alternate(self, correct: Turn, which: Any) -> None:
+        self.steps.alternate((self._stop, correct), which)
 
     def _stop(self, which: Any) -> None:
-        self._sweep(self.bench.state.motion, self.limits.speed, self._turn, which)
+        steps = self.steps
+        steps.solve(steps.bench.state.motion, which, steps.turn, steps.response)
 
-    def record_errors(self) -> None:
-        """Record what finds out how far contacts are off after the step."""
-        bench = self.bench
-        given = (bench.model.bodies, self.contacts, self.errors, bench.stop)
-        ends = (self.solved, self.impacts.collisions.left)
-        record_errors(bench.program, bench.model.worlds, given, ends, self.limits)
+    def _begin_end(self, correct: Turn | None, which: Any) -> None:
+        steps, motion = self.steps, self.steps.bench.state.motion
+        steps.impacts.record(steps.taken, correct, which)
+        if steps.easer is not None and steps.ends.limits_energy:
+            steps.easer.ease_end(steps.impacts.unloaded, motion)
+        if steps.standing is not None:
+            steps.standing.stop(motion, which)
 
-    @cached_property
-    def forget(self) -> Callable[[], None]:
-        """To be called when a call begins: the worst errors start anew."""
-        return glance.clearing(*(array for _, array in arrays.each(self.errors)))
+    def record_memory(self, some: Ties | None) -> None:
+        """Record what the points of worlds that are due remember."""
+        del some
+        self.keep_points(self.steps.due.which)
 
-    def take_over(self, old: ContactImpulses) -> None:
-        """Go on with what another one of the same model has seen."""
-        arrays.copy_into(self.errors, old.errors)
-        wp.copy(self.taken, old.taken)
-        wp.copy(self.impacts.collisions.left, old.impacts.collisions.left)
-
-    def summary(self) -> dict[str, Any]:
-        """What the report says of the contacts: the worst errors, where, and why they are too large if they are."""
-        return summary(self.errors, self.bench.model, self.limits)
-
-    def _for_patches(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.share(kernel, len(self.contacts.part), *inputs)
+    def keep_points(self, which: Any) -> None:
+        """Record what the points of some worlds remember."""
+        steps, problem = self.steps, self.steps.problem
+        lengths = (steps.bench.state.clock, steps.taken)
+        given = (steps.ground, problem.graph, problem.pressing, problem.status, *lengths, which)
+        problem.for_manifolds(targets.keep_points, *given)

@@ -121,18 +121,15 @@ def prepare_patches(
 
 @wp.func
 def allow(ground: Footing, pressing: Pressing, k: int, h: real) -> None:
-    """Points that do not touch yet may come closer by their distance; whether others overlap deep."""
+    """Points that do not touch yet may come closer by their distance."""
     pressing.patches.whole[k] = pressing.patches.flat[k]
     first = pressing.patches.first[k]
     rate = real(1.0) / h
-    deepest = ZERO
     for i in range(pressing.patches.count[k]):
         gap = ground.contacts.separation[pressing.patches.contact[k] + i]
-        deepest = wp.min(deepest, gap)
         wanted = wp.where(gap > ground.limits.depth, rate * (gap - HALF * ground.limits.depth), ZERO)
         place = pressing.points.place[first + i]
         pressing.points.place[first + i] = vec3(place[0], place[1], wanted)
-    pressing.patches.deep[k] = wp.where(deepest < -ground.limits.depth, 1, 0)
 
 
 @wp.func

@@ -25,11 +25,9 @@ Reference: Moreau (1988), Unilateral contact and dry friction in finite freedom 
 implicit time-stepping scheme; the halves are derived here.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import warp as wp
 
@@ -38,14 +36,16 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.model.state import Clock
+from rattleback.solvers.contacts.coupling.alternation import Turn
 from rattleback.solvers.contacts.coupling.ties import Ties
 from rattleback.solvers.contacts.kernels.twist import TINY
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Pressing, world
 from rattleback.solvers.contacts.problem.status import Rounds, note_rounds
-from rattleback.solvers.contacts.schemes.impulse import ContactImpulses, Impulse
+from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
+from rattleback.solvers.contacts.schemes.impulse import BothEnds
+from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
 from rattleback.solvers.contacts.schemes.targets import HALF, ZERO, ContactLimits, Footing, sticks
-from rattleback.solvers.contacts.solvers.block_gauss_seidel import Turn
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -110,62 +110,85 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.arra
 
 @sealed
 @dataclass(frozen=True)
-class TimeStepping(Impulse):
-    """Contacts by impulses that are solved once a step; the same settings as ``Impulse``."""
+class TimeStepping:
+    """Contacts that are solved once a step; the settings of ``Impulse``, without its energy limiter.
+
+    Attributes:
+        solver: What solves its problems, by name or as an object.
+        sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
+        restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
+        impact: ``"sequential"`` or ``"simultaneous"``.
+        load_propagation: Whether bodies that stand send their momentum to their supports in one pass before sweeps.
+    """
+
+    solver: Any = field(default_factory=DEFAULT)
+    sweeps_between: int = 20
+    restitution: str = "newton"
+    impact: str = "sequential"
+    load_propagation: bool = True
+
+    finds: ClassVar[bool] = True
+    resolves: ClassVar[bool] = True
+    energy_limiter: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_scheme(self)
 
     def bind(
-        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float
-    ) -> SteppedContacts:
-        """The method on a model; see ``Impulse.bind``."""
-        return SteppedContacts(self, bench, contacts, self.limits(bench, tolerances, distance))
+        self, bench: "Bench", contacts: "Contacts", tolerances: tuple[float, float], distance: float
+    ) -> ContactSteps:
+        """The scheme on a model; see ``Impulse.bind``."""
+        return ContactSteps(self, OnceAStep, (bench, contacts, limits_of(bench, tolerances, distance)))
 
 
-class SteppedContacts(ContactImpulses):
-    """Contacts by time stepping in the steps of a model; see ``ContactImpulses``."""
+class OnceAStep:
+    """What time stepping does at either end of a step; where joints hold what touches, what impulses do.
 
-    def __init__(self, method: Impulse, bench: Bench, contacts: Contacts, limits: ContactLimits) -> None:
-        super().__init__(method, bench, contacts, limits)
-        self.solved = arrays.allocate(Rounds, {"worlds": bench.model.worlds, "flags": 1}, bench.model.device)
+    Args:
+        steps: The contact problems of the step.
+    """
 
-    def _calm_sweeps(self) -> None:
-        """On one thread sweeps go on where hardly anything moves."""
-        if self.bench.model.device.is_cpu:
-            self.sweeper.state = self.bench.state.motion
+    limits_energy = False
 
-    @property
-    def _loads_end(self) -> bool:
-        """Whether points may push with half of their load at the end of the step, as those with joints do."""
-        return bool(self.bench.model.scene.joints)
+    def __init__(self, steps: ContactSteps) -> None:
+        self.steps, self.both = steps, BothEnds(steps)
+        model = steps.bench.model
+        self.solved = arrays.allocate(Rounds, {"worlds": model.worlds, "flags": 1}, model.device)
+        # Points may push with half of their load at the end of the step, as those with joints do.
+        self.loads_end = bool(model.scene.joints)
 
-    def _end_start(self) -> None:
-        ties = self.footing.ties if self.exchange is not None else None
-        self._where_loose(ties, self._end_loose_start)
-        self._where_tied(ties, self._keep_loads)
+    def record_start_found(self, ties: "Ties | None") -> None:
+        """Record what follows when the impulses at the start are found."""
+        self.steps.worlds.where_loose(ties, self._end_loose_start)
+        self.steps.worlds.where_tied(ties, self.both.keep_start)
 
     def _end_loose_start(self, which: Any) -> None:
-        self._for_patches(end_start, self.graph, self.pressing, self.limits, self.bench.state.clock, which)
-        self.sweeper.push(self.bench.predicted, which)
-        self.footing.stop(self.bench.predicted, which)
+        steps, problem, predicted = self.steps, self.steps.problem, self.steps.bench.predicted
+        given = (problem.graph, problem.pressing, steps.limits, steps.bench.state.clock, which)
+        problem.for_manifolds(end_start, *given)
+        problem.record_push(predicted, which)
+        if steps.standing is not None:
+            steps.standing.stop(predicted, which)
         self._note_solved(which)
 
     def _note_solved(self, which: Any) -> None:
-        self.bench.for_worlds(note_rounds, self.rounds, which, self.solved)
+        self.steps.bench.for_worlds(note_rounds, self.steps.problem.status, which, self.solved)
 
-    def _end(self, correct: Turn | None, some: Ties | None) -> None:
-        """Record collisions at the velocities of the state; where joints hold what touches, all that impulses do."""
-        which = self.due.which
-        self._where_loose(some, partial(self.impacts.record_unloaded, correct), which)
+    def record_end(self, correct: "Turn | None", some: "Ties | None") -> None:
+        """Record impacts at the velocities of the state; where joints hold what touches, all that impulses do."""
+        steps = self.steps
+        steps.worlds.where_loose(some, partial(steps.impacts.record_unloaded, correct), steps.due.which)
         if correct is not None:
-            self._where_tied(some, partial(self._end_tied, correct))
+            steps.worlds.where_tied(some, partial(self._end_tied, correct))
 
     def _end_tied(self, correct: Turn, which: Any) -> None:
-        self._begin_end(correct, which)
-        self._exchange((self._stop, correct), which)
+        self.both.end_tied(correct, which)
         self._note_solved(which)
 
-    def _keep(self, some: Ties) -> None:
+    def record_memory(self, some: "Ties | None") -> None:
         """Record what the points remember."""
-        kept = (self.ground, self.graph, self.pressing)
-        ties = None if self.exchange is None else some
-        self._where_loose(ties, lambda which: self._for_patches(keep_loads, *kept, which), self.due.which)
-        self._where_tied(ties, self._keep_points)
+        steps, problem = self.steps, self.steps.problem
+        kept = (steps.ground, problem.graph, problem.pressing)
+        steps.worlds.where_loose(some, lambda which: problem.for_manifolds(keep_loads, *kept, which), steps.due.which)
+        steps.worlds.where_tied(some, self.both.keep_points)

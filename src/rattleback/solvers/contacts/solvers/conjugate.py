@@ -25,12 +25,10 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.twist import TINY, apply
-from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import SET_ASIDE, Patches, Pressing, local, moment_at, world
+from rattleback.solvers.contacts.problem.contact_problem import Active
+from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.problem.status import Rounds
 
-# Sweeps before they are worth what they cost, and where joints keep contacts off or all is slow.
-PLAIN, EARLY = 10, 3
 # Two directions are one where their determinant is less than this, beside the product of their squares.
 PARALLEL = wp.constant(real(1e-12))
 # How many sweeps a step is worth at most.
@@ -80,7 +78,7 @@ class Sliding:
 @kernel
 def begin_directions(
     bodies: Bodies,
-    graph: Graph,
+    active: Active,
     pressing: Pressing,
     motion: Motion,
     directions: Directions,
@@ -91,7 +89,8 @@ def begin_directions(
     for w in range(directions.begun.shape[0]):
         if which[w] == 1:
             directions.begun[w] = begun[0]
-    for k in range(graph.total[0]):
+    for n in range(active.count[0]):
+        k = active.listed[n]
         first = pressing.patches.first[k]
         if which[pressing.patches.world[k]] == 1:
             for c in range(first, first + pressing.patches.count[k]):
@@ -110,17 +109,17 @@ def takes_part(pressing: Pressing, directions: Directions, k: int) -> bool:
     """Whether a patch of a world that tries was swept since the directions began; others have no step of their own."""
     w = pressing.patches.world[k]
     seen = pressing.patches.swept[k]
-    swept = directions.begun[w] < 0 or (seen > directions.begun[w] and seen < SET_ASIDE)
-    return directions.trying[w] == 1 and swept
+    return directions.trying[w] == 1 and seen > directions.begun[w]
 
 
 @wp.func
-def list_parts(bodies: Bodies, graph: Graph, pressing: Pressing, directions: Directions) -> None:
+def list_parts(bodies: Bodies, active: Active, pressing: Pressing, directions: Directions) -> None:
     """List the patches that take part, and the bodies that they or joints have pushed."""
     now = directions.lists[0] + 1
     directions.lists[0] = now
     count = int(0)
-    for k in range(graph.total[0]):
+    for n in range(active.count[0]):
+        k = active.listed[n]
         if takes_part(pressing, directions, k):
             directions.listed[count] = k
             directions.counted[pressing.patches.body_a[k]] = now
@@ -334,9 +333,9 @@ def settle(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, d
 
 
 @wp.func
-def try_better(bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, directions: Directions) -> None:
+def try_better(bodies: Bodies, active: Active, pressing: Pressing, motion: Motion, directions: Directions) -> None:
     """Try a better step than the last sweep of worlds that look for one."""
-    list_parts(bodies, graph, pressing, directions)
+    list_parts(bodies, active, pressing, directions)
     find_parts(pressing, motion, directions)
     try_bodies(bodies, motion, directions)
     for n in range(directions.count[0]):
@@ -358,10 +357,32 @@ def keep_better(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Roun
 
 @kernel
 def go_on(
-    bodies: Bodies, graph: Graph, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
+    bodies: Bodies, active: Active, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions
 ) -> None:
     """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
     for w in range(directions.trying.shape[0]):
         directions.trying[w] = rounds.busy[w]
-    try_better(bodies, graph, pressing, motion, directions)
+    try_better(bodies, active, pressing, motion, directions)
+    keep_better(bodies, pressing, motion, rounds, directions)
+
+
+@kernel
+def try_step(
+    bodies: Bodies,
+    active: Active,
+    pressing: Pressing,
+    motion: Motion,
+    rounds: Rounds,
+    directions: Directions,
+    changed: wp.array[wp.int32],
+) -> None:
+    """Try a better step than the last sweeps of worlds that are still busy and the same problem, on one thread."""
+    for w in range(directions.trying.shape[0]):
+        directions.trying[w] = rounds.busy[w] * (1 - changed[w])
+    try_better(bodies, active, pressing, motion, directions)
+
+
+@kernel
+def settle_step(bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, directions: Directions) -> None:
+    """What answers has answered to it: keep it where it is better than the sweeps, on one thread."""
     keep_better(bodies, pressing, motion, rounds, directions)

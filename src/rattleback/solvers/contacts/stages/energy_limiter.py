@@ -37,6 +37,7 @@ from rattleback.solvers.contacts.problem.status import Rounds, open_world
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
+    from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 ZERO = wp.constant(real(0.0))
 # Loads at rest change a velocity by half of what gravity does in a step; blows that were remembered by much more.
@@ -252,14 +253,13 @@ class Easer:
 
     Args:
         bench: What the step works on.
-        pressing: The patches.
-        graph: Their number.
-        rounds: Who is busy.
+        problem: The contact problem.
         alone: 1 for every body without joints.
     """
 
-    def __init__(self, bench: "Bench", pressing: Pressing, graph: Graph, rounds: Rounds, alone: Any) -> None:
-        self.bench, self.pressing, self.graph, self.rounds, self.alone = bench, pressing, graph, rounds, alone
+    def __init__(self, bench: "Bench", problem: "ContactProblem", alone: Any) -> None:
+        self.bench, self.alone = bench, alone
+        self.pressing, self.graph, self.rounds = problem.pressing, problem.graph, problem.status
         self.easing = arrays.allocate(Easing, {"bodies": bench.model.count, "flags": 1}, bench.model.device)
         self.fall, self.loads = bench.scratch(Motion), bench.scratch(Loads)
         self.gravity = math.hypot(*bench.model.scene.gravity)

@@ -21,7 +21,6 @@ wherever things lie on each other; it does nothing for what moves.
 import math
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
@@ -30,8 +29,8 @@ from rattleback.core.precision import epsilon, real, vec3
 from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.coupling.ties import Ties, begin_ties, find_loose, find_tied
 from rattleback.solvers.contacts.problem.contact_graph import Graph
+from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.manifolds import PatchPoints, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.schemes.targets import ContactLimits, Flights
 from rattleback.solvers.contacts.solvers.conjugate import allowed
@@ -214,48 +213,32 @@ def stand(bodies: Bodies, pressing: Pressing, graph: Graph, standing: Standing, 
 class Ground:
     """Records what lets bodies stand: on one thread, so not on CUDA.
 
-    Attributes:
-        standing: What bodies stand on.
-        ties: In which worlds joints hold anything that touches.
-
     Args:
         bench: What the step works on.
-        pressing: The patches.
-        graph: Their order.
+        problem: The contact problem.
         limits: What contacts aim at.
+        alone: 1 for every body without joints.
     """
 
-    def __init__(self, bench: Bench, pressing: Pressing, graph: Graph, limits: ContactLimits) -> None:
-        self.bench, self.pressing, self.graph, self.pace = bench, pressing, graph, Pace()
+    def __init__(self, bench: Bench, problem: ContactProblem, limits: ContactLimits, alone: Any) -> None:
+        self.bench, self.problem, self.pace = bench, problem, Pace()
         self.pace.speed, self.pace.rebound = limits.speed, limits.rebound
         self.pace.gravity, self.pace.clock = math.hypot(*bench.model.scene.gravity), bench.state.clock
         model = bench.model
-        counts = {"bodies": model.count, "contacts": len(pressing.points.impulse), "worlds": model.worlds, "flags": 1}
+        counts = {"bodies": model.count, "contacts": problem.room, "worlds": model.worlds, "flags": 1}
         self.standing = arrays.allocate(Standing, counts, model.device)
-        self.ties = arrays.allocate(Ties, counts, model.device)
-        held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
-        alone = np.array([name not in held for name in model.names], dtype=np.int32)
-        self.standing.alone.assign(np.tile(alone, model.worlds))
-
-    def record_look(self) -> None:
-        """Record the look in which worlds a joint holds anything that touches."""
-        bench, ties = self.bench, self.ties
-        bench.for_worlds(begin_ties, ties)
-        given = (self.pressing, self.graph, self.standing.alone, ties)
-        bench.program.share(find_tied, len(self.pressing.patches.first), *given)
-        bench.for_worlds(find_loose, ties)
+        wp.copy(self.standing.alone, alone)
 
     def stop(self, motion: Motion, which: Any) -> None:
         """Record that bodies that stand lose their velocities, in the worlds where ``which`` is 1."""
-        if self.bench.model.device.is_cpu:
-            self._stand(lose_velocity, motion, motion, which)
+        self._stand(lose_velocity, motion, motion, which)
 
     def stay(self, flights: Flights, which: Any) -> None:
         """Record that bodies that stand do not move over the predicted step, in the worlds where ``which`` is 1."""
-        if self.bench.model.device.is_cpu:
-            self._stand(lose_way, flights.start, flights.ways, which)
+        self._stand(lose_way, flights.start, flights.ways, which)
 
     def _stand(self, lose: Any, motion: Motion, what: Any, which: Any) -> None:
-        program, bodies = self.bench.program, self.bench.model.bodies
+        program, bodies, problem = self.bench.program, self.bench.model.bodies, self.problem
         program.share(lose, self.bench.model.count, bodies, what, self.standing, self.pace, which)
-        program.launch(stand, 1, bodies, self.pressing, self.graph, self.standing, motion, self.pace.speed)
+        given = (bodies, problem.pressing, problem.graph, self.standing, motion, self.pace.speed)
+        program.launch(stand, 1, *given)

@@ -7,7 +7,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import solve_twist
-from rattleback.solvers.contacts.kernels.twist import FORTH, make_twist, push_body
+from rattleback.solvers.contacts.kernels.twist import make_twist, push_body
 from rattleback.solvers.contacts.problem.contact_graph import LOOSE, SHELVES, Graph
 from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.problem.status import Rounds
@@ -50,7 +50,7 @@ def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion
     answer(bodies, pressing, k, spare, share_a, share_b)
     u, w = twist_of(pressing.patches, motion, k)
     twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
-    twist = solve_twist(pressing.patches, pressing.points, spare, twist, FORTH)
+    twist = solve_twist(pressing.patches, pressing.points, spare, twist)
     pressing.patches.couple[k] = pressing.patches.couple[spare]
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
