@@ -97,8 +97,8 @@ def with_sweeps(contacts: Any, sweeps: int) -> Any:
     """A contact method with so many sweeps."""
     if isinstance(contacts, ShockPropagation):
         return replace(contacts, after=sweeps)
-    solver = replace(impulse_of(contacts).solver, sweeps=sweeps)
-    return with_impulse(contacts, solver=solver)
+    inner = impulse_of(contacts)
+    return with_impulse(contacts, solver=None if inner is None else replace(inner.solver, sweeps=sweeps))
 
 
 def _restitution(methods: Methods) -> str:

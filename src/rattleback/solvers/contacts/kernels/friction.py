@@ -22,6 +22,17 @@ FASTEST = wp.constant(real(1e30))
 
 
 @wp.func
+def allowed(p: vec3, mu: real) -> vec3:
+    """An impulse without pull and with no more friction than it has."""
+    push = wp.max(p[0], real(0.0))
+    rub = p[1] * p[1] + p[2] * p[2]
+    if rub <= mu * push * (mu * push):
+        return vec3(push, p[1], p[2])
+    part = mu * push / wp.max(wp.sqrt(rub), TINY)
+    return vec3(push, part * p[1], part * p[2])
+
+
+@wp.func
 def grip_point(skid: mat33, mu: real, points: PatchPoints, c: int, twist: Twist) -> Twist:
     """Correct one point across the normal, within its friction."""
     p = points.impulse[c]

@@ -24,7 +24,8 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.twist import TINY, apply
+from rattleback.solvers.contacts.kernels.friction import allowed
+from rattleback.solvers.contacts.kernels.twist import apply
 from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.problem.status import Rounds
@@ -231,17 +232,6 @@ def find_parts(pressing: Pressing, motion: Motion, directions: Directions) -> No
         add_products(pressing, motion, directions, directions.listed[n])
     for w in range(directions.part_z.shape[0]):
         choose_parts(directions, w)
-
-
-@wp.func
-def allowed(p: vec3, mu: real) -> vec3:
-    """An impulse without pull and with no more friction than it has."""
-    push = wp.max(p[0], real(0.0))
-    rub = p[1] * p[1] + p[2] * p[2]
-    if rub <= mu * push * (mu * push):
-        return vec3(push, p[1], p[2])
-    part = mu * push / wp.max(wp.sqrt(rub), TINY)
-    return vec3(push, part * p[1], part * p[2])
 
 
 @wp.func

@@ -29,11 +29,11 @@ from rattleback.core.precision import epsilon, real, vec3
 from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
+from rattleback.solvers.contacts.kernels.friction import allowed
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.manifolds import PatchPoints, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.schemes.targets import ContactLimits, Flights
-from rattleback.solvers.contacts.solvers.conjugate import allowed
 from rattleback.solvers.contacts.stages.support import (
     Pace,
     Standing,
