@@ -1,4 +1,4 @@
-"""What every contact scheme keeps with every contact solver: towers, braking, rebounds, momentum, joints, worlds, copies."""
+"""What every contact scheme keeps with every solver: towers, braking, rebounds, momentum, joints, worlds, copies."""
 
 import itertools
 import json
@@ -143,13 +143,9 @@ def test_a_solver_of_ones_own_in_one_short_file_runs_a_tower_by_its_name(monkeyp
     assert len(source.read_text(encoding="utf-8").splitlines()) <= 120
     monkeypatch.chdir(source.parents[1])
     monkeypatch.setattr(sys, "path", list(sys.path))
-    named = "solver='examples.relaxed_solver:Relaxed(factor=1.3)'"
-    code = main(
-        ["run", "tower", "--duration", "0.2", "--contacts", f"impulse({named}, load_propagation=False)", "--json"]
-    )
-    told = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert told["contacts"] == "Impulse"
+    named = "impulse(solver='examples.relaxed_solver:Relaxed(factor=1.3)', load_propagation=False)"
+    assert main(["run", "tower", "--duration", "0.2", "--contacts", named, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hash"]
     from examples.relaxed_solver import Relaxed, tower
 
     for solver in (Relaxed(1.3, sweeps=500), Relaxed(1.0, sweeps=500)):

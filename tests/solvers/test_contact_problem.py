@@ -39,9 +39,9 @@ def jacobian(sim):
     problem = sim._step.impulses.problem
     total, patches = int(problem.graph.total.numpy()[0]), problem.pressing.patches
     tangents = dict(zip(patches.contact.numpy()[:total].tolist(), patches.tangent.numpy()[:total], strict=True))
-    rows = []
+    rows, axis = [], None
     for c, (point, normal) in enumerate(zip(contacts.point, contacts.normal, strict=True)):
-        axis = tangents.get(c, axis if c else None)
+        axis = tangents.get(c, axis)
         for direction in (normal, axis, np.cross(normal, axis)):
             row = np.zeros(6 * len(bodies))
             for body, sign in ((contacts.body_a[c], 1.0), (contacts.body_b[c], -1.0)):

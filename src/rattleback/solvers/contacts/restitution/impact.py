@@ -185,12 +185,11 @@ class Impacts:
 
     def _correct(self, correct: Turn, which: Any) -> None:
         """A correction of the joints; where the budget is used up, it is the last."""
-        problem, response = self.problem, self.response
         correct(which)
-        answers = response.joints.preview.effort.iterations
-        problem.program.launch(
-            impact_round.spend_answers, problem.worlds, problem.status, self.collisions, answers, BUDGET
-        )
+        if self.response is not None:
+            program, answers = self.problem.program, self.response.joints.preview.effort.iterations
+            spent = (self.problem.status, self.collisions, answers, BUDGET)
+            program.launch(impact_round.spend_answers, self.problem.worlds, *spent)
 
     def _solve(self, motion: Motion, which: Any) -> None:
         """The impulses of the round, by the solver."""

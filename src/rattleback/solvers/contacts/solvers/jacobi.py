@@ -29,6 +29,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.point import solve_twist_by_points
 from rattleback.solvers.contacts.kernels.twist import apply_twist, make_twist
 from rattleback.solvers.contacts.problem.colouring import Colours
+from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
@@ -43,6 +44,7 @@ class Changes:
     former: vec3 = field("N s", "impulse of a point before the sweep")
     push: vec3 = field("N s, N m s, N m s", "normal part of the wrench that a manifold adds")
     rub: vec3 = field("N s, N s, N m s", "tangential part of it")
+    applies: wp.int32 = field("1", "1 where a manifold has a change in this sweep")
     meetings: wp.int32 = field("1", "manifolds of a body that take part", axis="bodies")
 
 
@@ -61,13 +63,13 @@ def count_meetings(bodies: Bodies, pressing: Pressing, active: Active, changes: 
 
 @kernel
 def find_changes(
-    pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, changes: Changes, lanes: int
+    graph: Graph, pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, changes: Changes, lanes: int
 ) -> None:
-    """What every manifold of a busy world wants at the velocities of now, and its share of that."""
-    for n in range(wp.tid(), active.count[0], lanes):
-        k = active.listed[n]
+    """What every manifold that takes part in a busy world wants at the velocities of now, and its share of that."""
+    for k in range(wp.tid(), graph.total[0], lanes):
         w = pressing.patches.world[k]
-        if rounds.busy[w] == 0:
+        changes.applies[k] = rounds.busy[w] * active.marked[k]
+        if changes.applies[k] == 0:
             continue
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
@@ -98,33 +100,22 @@ def apply_change(bodies: Bodies, pressing: Pressing, motion: Motion, changes: Ch
 
 
 @kernel
-def apply_in_order(
-    bodies: Bodies, pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, changes: Changes
-) -> None:
-    """Apply the changes of busy worlds, on one thread."""
-    for n in range(active.count[0]):
-        k = active.listed[n]
-        if rounds.busy[pressing.patches.world[k]] == 1:
+def apply_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, changes: Changes) -> None:
+    """Apply the changes of all manifolds, on one thread."""
+    for k in range(graph.total[0]):
+        if changes.applies[k] == 1:
             apply_change(bodies, pressing, motion, changes, k)
 
 
 @kernel
 def apply_colour(
-    bodies: Bodies,
-    pressing: Pressing,
-    colours: Colours,
-    active: Active,
-    motion: Motion,
-    rounds: Rounds,
-    changes: Changes,
-    colour: int,
-    threads: int,
+    bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, changes: Changes, colour: int, threads: int
 ) -> None:
     """Apply the changes of the manifolds of a colour, side by side."""
     place = colours.first[colour] + wp.tid()
     while place < colours.first[colour + 1]:
         k = colours.order[place]
-        if rounds.busy[pressing.patches.world[k]] == 1 and active.marked[k] == 1:
+        if changes.applies[k] == 1:
             apply_change(bodies, pressing, motion, changes, k)
         place += threads
 
@@ -164,10 +155,10 @@ class BoundJacobi:
         iterate(problem, lambda: self._sweep(motion), motion, goal, which, response)
 
     def _sweep(self, motion: Motion) -> None:
-        problem = self.problem
-        given = (problem.active, motion, problem.status, self.changes)
-        problem.for_manifolds(find_changes, problem.pressing, *given)
+        problem, changes = self.problem, self.changes
+        given = (problem.graph, problem.pressing, problem.active, motion, problem.status, changes)
+        problem.for_manifolds(find_changes, *given)
         if problem.palette is None:
-            problem.program.launch(apply_in_order, 1, problem.bodies, problem.pressing, *given)
+            problem.program.launch(apply_in_order, 1, problem.bodies, problem.pressing, problem.graph, motion, changes)
         else:
-            problem.palette.by_colour(apply_colour, *given)
+            problem.palette.by_colour(apply_colour, motion, changes)
