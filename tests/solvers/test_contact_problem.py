@@ -137,3 +137,48 @@ def test_with_friction_every_point_separates_sticks_or_slides_at_its_limit(solve
     np.testing.assert_allclose(
         -(p[sliding, 1:] * u[sliding, 1:]).sum(axis=1), rubs[sliding] * slip[sliding], rtol=1e-5, atol=1e-12
     )
+
+
+def walker():
+    """A body on two feet that stand, with ankles, at the start of a step."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane())
+    scene.add_body(rb.Box(0.5, 0.2, 0.4), mass=8.0, position=(0, 0, 0.7), name="trunk")
+    for side, x in (("left", -0.2), ("right", 0.2)):
+        scene.add_body(rb.Box(0.1, 0.1, 0.36), mass=2.0, position=(x, 0, 0.3), name=f"{side}_leg")
+        scene.add_body(rb.Box(0.25, 0.2, 0.1), mass=1.0, position=(x, 0, 0.05), name=f"{side}_foot")
+        scene.add_joint(rb.Revolute("trunk", f"{side}_leg", at=(x, 0, 0.5), axis=(0, 1, 0)), name=f"{side}_hip")
+        scene.add_joint(
+            rb.Revolute(f"{side}_leg", f"{side}_foot", at=(x, 0, 0.11), axis=(0, 1, 0)), name=f"{side}_ankle"
+        )
+    return rb.Simulation(scene, time_step=0.001, warn=False)
+
+
+def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
+    """Velocities of points after a unit impulse at one of them, and the answer of the joints to it."""
+    sim = walker()
+    sim.step()
+    steps, motion = sim._step.impulses, sim._step.bench.predicted
+    problem, response = steps.problem, steps.response
+    A, (_, points) = problem.matrix(response), active_rows(problem)
+    J, rows = jacobian(sim)[0], (3 * order_of(problem)[:, None] + np.arange(3)).ravel()
+    program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
+    kept, problem.program = problem.program, program
+    bench, steps.bench.__dict__["program"] = steps.bench.program, program
+    with program.stage("all"):
+        response.note(motion)
+        problem.record_push(motion)
+        response.answer(motion, problem.everywhere)
+    program.compile()
+    problem.program, steps.bench.__dict__["program"] = kept, bench
+    for point, axis in ((0, 0), (3, 1), (6, 2)):
+        impulse = np.zeros_like(problem.pressing.points.impulse.numpy())
+        impulse[points[point], axis] = 1.0
+        problem.pressing.points.impulse.assign(impulse)
+        problem.pressing.patches.couple.zero_()
+        motion.velocity.zero_()
+        motion.angular_velocity.zero_()
+        program.run(1)
+        after = np.hstack([motion.velocity.numpy(), motion.angular_velocity.numpy()]).ravel()
+        np.testing.assert_allclose((J @ after)[rows], A[:, 3 * point + axis], atol=1e-7)
+    assert np.abs(A - problem.matrix()).max() > 0.1

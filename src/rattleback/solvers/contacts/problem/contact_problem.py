@@ -122,9 +122,12 @@ class ContactProblem:
         """Record a kernel whose threads share the manifolds."""
         self.program.share(kernel, self.room, *inputs)
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self, response: Any = None) -> np.ndarray:
         """The Delassus operator J M⁻¹ Jᵀ of the active points as it is now, shape (3 points, 3 points).
 
         Three rows a point, along n, t and s = n × t: what a unit impulse there does to the velocities there.
+
+        Args:
+            response: What joints answer, a ``coupling.joint_response.JointResponse``; None to leave joints out.
         """
-        return delassus.matrix(self)
+        return delassus.matrix(self, response)

@@ -1,6 +1,10 @@
 """The Delassus operator of a contact problem, assembled: for solvers that want a matrix, for files and for tests.
 
     A = J M⁻¹ Jᵀ,     J of a point:   [ nᵀ  (r_a × n)ᵀ | −nᵀ  −(r_b × n)ᵀ ],  the same for t and s
+    with joints       A − J M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G M⁻¹ Jᵀ,      G rows of the joints
+
+Joints inside are eliminated: what is left says how contacts answer to each other through the mechanisms. Redundant rows
+do no harm, as the pseudo-inverse leaves them out.
 
 Cost: O(points · 12) to fill J; A is as dense as bodies are shared.
 """
@@ -13,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 if TYPE_CHECKING:
+    from rattleback.solvers.contacts.coupling.joint_response import JointResponse
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 
@@ -58,7 +63,27 @@ def inverse_mass(problem: ContactProblem) -> scipy.sparse.csr_matrix:
     return scipy.sparse.bsr_matrix((blocks, count[:-1], count), shape=(6 * len(mass),) * 2).tocsr()
 
 
-def matrix(problem: ContactProblem) -> np.ndarray:
+def joint_jacobian(problem: ContactProblem, response: JointResponse) -> scipy.sparse.csr_matrix:
+    """G of the rows that hold in every step, shape (rows, 6 bodies); stops and rows that yield are left out."""
+    joints, rows = response.joints.preview.problem.joints, response.joints.preview.problem.rows
+    first, count = joints.first.numpy(), joints.count.numpy()
+    found = np.zeros((len(rows.linear), 6 * len(problem.bodies.world)))
+    linear = np.asarray(rows.linear.numpy(), dtype=np.float64)
+    for side, sign in (("a", -1.0), ("b", 1.0)):
+        angular = np.asarray(getattr(rows, f"angular_{side}").numpy(), dtype=np.float64)
+        for i, r, n in zip(getattr(joints, f"body_{side}").numpy(), first, count, strict=True):
+            if i >= 0:
+                found[r : r + n, 6 * i : 6 * i + 3] += sign * linear[r : r + n]
+                found[r : r + n, 6 * i + 3 : 6 * i + 6] += angular[r : r + n]
+    return scipy.sparse.csr_matrix(found)
+
+
+def matrix(problem: ContactProblem, response: JointResponse | None = None) -> np.ndarray:
     """J M⁻¹ Jᵀ of the active points, dense; see ``ContactProblem.matrix``."""
-    J = jacobian(problem)
-    return np.asarray((J @ inverse_mass(problem) @ J.T).todense())
+    J, inverse = jacobian(problem), inverse_mass(problem)
+    A = (J @ inverse @ J.T).toarray()
+    if response is None:
+        return np.asarray(A)
+    G = joint_jacobian(problem, response)
+    both = (G @ inverse @ J.T).toarray()
+    return np.asarray(A - both.T @ np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True) @ both)
