@@ -1,12 +1,9 @@
 """How the points of a patch rub: what holds them across the normal, within their friction, and what resists turning.
 
     p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
-    p_t ← μ p_n (k p_t − u_t) / |k p_t − u_t|               of all points at once, where all have |u_t| > 2 k μ Σ p_n
 
-u_t velocity across, p impulse so far, K = J M⁻¹ Jᵀ of the point, k a bound of it. Points are taken one after the other,
-each with what the others have changed. Where they are so fast that no rubbing could stop one of them, however they
-rubbed before, that matters little. Then none has to wait for another, and a sweep over what slides takes a CPU a
-seventh less.
+u_t velocity across, p impulse so far, K = J M⁻¹ Jᵀ of the point, k_max a bound of it. Points are taken one after the
+other, each with what the others have changed.
 
 Reference: Bender, dissertation, §5.2.5.
 """
@@ -16,9 +13,6 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.solvers.contacts.kernels.twist import TINY, Twist
 from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints
-
-# Square of a velocity that none has [m²/s²].
-FASTEST = wp.constant(real(1e30))
 
 
 @wp.func
@@ -76,61 +70,6 @@ def grip_point(skid: mat33, mu: real, points: PatchPoints, c: int, twist: Twist)
 
 
 @wp.func
-def give_of(skid: mat33, place: vec3) -> real:
-    """How much a point gives way across the normal, at most: the trace of K_tt."""
-    x = place[0]
-    y = place[1]
-    return skid[0, 0] + skid[1, 1] + real(2.0) * (x * skid[1, 2] - y * skid[0, 2]) + (x * x + y * y) * skid[2, 2]
-
-
-@wp.func
-def races(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
-    """Whether all points slide so fast that no rubbing could stop one of them, whichever way they rubbed before."""
-    first = patches.first[k]
-    skid = patches.skid[k]
-    pushed = real(0.0)
-    most = real(0.0)
-    slowest = FASTEST
-    for c in range(first, first + patches.count[k]):
-        place = points.place[c]
-        u1 = twist.side[0] - place[1] * twist.side[2]
-        u2 = twist.side[1] + place[0] * twist.side[2]
-        pushed += points.impulse[c][0]
-        most = wp.max(most, give_of(skid, place))
-        slowest = wp.min(slowest, u1 * u1 + u2 * u2)
-    change = real(2.0) * patches.grip[k] * pushed * most
-    return slowest > change * change
-
-
-@wp.func
-def rub_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Let the points of a patch that slides fast rub against the velocities they have, all at once."""
-    first = patches.first[k]
-    skid = patches.skid[k]
-    mu = patches.grip[k]
-    rub = vec3()
-    for c in range(first, first + patches.count[k]):
-        p = points.impulse[c]
-        place = points.place[c]
-        x = place[0]
-        y = place[1]
-        give = give_of(skid, place)
-        q1 = give * p[1] - twist.side[0] + y * twist.side[2]
-        q2 = give * p[2] - twist.side[1] - x * twist.side[2]
-        part = mu * p[0] / wp.max(wp.sqrt(q1 * q1 + q2 * q2), TINY)
-        q1 *= part
-        q2 *= part
-        f1 = q1 - p[1]
-        f2 = q2 - p[2]
-        twist.across = wp.max(twist.across, give * give * (f1 * f1 + f2 * f2))
-        rub += vec3(f1, f2, x * f2 - y * f1)
-        points.impulse[c] = vec3(p[0], q1, q2)
-    twist.side += skid * rub
-    twist.rub += rub
-    return twist
-
-
-@wp.func
 def resists(patches: Patches, k: int) -> bool:
     """Whether a patch resists spinning or rolling."""
     return patches.rolling[k] + patches.spinning[k] > real(0.0)
@@ -176,10 +115,7 @@ def grip_in_turn(patches: Patches, points: PatchPoints, k: int, twist: Twist) ->
 @wp.func
 def grip_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
     """Correct the points of a patch across the normal, and what resists turning."""
-    if races(patches, points, k, twist):
-        twist = rub_points(patches, points, k, twist)
-    else:
-        twist = grip_in_turn(patches, points, k, twist)
+    twist = grip_in_turn(patches, points, k, twist)
     if resists(patches, k):
         twist = resist(patches, points, k, twist)
     return twist

@@ -3,10 +3,7 @@
 A body that touches something static has level 1, one that touches that level 2, and so on. Patches are solved from the
 ground up: a patch is as high as the lower of its bodies. Where bodies of one level touch, their patches are of that
 level, so the cycles of the graph that lie in a level are solved together. What cannot be reached from the ground comes
-last. Those of one level that have as many points are next to each other, on a *shelf*: every pass over the patches goes
-over their points, and a processor that can foresee how many there are takes a thirtieth less time for a step. In
-scenes with joints all patches of a level are on one shelf, in the order of the contacts: there the answers of joints
-take the time, and where masses differ by 1e5 it may hang on the order whether contacts and joints come to an end.
+last. Patches of one level are in the order of the contacts.
 
 Cost: O(contacts), on one thread; nothing where the same solids touch as in the last step.
 
@@ -25,8 +22,6 @@ from rattleback.solvers.contacts.problem.manifolds import Patches
 # Level of bodies that nothing static carries, and the number of levels that are told apart.
 LOOSE = wp.constant(1 << 30)
 LEVELS = 1024
-# Shelves of a level: for patches of one point, of two, and so on; the last is for all that have more.
-SHELVES = wp.constant(8)
 
 
 @group(axis="contacts")
@@ -35,14 +30,14 @@ class Graph:
 
     contact: wp.int32 = field("1", "row of the first contact of a patch")
     size: wp.int32 = field("1", "number of its contacts")
-    shelf: wp.int32 = field("1", "shelf of a patch: of the level of the lower of its bodies")
+    height: wp.int32 = field("1", "level of a patch: that of the lower of its bodies")
     solved: wp.int32 = field("1", "row of a patch in the order they are solved")
     follower: wp.int32 = field("1", "next end in the list of a body; patch k has end 2k at A, 2k + 1 at B", axis="ends")
     head: wp.int32 = field("1", "first end in the list of a body", axis="bodies")
     level: wp.int32 = field("1", "levels above the ground of a body; 0 for a static one", axis="bodies")
     queue: wp.int32 = field("1", "bodies in the order their levels are found", axis="bodies")
-    place: wp.int32 = field("1", "first patch of a shelf in the order they are solved", axis="shelves")
-    slot: wp.int32 = field("1", "first point of a shelf", axis="shelves")
+    place: wp.int32 = field("1", "first patch of a level in the order they are solved", axis="levels_and_one")
+    slot: wp.int32 = field("1", "first point of a level", axis="levels_and_one")
     total: wp.int32 = field("1", "number of patches", axis="one")
     gathered: wp.int32 = field("1", "how often patches were gathered", axis="one")
     kept: wp.int32 = field("1", "1 where the graph is still that of the contacts", axis="one")
@@ -135,27 +130,25 @@ def find_levels(bodies: Bodies, contacts: Contacts, graph: Graph) -> None:
         highest = graph.level[graph.queue[done]]
         queued = reach(contacts, graph, graph.queue[done], queued)
         done += 1
-    graph.levels[0] = wp.min(highest + 2, graph.place.shape[0] // SHELVES)
+    graph.levels[0] = wp.min(highest + 2, graph.place.shape[0] - 1)
 
 
 @wp.func
-def find_places(contacts: Contacts, graph: Graph, shelves: int) -> None:
-    """Shelf of every patch, and where the patches and points of each begin; so many shelves of a level are used."""
-    end = SHELVES * graph.levels[0]
-    for shelf in range(end + 1):
-        graph.place[shelf] = 0
-        graph.slot[shelf] = 0
+def find_places(contacts: Contacts, graph: Graph) -> None:
+    """Level of every patch, and where the patches and points of each begin."""
+    levels = graph.levels[0]
+    for level in range(levels + 1):
+        graph.place[level] = 0
+        graph.slot[level] = 0
     for k in range(graph.total[0]):
         c = graph.contact[k]
-        size = graph.size[k]
-        low = wp.min(graph.level[contacts.body_a[c]], graph.level[contacts.body_b[c]])
-        shelf = SHELVES * wp.min(low, graph.levels[0] - 1) + wp.min(size, shelves) - 1
-        graph.shelf[k] = shelf
-        graph.place[shelf + 1] = graph.place[shelf + 1] + 1
-        graph.slot[shelf + 1] = graph.slot[shelf + 1] + size
-    for shelf in range(end):
-        graph.place[shelf + 1] = graph.place[shelf + 1] + graph.place[shelf]
-        graph.slot[shelf + 1] = graph.slot[shelf + 1] + graph.slot[shelf]
+        level = wp.min(wp.min(graph.level[contacts.body_a[c]], graph.level[contacts.body_b[c]]), levels - 1)
+        graph.height[k] = level
+        graph.place[level + 1] = graph.place[level + 1] + 1
+        graph.slot[level + 1] = graph.slot[level + 1] + graph.size[k]
+    for level in range(levels):
+        graph.place[level + 1] = graph.place[level + 1] + graph.place[level]
+        graph.slot[level + 1] = graph.slot[level + 1] + graph.slot[level]
 
 
 @wp.func
@@ -166,19 +159,19 @@ def find_rider(graph: Graph, a: int, b: int) -> int:
 
 
 @kernel
-def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Patches, shelves: int) -> None:
-    """Lay the patches out by shelf, those of one shelf in the order of the contacts, on one thread."""
+def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Patches) -> None:
+    """Lay the patches out by level, those of one level in the order of the contacts, on one thread."""
     if graph.kept[0] == 1:
         return
-    find_places(contacts, graph, shelves)
+    find_places(contacts, graph)
     for k in range(graph.total[0]):
-        shelf = graph.shelf[k]
-        place = graph.place[shelf]
+        level = graph.height[k]
+        place = graph.place[level]
         c = graph.contact[k]
         size = graph.size[k]
         graph.solved[k] = place
         patches.contact[place] = c
-        patches.first[place] = graph.slot[shelf]
+        patches.first[place] = graph.slot[level]
         patches.count[place] = size
         a = contacts.body_a[c]
         b = contacts.body_b[c]
@@ -186,10 +179,10 @@ def order_patches(bodies: Bodies, contacts: Contacts, graph: Graph, patches: Pat
         patches.body_b[place] = b
         patches.rider[place] = find_rider(graph, a, b)
         patches.world[place] = bodies.world[a]
-        graph.place[shelf] = place + 1
-        graph.slot[shelf] = graph.slot[shelf] + size
-    # Each shelf now points to the end of itself: to the beginning of the next.
-    end = SHELVES * graph.levels[0]
+        graph.place[level] = place + 1
+        graph.slot[level] = graph.slot[level] + size
+    # Each level now points to the end of itself: to the beginning of the next.
+    end = graph.levels[0]
     for back in range(end):
         graph.place[end - back] = graph.place[end - back - 1]
     graph.place[0] = 0

@@ -24,7 +24,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import push_patch
 from rattleback.solvers.contacts.problem import delassus
 from rattleback.solvers.contacts.problem.colouring import Palette, make_palette
-from rattleback.solvers.contacts.problem.contact_graph import LEVELS, SHELVES, Graph
+from rattleback.solvers.contacts.problem.contact_graph import LEVELS, Graph
 from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, Weights
 from rattleback.solvers.contacts.problem.status import Rounds
 
@@ -87,7 +87,7 @@ class ContactProblem:
         model, self.program, self.bodies, self.room = bench.model, bench.program, bench.model.bodies, room
         self.worlds, device = model.worlds, model.device
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": self.worlds}
-        counts |= {"shelves": SHELVES * LEVELS + 1, "one": 1, "flags": 1}
+        counts |= {"levels_and_one": LEVELS + 1, "one": 1, "flags": 1}
         kinds: tuple[type[Any], ...] = (PatchPoints, Weights, Graph, Rounds, Active)
         points, weights, self.graph, self.status, self.active = (
             arrays.allocate(kind, counts, device) for kind in kinds

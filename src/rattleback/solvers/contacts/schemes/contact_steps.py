@@ -23,7 +23,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.coupling.alternation import Turn, alternate
 from rattleback.solvers.contacts.coupling.joint_response import JointResponse
 from rattleback.solvers.contacts.coupling.ties import TiedWorlds
-from rattleback.solvers.contacts.problem.contact_graph import SHELVES, find_levels, gather_patches, order_patches
+from rattleback.solvers.contacts.problem.contact_graph import find_levels, gather_patches, order_patches
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.problem.manifolds import weigh
@@ -120,8 +120,7 @@ class ContactSteps:
         if problem.palette is None:
             program.launch(gather_patches, 1, self.contacts, graph, bench.stop)
             program.launch(find_levels, 1, bodies, self.contacts, graph)
-            shelves = 1 if bench.model.scene.joints else int(SHELVES)
-            program.launch(order_patches, 1, bodies, self.contacts, graph, problem.pressing.patches, shelves)
+            program.launch(order_patches, 1, bodies, self.contacts, graph, problem.pressing.patches)
         else:
             problem.palette.record_patches(self.contacts, bench.stop)
         problem.record_all_active()

@@ -8,7 +8,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import solve_twist
 from rattleback.solvers.contacts.kernels.twist import make_twist, push_body
-from rattleback.solvers.contacts.problem.contact_graph import LOOSE, SHELVES, Graph
+from rattleback.solvers.contacts.problem.contact_graph import LOOSE, Graph
 from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, answer, twist_of, world
 from rattleback.solvers.contacts.problem.status import Rounds
 
@@ -81,8 +81,8 @@ def propagate(
 ) -> None:
     """Go through the levels of wanted worlds that are outside their tolerance, on one thread."""
     for level in range(graph.levels[0]):
-        first = graph.place[SHELVES * level]
-        end = graph.place[SHELVES * wp.min(level + 2, graph.levels[0])]
+        first = graph.place[level]
+        end = graph.place[wp.min(level + 2, graph.levels[0])]
         for _round in range(ROUNDS):
             for k in range(first, end):
                 w = pressing.patches.world[k]
