@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rattleback.collision.overlap_volume.volume import OverlapSolid, overlap_solid
     from rattleback.collision.queries.distance import Separation, closest_points, distance, overlap, penetration
     from rattleback.collision.queries.placement import Poses
     from rattleback.collision.queries.ray import Hits, ray_cast
     from rattleback.collision.queries.space import Space
     from rattleback.collision.queries.sweep import Touch, shape_cast
     from rattleback.collision.queries.vicinity import Vicinity
-    from rattleback.collision.volume import OverlapSolid, overlap_solid
 
 # Where each public name lives.
 _HOME = {
@@ -25,7 +25,7 @@ _HOME = {
     "rattleback.collision.queries.space": ("Space",),
     "rattleback.collision.queries.sweep": ("Touch", "shape_cast"),
     "rattleback.collision.queries.vicinity": ("Vicinity",),
-    "rattleback.collision.volume": ("OverlapSolid", "overlap_solid"),
+    "rattleback.collision.overlap_volume.volume": ("OverlapSolid", "overlap_solid"),
 }
 
 

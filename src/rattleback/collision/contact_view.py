@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.collision.measure_overlap import OVERLAPPING
-from rattleback.collision.narrowphase.wanted import NAMES
-from rattleback.collision.volume import OverlapSolid
+from rattleback.collision.manifold.limits import NAMES
+from rattleback.collision.overlap_volume.measure import OVERLAPPING
+from rattleback.collision.overlap_volume.volume import OverlapSolid
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import seen

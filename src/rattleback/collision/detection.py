@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rattleback.collision import bounds, broadphase, narrowphase
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.broadphase import bounds
 from rattleback.core import checks
 from rattleback.core.choice import choose
 

@@ -20,28 +20,28 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision import broadphase
-from rattleback.collision.anchor import LIMIT, Anchoring, Answered, place_at_anchors, record_spared
-from rattleback.collision.bounds import BoxBounds
-from rattleback.collision.carry import Carrying, make_phase
-from rattleback.collision.closest import Found
-from rattleback.collision.coherence import Coherence
-from rattleback.collision.colliders import PlacedColliders, Places
-from rattleback.collision.compile import Geometry
+from rattleback.collision.broadphase.bounds import BoxBounds
+from rattleback.collision.broadphase.inactive_pairs import Sieve
+from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.detection import Detection
-from rattleback.collision.gather import Gathering
-from rattleback.collision.items import Items
-from rattleback.collision.look_ahead import LookAhead
-from rattleback.collision.measure_overlap import Volumes, record_volumes
-from rattleback.collision.narrowphase.region import Into, record_regions
-from rattleback.collision.narrowphase.surface_normals import record_surface_normals
-from rattleback.collision.pairs import Pairs
-from rattleback.collision.place import place
-from rattleback.collision.regions import Regions
-from rattleback.collision.renew import Renewing
-from rattleback.collision.solid import MESH
-from rattleback.collision.split import record_split
-from rattleback.collision.still import Sieve
-from rattleback.collision.strikes_ahead import record_strikes, widen_struck
+from rattleback.collision.geometry.colliders import PlacedColliders, Places
+from rattleback.collision.geometry.compile import Geometry
+from rattleback.collision.geometry.solid import MESH
+from rattleback.collision.geometry.world_poses import place
+from rattleback.collision.manifold.build import Into, record_regions
+from rattleback.collision.manifold.clip import Regions
+from rattleback.collision.manifold.match import Gathering
+from rattleback.collision.manifold.persistent import LIMIT, Anchoring, Answered, place_at_anchors, record_spared
+from rattleback.collision.manifold.refresh import Renewing
+from rattleback.collision.manifold.update import Carrying, make_phase
+from rattleback.collision.narrowphase.axis_cache import AxisCache
+from rattleback.collision.narrowphase.closest import Found
+from rattleback.collision.narrowphase.items import Items
+from rattleback.collision.narrowphase.midphase import record_split
+from rattleback.collision.narrowphase.surface.normals import record_surface_normals
+from rattleback.collision.overlap_volume.measure import Volumes, record_volumes
+from rattleback.collision.speculative.new_impacts import record_strikes, widen_struck
+from rattleback.collision.speculative.speculative import LookAhead
 from rattleback.core import arrays, glance
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
@@ -167,11 +167,11 @@ class Finder:
             look.record_reach(program, items)
         record_spared(program, items, self.places, self.answered)
         answers = (program, geometry, items, self.places, self.distance, self.found)
-        self.coherence.record_start(program, self.places, self.distance, self.found)
+        self.axis_cache.record_start(program, self.places, self.distance, self.found)
         if not isinstance(self.how.bounds, BoxBounds):
-            self.coherence.record_bounds(program, self.how.bounds, self.places, 0.5 * self.distance, self.found)
+            self.axis_cache.record_bounds(program, self.how.bounds, self.places, 0.5 * self.distance, self.found)
         self.how.narrowphase.record(*answers)
-        self.coherence.record_end(program, self.distance, self.found)
+        self.axis_cache.record_end(program, self.distance, self.found)
         record_surface_normals(*answers)
         if look is not None:
             look.record_touching(program, items, self.found)
@@ -271,7 +271,7 @@ class Finder:
         self.volumes = arrays.allocate(Volumes, counts if self.how.volumes else {"items": 0}, device)
         into = Into(arrays.allocate(Regions, counts, device), self.distance, self.how.points, self.look)
         cheap: frozenset[tuple[int, int]] = getattr(self.how.narrowphase, "cheap", frozenset())
-        self.coherence = Coherence(geometry, self.items, self.pairs, cheap)
+        self.axis_cache = AxisCache(geometry, self.items, self.pairs, cheap)
         self.sieve = None if self.still is None else Sieve(self.still, self.pairs)
         pairs = self.pairs if self.sieve is None else self.sieve.all_pairs
         if self.version == 0:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
-from rattleback.collision.carry import find_eve, find_phase
-from rattleback.collision.compile import compile_colliders
-from rattleback.collision.continuous import Continuous
+from rattleback.collision.ccd.continuous import Continuous
 from rattleback.collision.finder import Finder
+from rattleback.collision.geometry.compile import compile_colliders
+from rattleback.collision.manifold.update import find_eve, find_phase
 from rattleback.core.kernel import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rattleback.collision.contact_time import ContactTime
+    from rattleback.collision.ccd.time_of_impact import ContactTime
     from rattleback.collision.detection import Detection
     from rattleback.core.stages import Program
     from rattleback.model.bench import Bench

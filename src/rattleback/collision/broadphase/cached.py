@@ -18,9 +18,9 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.broadphase.grid import Grid
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core import arrays
 from rattleback.core.checks import positive
 from rattleback.core.errors import InputError

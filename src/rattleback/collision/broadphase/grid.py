@@ -23,9 +23,9 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, is_partner, put, put_all, put_big
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.collision.broadphase.pairs import Pairs, may_meet
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core.checks import count as checked_count
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3

@@ -36,9 +36,9 @@ from rattleback.collision.broadphase.pair_lists import (
     note_pair,
     remove_pair,
 )
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.collision.broadphase.pairs import Pairs, may_meet
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core.checks import positive
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3

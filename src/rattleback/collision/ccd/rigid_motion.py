@@ -1,0 +1,70 @@
+"""The course of a solid through a step: its centre goes straight, and it turns about it at a constant rate.
+
+    x(τ) = c + τ v + e^(τ ω) (x − c)          0 ≤ τ ≤ 1
+
+c centre of rotation, which is the centre of mass of the body, v its way, ω its turn as a rotation vector in the axes of
+the world, x a point at the start. The turn from one orientation to another is the shortest: |ω| ≤ π.
+"""
+
+import warp as wp
+
+from rattleback.collision.geometry.solid import Solid
+from rattleback.core.precision import quat, real, vec3
+
+
+@wp.struct
+class Passage:
+    """How a solid moves: centre and way [m], turn [rad], and the farthest point of its core from the centre [m]."""
+
+    center: vec3
+    travel: vec3
+    turn: vec3
+    reach: real
+
+
+@wp.func
+def turn_between(start: quat, end: quat) -> vec3:
+    """The shortest turn from one orientation to another, as a rotation vector in the world's axes [rad]."""
+    q = end * wp.quat_inverse(start)
+    v = vec3(q[0], q[1], q[2])
+    if q[3] < real(0.0):
+        v = -v
+    sine = wp.length(v)
+    if sine == real(0.0):
+        return real(2.0) * v
+    return v * (real(2.0) * wp.atan2(sine, wp.abs(q[3])) / sine)
+
+
+@wp.func
+def turned(turn: vec3, fraction: real) -> quat:
+    """The rotation that is a part of a turn."""
+    angle = wp.length(turn)
+    if angle == real(0.0):
+        return wp.quat_identity(real)
+    half = real(0.5) * fraction * angle
+    v = turn * (wp.sin(half) / angle)
+    return quat(v[0], v[1], v[2], wp.cos(half))
+
+
+@wp.func
+def carried(solid: Solid, course: Passage, fraction: real) -> Solid:
+    """A solid, given at the start of its course, at a part of it."""
+    out = solid
+    if wp.dot(course.turn, course.turn) == real(0.0):
+        out.position = solid.position + fraction * course.travel
+        return out
+    q = turned(course.turn, fraction)
+    out.position = course.center + fraction * course.travel + wp.quat_rotate(q, solid.position - course.center)
+    out.rotation = wp.quat_to_matrix(q) * solid.rotation
+    return out
+
+
+@wp.func
+def stretch(course: Passage, begin: real, end: real) -> Passage:
+    """The part of a course between two fractions of it."""
+    out = Passage()
+    out.center = course.center + begin * course.travel
+    out.travel = (end - begin) * course.travel
+    out.turn = (end - begin) * course.turn
+    out.reach = course.reach
+    return out

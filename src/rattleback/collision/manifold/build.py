@@ -1,0 +1,187 @@
+"""From the answer for two solids to their contact region: outlines, overlap, corners, names.
+
+The nearest points stand alone where a solid is round or no corner of the overlap is near enough, and are one more
+corner where all others are less deep.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.geometry.colliders import PlacedColliders, Places
+from rattleback.collision.geometry.solid import BOX, MESH, PLANE, Solid, load
+from rattleback.collision.manifold.box_box import find_box_regions
+from rattleback.collision.manifold.clip import (
+    SHALLOW,
+    SLACK,
+    SUNK,
+    Faces,
+    Regions,
+    add_nearest,
+    draw_lines,
+    find_corners,
+    name_corners,
+    thin_out,
+)
+from rattleback.collision.manifold.limits import ALONE, Wanted, points_of
+from rattleback.collision.manifold.reduce_surface import record_thinning
+from rattleback.collision.manifold.support_face import LEVEL, across, outline
+from rattleback.collision.narrowphase.closest import Found
+from rattleback.collision.narrowphase.items import Items
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3, vec4
+
+# Most corners of an outline, and of an overlap before the wanted number is chosen.
+SIDES, CORNERS = 32, 40
+
+
+@wp.func
+def cut_out(plane: Solid, x: vec3, reach: real) -> Solid:
+    """The square of a half-space's boundary below x, wide enough for a solid that reaches this far."""
+    up = vec3(plane.rotation[0, 2], plane.rotation[1, 2], plane.rotation[2, 2])
+    square = plane
+    square.position = x - wp.dot(up, x - plane.position) * up
+    square.size = vec3(real(4.0) * reach, real(4.0) * reach, real(0.0))
+    return square
+
+
+@wp.func
+def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
+    """Length of the shorter of the first two edges of an outline."""
+    p = point[2 + of_b] - point[of_b]
+    square = p[0] * p[0] + p[1] * p[1]
+    if n > 2:
+        q = point[4 + of_b] - point[2 + of_b]
+        square = wp.min(square, q[0] * q[0] + q[1] * q[1])
+    return wp.sqrt(square)
+
+
+@wp.func(inline=False)
+def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
+    """The contact region of one item; a function of its own because its arrays are cleared at every call."""
+    i = items.a[m]
+    j = items.b[m]
+    separation = found.separation[m]
+    reach = wanted.gap + items.ahead[m]
+    origin = placed.places.position[i]
+    a = load(placed.colliders, placed.places, i, items.part[m], origin)
+    b = load(placed.colliders, placed.places, j, items.part[m], origin)
+    if a.kind == PLANE:
+        a = cut_out(a, b.position, placed.colliders.reach[j])
+    if b.kind == PLANE:
+        b = cut_out(b, a.position, placed.colliders.reach[i])
+    n = found.normal[m]
+    view = across(n)
+    point = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec3)
+    line = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec4)
+    corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
+    of_a = outline(a, placed.hulls, view, real(-1.0), point)
+    of_b = outline(b, placed.hulls, view, real(1.0), point)
+    count = int(0)
+    shells = a.round + b.round
+    middle = real(0.5) * (found.point_a[m] + found.point_b[m])
+    seen = view * middle
+    nearest = vec4(seen[0], seen[1], separation + shells, real(ALONE))
+    if of_a.count > 1 and of_b.count > 1:
+        draw_lines(point, line, 0, of_a.count)
+        draw_lines(point, line, 1, of_b.count)
+        faces = Faces()
+        faces.of_a = of_a.count
+        faces.of_b = of_b.count
+        faces.plane_a = of_a.plane
+        faces.plane_b = of_b.plane
+        faces.gap = reach + shells
+        faces.size = wp.min(shortest(point, 0, of_a.count), shortest(point, 1, of_b.count))
+        count = find_corners(faces, point, line, corner)
+        if count > 0:
+            shallow = SHALLOW * faces.size
+            tilt = of_a.plane - of_b.plane
+            if tilt[0] * tilt[0] + tilt[1] * tilt[1] < real(4.0) * LEVEL * LEVEL:
+                shallow = wp.max(shallow, SUNK * wanted.gap)
+            count = add_nearest(corner, count, nearest, shallow)
+        name_corners(faces, point, corner, count)
+        count = thin_out(corner, count, points_of(wanted, items.sight[m]), SLACK * wanted.gap)
+    if count == 0:
+        corner[0] = nearest
+        count = 1
+    first = m * wanted.most
+    regions.normal[m] = n
+    regions.points[m] = count
+    u = vec3(view[0, 0], view[0, 1], view[0, 2])
+    v = vec3(view[1, 0], view[1, 1], view[1, 2])
+    for k in range(count):
+        x = corner[k]
+        s = x[2] - shells
+        low = of_b.plane[0] * x[0] + of_b.plane[1] * x[1] + of_b.plane[2] + b.round
+        spot = x[0] * u + x[1] * v + (low + real(0.5) * s) * n
+        if x[3] == real(ALONE):
+            spot = middle
+        regions.point[first + k] = origin + spot
+        regions.separation[first + k] = s
+        regions.feature[first + k] = int(x[3])
+
+
+@kernel
+def find_regions(
+    items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, lanes: int
+) -> None:
+    """The contact region of every item but those of two boxes."""
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        if items.kept[m] == 1:
+            continue
+        if placed.colliders.kind[items.a[m]] == BOX and placed.colliders.kind[items.b[m]] == BOX:
+            continue
+        regions.points[m] = 0
+        regions.touchy[m] = real(0.0)
+        if found.separation[m] <= wanted.gap + items.ahead[m]:
+            find_region(items, placed, found, wanted, regions, m)
+
+
+def record_regions_of_solids(
+    program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into"
+) -> None:
+    """Record the launches that find the region of every item, each on its own."""
+    many, placed = len(items.a), PlacedColliders()
+    placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
+    if BOX in geometry.kinds:
+        program.share(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)
+    if geometry.kinds != (BOX,):
+        program.share(find_regions, many, items, placed, found, into.wanted(), into.regions)
+
+
+def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
+    """Record the launches that find the region of every item; those of a surface are thinned out together."""
+    record_regions_of_solids(program, geometry, items, places, found, into)
+    if MESH in geometry.kinds:
+        if into.look is not None:
+            into.look.record_points(program, items, into.slots, into.regions)
+        record_thinning(program, items, into.wanted(), into.regions, geometry.device)
+
+
+@dataclass(frozen=True)
+class Into:
+    """Where regions go, and what is wanted of them.
+
+    Attributes:
+        regions: The regions.
+        distance: Surfaces no farther apart than this are in contact [m].
+        points: Most points of a region; twice as many of one that lies ahead.
+        look: What finds contacts that lie ahead; None where none are wanted.
+    """
+
+    regions: Regions
+    distance: float
+    points: int
+    look: Any = None
+
+    def wanted(self) -> Wanted:
+        """What is wanted, for a kernel."""
+        result = Wanted()
+        result.gap, result.most, result.few = self.distance, self.slots, self.points
+        return result
+
+    @property
+    def slots(self) -> int:
+        """Slots of an item."""
+        return self.points if self.look is None else 2 * self.points

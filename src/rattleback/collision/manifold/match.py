@@ -1,0 +1,243 @@
+"""From regions to the list of contacts: add up, copy, and find each point's former self.
+
+The items are sorted by their colliders, so the contacts are. A contact is the same as one of the last time if its
+colliders, its triangle and the name of its feature are; what a solver has learnt of it can be carried over.
+
+Cost: O(contacts): one look where a contact is the same one of its collider as the last time, else a linear search among
+the former contacts of the collider. In order on a CPU, points are counted and added up in one go, and what lies where
+it lay, to the bit, is not copied again.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry.colliders import PlacedColliders, Places
+from rattleback.collision.manifold.build import Into
+from rattleback.collision.manifold.clip import Regions, fetch_soon
+from rattleback.collision.manifold.limits import NAMES
+from rattleback.collision.manifold.persistent import begun, gone
+from rattleback.collision.narrowphase.items import Items
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real
+from rattleback.core.sums import Sum
+from rattleback.model.contact_memory import ContactMemory, first_from, remember
+from rattleback.model.contacts import Contacts
+
+
+@kernel
+def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> None:
+    """Number of points of every item."""
+    m = wp.tid()
+    start[m] = wp.where(m < items.needed[0], regions.points[m], 0)
+
+
+@kernel
+def count_in_order(items: Items, regions: Regions, start: wp.array[wp.int32], contacts: Contacts) -> None:
+    """Number of points of all items before one, and of all as the last entry; which of them are as the last time."""
+    count = wp.min(items.needed[0], items.a.shape[0])
+    total = int(0)
+    alike = 1 - items.others[0]
+    moved = contacts.alike[0] < 0
+    for m in range(count):
+        same = wp.where(start[m] == total and not moved, 1, 0)
+        regions.same_rows[m] = same
+        alike = wp.min(alike, same)
+        start[m] = total
+        total += regions.points[m]
+    contacts.alike[0] = wp.where(start[count] == total, alike, 0)
+    contacts.times[0] = contacts.times[0] + 1
+    start[count] = total
+    start[items.a.shape[0]] = total
+
+
+@kernel
+def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: Contacts, lanes: int) -> None:
+    """Where the contacts of every collider begin."""
+    for a in range(wp.tid(), contacts.first.shape[0], lanes):
+        item = wp.min(items.first[pairs.first[a]], start.shape[0] - 1)
+        contacts.first[a] = wp.min(start[item], contacts.part.shape[0])
+
+
+@wp.func
+def is_of(former: ContactMemory, k: int, b: int, part: int) -> bool:
+    """Whether a contact of the last time is of an item with the same collider as A."""
+    return former.collider[k] == b and former.part[k] == part
+
+
+@wp.func
+def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
+    """Whether a contact is one of the last time, with the same collider as A."""
+    return is_of(former, k, b, part) and (former.feature[k] ^ feature) % NAMES == 0
+
+
+@wp.func
+def row_before(former: ContactMemory, items: Items, m: int, place: int) -> int:
+    """A row of the last time from which on contacts of item m are, if there were any.
+
+    Args:
+        former: The contacts of the last time.
+        items: What was looked at.
+        m: The item.
+        place: Which of the contacts of its collider A the first one of the item is now.
+    """
+    low = former.first[items.a[m]]
+    high = former.first[items.a[m] + 1]
+    b = items.b[m]
+    part = items.part[m]
+    # Most are where they were in the list, which is sorted by the colliders of B.
+    here = wp.min(low + place, former.collider.shape[0] - 1)
+    begins = place == 0 or not is_of(former, wp.max(here - 1, 0), b, part)
+    if here < high and begins and is_of(former, here, b, part):
+        return here
+    return first_from(former.collider, low, high, b)
+
+
+@wp.func
+def former_self(former: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
+    """Row of a contact of item m the last time; -1 if it is new.
+
+    Args:
+        former: The contacts of the last time.
+        items: What was looked at.
+        m: The item.
+        feature: Name of the point.
+        row: Row of the last time from which on contacts of the item are.
+        place: Which of its points it is.
+    """
+    b = items.b[m]
+    part = items.part[m]
+    end = former.first[items.a[m] + 1]
+    here = wp.min(row + place, former.collider.shape[0] - 1)
+    if here < end and is_same(former, here, b, part, feature):
+        return here
+    while row < end and former.collider[wp.min(row, end - 1)] == b:
+        if is_same(former, row, b, part, feature):
+            return row
+        row += 1
+    return -1
+
+
+@wp.func
+def gather_item(
+    items: Items,
+    placed: PlacedColliders,
+    regions: Regions,
+    memory: ContactMemory,
+    contacts: Contacts,
+    m: int,
+    slot: int,
+    begin: int,
+) -> None:
+    """Copy the points of an item, from ``slot`` on, to the list, from ``begin`` on, as far as there is room."""
+    a = items.a[m]
+    b = items.b[m]
+    n = regions.normal[m]
+    body_a = placed.colliders.body[a]
+    body_b = placed.colliders.body[b]
+    seen = NAMES * items.sight[m]
+    part = items.part[m]
+    from_a = begun(placed.places, memory, a)
+    from_b = begun(placed.places, memory, b)
+    row = row_before(memory, items, m, begin - contacts.first[a])
+    for c in range(begin, wp.min(begin + regions.points[m], contacts.part.shape[0])):
+        p = regions.point[slot + c - begin]
+        feature = regions.feature[slot + c - begin] + seen
+        of_a = gone(from_a, p)
+        of_b = gone(from_b, p)
+        contacts.body_a[c] = body_a
+        contacts.body_b[c] = body_b
+        contacts.collider_a[c] = a
+        contacts.collider_b[c] = b
+        contacts.part[c] = part
+        contacts.feature[c] = feature
+        contacts.normal[c] = n
+        contacts.point[c] = p + real(0.5) * (of_a + of_b)
+        contacts.separation[c] = regions.separation[slot + c - begin] + wp.dot(n, of_a - of_b)
+        contacts.previous[c] = former_self(memory, items, m, feature, row, c - begin)
+        contacts.rests[c] = 0
+
+
+@wp.func
+def rests(items: Items, places: Places, regions: Regions, m: int) -> bool:
+    """Whether the contacts of an item are what they were, in the same rows."""
+    return items.kept[m] * places.rests[items.a[m]] * places.rests[items.b[m]] * regions.same_rows[m] == 1
+
+
+@wp.func
+def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, begin: int, end: int) -> None:
+    """The contacts of an item stay as they are; only their former selves may be in other rows."""
+    a = items.a[m]
+    b = items.b[m]
+    part = items.part[m]
+    first = contacts.first[a]
+    known = wp.where(memory.first[a] == first, memory.first[a + 1], 0)
+    for c in range(begin, end):
+        feature = contacts.feature[c]
+        former = c
+        if c >= known or not is_same(memory, c, b, part, feature):
+            row = row_before(memory, items, m, begin - first)
+            former = former_self(memory, items, m, feature, row, c - begin)
+        contacts.previous[c] = former
+        contacts.rests[c] = 1
+
+
+@kernel
+def gather(
+    items: Items,
+    placed: PlacedColliders,
+    regions: Regions,
+    start: wp.array[wp.int32],
+    most: int,
+    memory: ContactMemory,
+    contacts: Contacts,
+    lanes: int,
+) -> None:
+    """Copy the points of every item to their places in the list, each with its former self."""
+    if wp.tid() == 0:
+        contacts.needed[0] = start[start.shape[0] - 1]
+    for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        fetch_soon(regions, m, most)
+        if rests(items, placed.places, regions, m):
+            recall_item(items, memory, contacts, m, start[m], wp.min(start[m + 1], contacts.part.shape[0]))
+        elif start[m] < start[m + 1]:
+            gather_item(items, placed, regions, memory, contacts, m, m * most, start[m])
+
+
+class Gathering:
+    """The list of contacts out of the regions of the items.
+
+    Args:
+        placed: The colliders and where they are.
+        pairs: Pairs of colliders.
+        items: What was looked at.
+        into: Where its regions are.
+        contacts: Where the list goes.
+        memory: The contacts of the last time.
+    """
+
+    def __init__(
+        self, placed: PlacedColliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
+    ) -> None:
+        self.placed, self.pairs, self.items, self.into = placed, pairs, items, into
+        self.contacts, self.memory, device = contacts, memory, items.a.device
+        self.start = wp.zeros(len(items.a) + 1, dtype=wp.int32, device=device)
+        self.sum = Sum(self.start, len(items.a), device)
+
+    def record(self, program: Any) -> None:
+        """Record the launches."""
+        items, regions, contacts, many = self.items, self.into.regions, self.contacts, len(self.items.a)
+        if program.device.is_cpu:
+            program.launch(count_in_order, 1, items, regions, self.start, contacts)
+        else:
+            program.launch(count_points, many, items, regions, self.start)
+            self.sum.record(program)
+        program.share(find_rows, len(contacts.first), self.pairs, items, self.start, contacts)
+        given = (self.start, self.into.slots, self.memory, contacts)
+        program.share(gather, many, items, self.placed, regions, *given)
+
+    def record_memory(self, program: Any, stop: Any) -> None:
+        """Record what makes these contacts the last ones."""
+        rows = max(len(self.contacts.part), len(self.contacts.first))
+        program.share(remember, rows, self.contacts, self.memory, stop)

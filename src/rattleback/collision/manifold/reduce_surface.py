@@ -1,0 +1,172 @@
+"""Points on surfaces: the regions of the triangles one solid lies on become one region for each normal.
+
+A box on a floor of triangles touches several of them, each with corners of its own, many twice. Triangles of a pair
+with one normal are taken together. Of their points the deepest is kept, then the one farthest from it, then those that
+add most to the area spanned by the points kept, as many as a region may have.
+
+Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``regions``.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.collision.manifold.clip import Regions
+from rattleback.collision.manifold.limits import Wanted, points_of
+from rattleback.collision.narrowphase.items import Items
+from rattleback.core.arrays import allocate, field, group
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
+
+# Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
+ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
+NOTHING = wp.constant(real(1e-9))
+# The same for points that only what lies ahead may have.
+LITTLE = wp.constant(real(1e-3))
+# Part of the contact distance by which points may differ and still be as deep as each other.
+LEVEL = wp.constant(real(1e-3))
+
+
+@group(axis="items")
+class Shares:
+    """Which triangles of a pair belong together, and which of their points are kept."""
+
+    leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
+    kept: wp.int32 = field("1", "how many were kept before this one; -1 for one that is not kept", axis="slots")
+    ring: wp.int32 = field("1", "slots of the points kept by a leader, in the order of a loop", axis="slots")
+
+
+@wp.func
+def deepest(regions: Regions, shares: Shares, leader: int, end: int, most: int, level: real) -> int:
+    """The slot of the deepest point of the triangles that belong to one leader; all points are candidates again.
+
+    Of points that are as deep but for ``level``, the one farthest from the middle: those inside the region come last.
+    """
+    low = regions.separation[leader * most]
+    middle = vec3()
+    count = real(0.0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                shares.kept[s] = -1
+                low = wp.min(low, regions.separation[s])
+                middle = middle + regions.point[s]
+                count = count + real(1.0)
+    best = int(leader * most)
+    far = real(-1.0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                d = regions.point[s] - middle / count
+                if regions.separation[s] <= low + level and wp.dot(d, d) > far:
+                    far = wp.dot(d, d)
+                    best = s
+    return best
+
+
+@wp.func
+def beyond(regions: Regions, shares: Shares, leader: int, most: int, count: int, s: int) -> vec3:
+    """What a point would add to the ring of those kept: the area, and after which of them it belongs.
+
+    Of a single point, the square of the distance counts; of two, the area on either side.
+    """
+    n = regions.normal[leader]
+    best = real(0.0)
+    after = int(0)
+    for k in range(count):
+        p = regions.point[shares.ring[leader * most + k]]
+        q = regions.point[shares.ring[leader * most + wp.where(k + 1 < count, k + 1, 0)]]
+        d = regions.point[s] - p
+        area = wp.dot(n, wp.cross(d, q - p))
+        if count == 1:
+            area = wp.dot(d, d)
+        if area > best:
+            best = area
+            after = k
+    return vec3(best, real(after), real(0.0))
+
+
+@wp.func
+def add_best(regions: Regions, shares: Shares, leader: int, end: int, most: int, count: int, least: real) -> real:
+    """Keep the point that adds most to the ring of a leader, and at least so much; returns what it adds, else that."""
+    best = int(-1)
+    most_added = least
+    after = int(0)
+    for m in range(leader, end):
+        if shares.leader[m] == leader:
+            for s in range(m * most, m * most + regions.points[m]):
+                if shares.kept[s] < 0:
+                    found = beyond(regions, shares, leader, most, count, s)
+                    if found[0] > most_added:
+                        most_added = found[0]
+                        after = int(found[1])
+                        best = s
+    if best >= 0:
+        shares.kept[best] = count
+        k = count
+        while k > after + 1:
+            shares.ring[leader * most + k] = shares.ring[leader * most + k - 1]
+            k = k - 1
+        shares.ring[leader * most + after + 1] = best
+    return most_added
+
+
+@wp.func
+def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
+    """Bring the points that are kept to the front of their item."""
+    kept = int(0)
+    first = m * most
+    for s in range(first, first + regions.points[m]):
+        if shares.kept[s] >= 0:
+            regions.point[first + kept] = regions.point[s]
+            regions.separation[first + kept] = regions.separation[s]
+            regions.feature[first + kept] = regions.feature[s]
+            kept = kept + 1
+    regions.points[m] = kept
+
+
+@wp.func
+def thin_out_pair(items: Items, wanted: Wanted, shares: Shares, regions: Regions, pair: int) -> None:
+    """Take the triangles of a pair together and keep as many points for each normal as a region may have."""
+    first = items.first[pair]
+    end = wp.min(items.first[pair + 1], items.needed[0])
+    most = wanted.most
+    for m in range(first, end):
+        shares.leader[m] = -1
+    for leader in range(first, end):
+        if shares.leader[leader] < 0 and regions.points[leader] > 0:
+            for m in range(leader, end):
+                along = wp.dot(regions.normal[m], regions.normal[leader])
+                if regions.points[m] > 0 and shares.leader[m] < 0 and along > ONE_NORMAL:
+                    shares.leader[m] = leader
+            slot = deepest(regions, shares, leader, end, most, LEVEL * wanted.gap)
+            shares.kept[slot] = 0
+            shares.ring[leader * most] = slot
+            kept = int(1)
+            square = real(0.0)
+            while kept < points_of(wanted, items.sight[leader]):
+                # What lies ahead may have more points than a region at rest, but only for more area.
+                least = wp.where(kept < wanted.few, real(0.0), LITTLE * square)
+                added = add_best(regions, shares, leader, end, most, kept, least)
+                square = wp.max(square, added)
+                if added <= wp.max(least, NOTHING * square):
+                    break
+                kept = kept + 1
+            for m in range(leader, end):
+                if shares.leader[m] == leader:
+                    close_up(regions, shares, m, most)
+
+
+@kernel
+def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions, lanes: int) -> None:
+    """Take the triangles of every pair together whose points were not chosen before."""
+    for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
+        pair = items.pair[first]
+        if items.part[first] >= 0 and items.first[pair] == first and items.chosen[pair] == 0:
+            thin_out_pair(items, wanted, shares, regions, pair)
+
+
+def record_thinning(program: Any, items: Items, wanted: Wanted, regions: Regions, device: Any) -> None:
+    """Record the launch that takes the regions of the triangles of a pair together."""
+    shares = allocate(Shares, {"items": len(items.a), "slots": len(regions.point)}, device)
+    program.share(thin_surfaces, len(items.a), items, wanted, shares, regions)
