@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.collision.manifold.limits import NAMES
+from rattleback.collision.manifold.limits import FEATURE_IDS
 from rattleback.collision.overlap_volume.measure import OVERLAPPING
 from rattleback.collision.overlap_volume.volume import OverlapSolid
 from rattleback.core import arrays
@@ -80,7 +80,7 @@ class ContactView:
         self.normal: NDArray[Any] = found["normal"]
         self.separation: NDArray[Any] = found["separation"]
         self.force: NDArray[Any] = found["force"]
-        self.feature: NDArray[Any] = found["feature"] % int(NAMES)
+        self.feature: NDArray[Any] = found["feature"] % int(FEATURE_IDS)
         self.previous: NDArray[Any] = found["previous"]
         self._finder = finder
 

@@ -9,7 +9,7 @@ import warp as wp
 from rattleback.collision.ccd.continuous import Continuous
 from rattleback.collision.finder import Finder
 from rattleback.collision.geometry.compile import compile_colliders
-from rattleback.collision.manifold.update import find_eve, find_phase
+from rattleback.collision.manifold.update import find_before_detection, find_phase
 from rattleback.core.kernel import kernel
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ContactStages:
     @property
     def memory(self) -> Any:
         """What the finder remembers of the last contacts."""
-        return self.finder.gathering.memory
+        return self.finder.contact_list.memory
 
     def skip_still(self, still: Any) -> None:
         """Find no contacts between still colliders from now on, or between all for None; then record again."""
@@ -84,33 +84,33 @@ class ContactStages:
 
     def record_contacts(self, program: "Program", stop: Any) -> None:
         """Record what finds the contacts where the bodies are now, or carries them there from where they were found."""
-        carrying, phase = self.finder.carrying, self.finder.phase
-        if carrying is None:
+        updater, phase = self.finder.updater, self.finder.phase
+        if updater is None:
             self.finder.record(program, stop)
             return
-        program.launch(find_phase, 1, self.clock, self.stale, self.finder.contacts, carrying.every, phase)
+        program.launch(find_phase, 1, self.clock, self.stale, self.finder.contacts, updater.every, phase)
         with program.when(phase.due):
             self.finder.record(program, stop)
             self.record_fresh(program, stop)
         with program.when(phase.carried):
-            self.finder.record_carried(program, anew=False)
+            self.finder.record_update(program, anew=False)
 
     @property
     def every(self) -> int:
         """After how many steps contacts are found anew."""
-        return 1 if self.finder.carrying is None else self.finder.carrying.every
+        return 1 if self.finder.updater is None else self.finder.updater.every
 
-    def before_found(self, program: "Program") -> AbstractContextManager[None]:
+    def before_detection(self, program: "Program") -> AbstractContextManager[None]:
         """What is recorded inside is done in steps after which contacts are found anew."""
         phase = self.finder.phase
         if self.every == 1:
             return nullcontext()
-        program.launch(find_eve, 1, self.clock, self.every, phase)
-        return program.when(phase.eve)
+        program.launch(find_before_detection, 1, self.clock, self.every, phase)
+        return program.when(phase.before_detection)
 
     def record_stale(self, program: "Program") -> None:
         """Record that contacts have to be found where they are wanted next, not carried along."""
-        if self.finder.carrying is not None:
+        if self.finder.updater is not None:
             program.launch(note_stale, 1, self.stale)
 
     def record_memory(self, program: "Program", stop: Any) -> None:

@@ -19,7 +19,7 @@ from rattleback.collision.ccd.conservative_advancement import (
     Impact,
     advance,
 )
-from rattleback.collision.ccd.rigid_motion import Passage
+from rattleback.collision.ccd.rigid_motion import RigidMotion
 from rattleback.collision.geometry import solid
 from rattleback.collision.geometry.colliders import Hulls
 from rattleback.collision.geometry.hull_table import HullTable
@@ -31,7 +31,7 @@ TOLERANCE = 1e-9
 
 @wp.kernel(enable_backward=False)
 def advance_each(
-    solids: wp.array[Solid], courses: wp.array[Passage], hulls: Hulls, limits: AdvanceLimits, out: wp.array[Impact]
+    solids: wp.array[Solid], courses: wp.array[RigidMotion], hulls: Hulls, limits: AdvanceLimits, out: wp.array[Impact]
 ) -> None:
     """Advance pairs of solids, rows 2 i and 2 i + 1."""
     i = wp.tid()
@@ -83,7 +83,7 @@ def rows(things):
     """The solids and courses of things as arrays, and the table of their corners."""
     table = HullTable()
     solids = np.zeros(len(things), dtype=Solid.numpy_dtype())
-    courses = np.zeros(len(things), dtype=Passage.numpy_dtype())
+    courses = np.zeros(len(things), dtype=RigidMotion.numpy_dtype())
     for i, thing in enumerate(things):
         place, rotation = thing.pose(0.0)
         row = {"kind": thing.kind, "size": thing.size, "round": thing.shell, "position": place, "hull": -1}
@@ -97,7 +97,7 @@ def rows(things):
         for name, value in {"center": thing.at, "travel": thing.travel, "turn": thing.turn}.items():
             courses[name][i] = value
         courses["reach"][i] = thing.reach()
-    arrays = (wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Passage, device="cpu"))
+    arrays = (wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=RigidMotion, device="cpu"))
     return *arrays, table.tables(wp.get_device("cpu"))
 
 

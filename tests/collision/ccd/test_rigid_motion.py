@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from rattleback.collision.ccd.rigid_motion import Passage, carried, stretch, turn_between, turned
+from rattleback.collision.ccd.rigid_motion import RigidMotion, moved, part_of, turn_between, turned
 from rattleback.collision.geometry.solid import Solid
 from rattleback.core.precision import numpy_real, quat, real, vec3
 
@@ -24,13 +24,13 @@ def turns(
 
 
 @wp.kernel(enable_backward=False)
-def carry(solids: wp.array[Solid], courses: wp.array[Passage], between: wp.vec2d, out: wp.array[Solid]) -> None:
+def carry(solids: wp.array[Solid], courses: wp.array[RigidMotion], between: wp.vec2d, out: wp.array[Solid]) -> None:
     """Carry a solid to one part of its course at once, and in two stretches."""
     i = wp.tid()
     begin = real(between[0])
     end = real(between[1])
-    out[2 * i] = carried(solids[i], courses[i], end)
-    out[2 * i + 1] = carried(carried(solids[i], courses[i], begin), stretch(courses[i], begin, end), real(1.0))
+    out[2 * i] = moved(solids[i], courses[i], end)
+    out[2 * i + 1] = moved(moved(solids[i], courses[i], begin), part_of(courses[i], begin, end), real(1.0))
 
 
 def measured(first, second, fraction=0.5):
@@ -65,11 +65,11 @@ def test_solid_goes_straight_while_it_turns_about_the_centre_at_once_or_in_stret
     end = begin + more * (1.0 - begin)
     at, travel, offset = np.array(numbers).reshape(3, 3)
     turn = offset + at
-    solids, courses = np.zeros(1, dtype=Solid.numpy_dtype()), np.zeros(1, dtype=Passage.numpy_dtype())
+    solids, courses = np.zeros(1, dtype=Solid.numpy_dtype()), np.zeros(1, dtype=RigidMotion.numpy_dtype())
     solids["position"], solids["rotation"] = at + offset, np.eye(3)
     courses["center"], courses["travel"], courses["turn"] = at, travel, turn
     out = wp.zeros(2, dtype=Solid, device="cpu")
-    given_ = [wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=Passage, device="cpu")]
+    given_ = [wp.array(solids, dtype=Solid, device="cpu"), wp.array(courses, dtype=RigidMotion, device="cpu")]
     wp.launch(carry, 1, inputs=[*given_, wp.vec2d(begin, end), out], device="cpu")
     part = Rotation.from_rotvec(end * turn)
     for row in out.numpy():

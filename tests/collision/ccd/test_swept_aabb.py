@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.collision.ccd.swept_aabb import Ways, sweep_boxes
+from rattleback.collision.ccd.swept_aabb import SweptColliders, sweep_boxes
 from rattleback.collision.geometry.colliders import Places
 from rattleback.collision.geometry.compile import compile_colliders
 from rattleback.core import arrays
@@ -32,7 +32,7 @@ def test_corners_of_a_box_stay_in_its_swept_box_on_the_whole_way(seed):
     start = Rotation.from_quat(state.motion.orientation.numpy()[0])
     end.position.assign(travel[None])
     end.orientation.assign((Rotation.from_rotvec(turn) * start).as_quat()[None])
-    ways = Ways()
+    ways = SweptColliders()
     ways.colliders, ways.hulls, ways.start, ways.end = geometry.colliders, geometry.hulls, state.motion, end
     ways.places, ways.distance = arrays.allocate(Places, {"colliders": 1}, "cpu"), 0.0
     wp.launch(sweep_boxes, 1, inputs=[ways], device="cpu")

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.collision.manifold.refresh import leave_out_twins
+from rattleback.collision.manifold.refresh import merge_close_points
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec4
 
@@ -123,7 +123,7 @@ def corners_left(corners, most):
 
 @kernel
 def leave_out(corner: wp.array[vec4], count: int, most: int, left: wp.array[wp.int32]) -> None:
-    left[0] = leave_out_twins(corner, count, most)
+    left[0] = merge_close_points(corner, count, most)
 
 
 coordinate = st.integers(-20, 20)

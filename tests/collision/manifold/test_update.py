@@ -217,7 +217,7 @@ def test_what_rests_has_nothing_ahead():
         sim = rb.Simulation(scene, contact_every=every, time_step=1e-3)
         sim.step(10)
         items = sim._step.contacts.finder.items
-        assert not items.sight.numpy().any()
+        assert not items.margin_class.numpy().any()
         found[every] = sim.contacts
     np.testing.assert_array_equal(found[1].feature, found[3].feature)
     np.testing.assert_allclose(found[1].point, found[3].point, atol=1e-9)

@@ -43,7 +43,7 @@ def shaft(cubes=24, seed=0):
     return scene
 
 
-def carrying(scene, **settings):
+def updating(scene, **settings):
     given = {"contact_every": EVERY, "time_step": 2e-3}
     return rb.Simulation(scene, **{**given, **settings})
 
@@ -61,7 +61,7 @@ def bumpy():
 @pytest.mark.parametrize("begun", [60, 61, 62])
 @pytest.mark.parametrize("place", [shaft, bumpy])
 def test_copies_and_files_go_on_bit_for_bit(begun, place, tmp_path):
-    sim, copied = carrying(place()), carrying(place())
+    sim, copied = updating(place()), updating(place())
     sim.step(begun)
     copied.step(7)
     copied.state = sim.state.copy()
@@ -81,8 +81,8 @@ def test_copies_and_files_go_on_bit_for_bit(begun, place, tmp_path):
 
 def test_where_contacts_are_only_found_a_copy_has_those_of_where_its_bodies_are():
     settings = {"contacts": "detect", "contact_distance": 0.6 * EDGE}
-    sim, copied = (carrying(shaft(), **settings) for _ in range(2))
-    fresh = carrying(shaft(), contact_every=1, **settings)
+    sim, copied = (updating(shaft(), **settings) for _ in range(2))
+    fresh = updating(shaft(), contact_every=1, **settings)
     sim.step(EVERY + 2)
     copied.step()
     copied.state = fresh.state = sim.state.copy()
@@ -97,14 +97,14 @@ def test_where_contacts_are_only_found_a_copy_has_those_of_where_its_bodies_are(
 @pytest.mark.parametrize(("written", "read"), [(None, 1), (4, 4)])
 def test_files_without_the_setting_have_the_default(written, read, tmp_path):
     path = tmp_path / "x.npz"
-    carrying(shaft(4)).save(path)
+    updating(shaft(4)).save(path)
     write_setting(path, written)
     assert rb.load(path).methods.detection.every == read
 
 
 def test_a_file_with_a_wrong_setting_is_refused(tmp_path):
     path = tmp_path / "x.npz"
-    carrying(shaft(4)).save(path)
+    updating(shaft(4)).save(path)
     write_setting(path, 0)
     with pytest.raises(rb.FileError, match=r"settings\.contact_every: must be 1 or more; it is 0"):
         rb.load(path)
@@ -125,7 +125,7 @@ def write_setting(path, every):
 def test_calls_and_buffers_that_have_to_grow_change_no_bit(substeps):
     hashes = []
     for room, calls in ((None, [50]), (None, [1] * 50), (40, [50]), (25, [7, 20, 23])):
-        sim = carrying(shaft(), substeps=substeps)
+        sim = updating(shaft(), substeps=substeps)
         if room is not None:
             sim._step.contacts.finder.room["contacts"] = room
             sim._step.contacts.finder._allocate()
@@ -136,7 +136,7 @@ def test_calls_and_buffers_that_have_to_grow_change_no_bit(substeps):
 
 
 def test_worlds_have_the_bits_of_single_runs():
-    one, many = carrying(shaft(12)), carrying(shaft(12), worlds=2)
+    one, many = updating(shaft(12)), updating(shaft(12), worlds=2)
     one.step(50)
     many.step(50)
     for world in (0, 1):
@@ -150,7 +150,7 @@ def deepest(sim, finder):
 
 
 def test_a_heap_keeps_its_cubes_apart_and_gains_no_energy():
-    sim, finder = carrying(shaft(60), time_step=1e-3), rb.Simulation(shaft(60), contacts="detect")
+    sim, finder = updating(shaft(60), time_step=1e-3), rb.Simulation(shaft(60), contacts="detect")
     before = sim.energy().total
     for _ in range(300):
         sim.step()

@@ -26,7 +26,7 @@ def finder(simulation):
 
 def relisted(simulation):
     """Whether pairs were listed again in the last step."""
-    return int(finder(simulation).look.prospects.changed.numpy()[0]) == 1
+    return int(finder(simulation).speculative.margins.changed.numpy()[0]) == 1
 
 
 def test_at_rest_pairs_are_not_listed_again_and_in_motion_they_are():

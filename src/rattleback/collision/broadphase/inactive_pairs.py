@@ -61,7 +61,7 @@ def sift(all_pairs: Pairs, kept: wp.array[wp.int32], pairs: Pairs) -> None:
         pairs.needed[0] = kept[room]
 
 
-class Sieve:
+class InactivePairFilter:
     """Takes pairs of still colliders out of a list.
 
     Args:

@@ -26,7 +26,7 @@ Reference: Mirtich (1996), §2.3, for the idea; Bender, dissertation, §2.2.4.
 
 import warp as wp
 
-from rattleback.collision.ccd.rigid_motion import Passage, carried
+from rattleback.collision.ccd.rigid_motion import RigidMotion, moved
 from rattleback.collision.geometry.colliders import Hulls
 from rattleback.collision.geometry.solid import PLANE, Solid, support
 from rattleback.collision.narrowphase.closed_forms.plane import solid_plane
@@ -133,16 +133,16 @@ def thickness(solid: Solid, hulls: Hulls, n: vec3) -> real:
 
 
 @wp.func
-def moving(a: Solid, b: Solid, course_a: Passage, course_b: Passage, fraction: real) -> Moving:
+def moving(a: Solid, b: Solid, motion_a: RigidMotion, motion_b: RigidMotion, fraction: real) -> Moving:
     """Two solids at a part of their courses, seen from where A then is; see ``looked_at``."""
     out = Moving()
-    out.a = carried(a, course_a, fraction)
-    out.b = carried(b, course_b, fraction)
+    out.a = moved(a, motion_a, fraction)
+    out.b = moved(b, motion_b, fraction)
     out.origin = out.a.position
     out.a.position = vec3()
     out.b.position = out.b.position - out.origin
-    out.center_a = course_a.center + fraction * course_a.travel - out.origin
-    out.center_b = course_b.center + fraction * course_b.travel - out.origin
+    out.center_a = motion_a.center + fraction * motion_a.travel - out.origin
+    out.center_b = motion_b.center + fraction * motion_b.travel - out.origin
     return out
 
 
@@ -159,19 +159,19 @@ def bend(turn: vec3, n: vec3, psi: vec3) -> real:
 
 
 @wp.func
-def looked_at(pair: Moving, course_a: Passage, course_b: Passage, n: vec3, psi: vec3, rest: real) -> Moving:
+def looked_at(pair: Moving, motion_a: RigidMotion, motion_b: RigidMotion, n: vec3, psi: vec3, rest: real) -> Moving:
     """The pair with what G takes to look along n, as it turns with ψ, for the rest of the motion."""
     out = pair
     apart = pair.center_a - pair.center_b
-    way = course_a.travel - course_b.travel
+    travel = motion_a.travel - motion_b.travel
     aside = wp.cross(psi, n)
     out.normal = n
-    out.across_a = wp.cross(n, course_a.turn - psi)
-    out.across_b = wp.cross(n, course_b.turn - psi)
-    out.rate = wp.dot(n, way) + wp.dot(aside, apart)
-    far = wp.length(apart) + rest * wp.length(way)
-    out.curvature = wp.length(aside) * (real(2.0) * wp.length(way) + wp.length(psi) * far)
-    out.curvature += bend(course_a.turn, n, psi) * course_a.reach + bend(course_b.turn, n, psi) * course_b.reach
+    out.across_a = wp.cross(n, motion_a.turn - psi)
+    out.across_b = wp.cross(n, motion_b.turn - psi)
+    out.rate = wp.dot(n, travel) + wp.dot(aside, apart)
+    far = wp.length(apart) + rest * wp.length(travel)
+    out.curvature = wp.length(aside) * (real(2.0) * wp.length(travel) + wp.length(psi) * far)
+    out.curvature += bend(motion_a.turn, n, psi) * motion_a.reach + bend(motion_b.turn, n, psi) * motion_b.reach
     return out
 
 
@@ -228,21 +228,21 @@ def safe_part(pair: Moving, hulls: Hulls, floor: real, rest: real) -> real:
 
 
 @wp.func
-def safe_advance(pair: Moving, course_a: Passage, course_b: Passage, hulls: Hulls, n: vec3, ends: vec3) -> real:
+def safe_advance(pair: Moving, motion_a: RigidMotion, motion_b: RigidMotion, hulls: Hulls, n: vec3, ends: vec3) -> real:
     """How far the motion can go on, by the best of all bounds; the whole rest where nothing can happen any more.
 
     Args:
         pair: The solids now.
-        course_a: How A moves.
-        course_b: How B moves.
+        motion_a: How A moves.
+        motion_b: How B moves.
         hulls: Their corners.
         n: Unit normal from B to A.
         ends: Separation [m], the one that must be kept [m], and what is left of the motion.
     """
     floor = ends[1]
     rest = ends[2]
-    fastest = wp.length(wp.cross(n, course_a.turn)) * course_a.reach - wp.dot(n, course_a.travel - course_b.travel)
-    fastest += wp.length(wp.cross(n, course_b.turn)) * course_b.reach
+    fastest = wp.length(wp.cross(n, motion_a.turn)) * motion_a.reach - wp.dot(n, motion_a.travel - motion_b.travel)
+    fastest += wp.length(wp.cross(n, motion_b.turn)) * motion_b.reach
     above = wp.max(real(0.0), ends[0] - floor)
     if fastest * rest <= above:
         return rest
@@ -250,17 +250,17 @@ def safe_advance(pair: Moving, course_a: Passage, course_b: Passage, hulls: Hull
     for k in range(3):
         psi = vec3()
         if k == 1:
-            psi = course_a.turn
+            psi = motion_a.turn
         if k == 2:
-            psi = course_b.turn
+            psi = motion_b.turn
         # A direction that does not turn has been looked along; that of a half-space can only turn with it.
         useful = k == 0 or wp.dot(psi, psi) > real(0.0)
         if pair.a.kind == PLANE:
-            useful = useful and psi == course_a.turn
+            useful = useful and psi == motion_a.turn
         if pair.b.kind == PLANE:
-            useful = useful and psi == course_b.turn
+            useful = useful and psi == motion_b.turn
         if useful:
-            best = wp.max(best, safe_part(looked_at(pair, course_a, course_b, n, psi, rest), hulls, floor, rest))
+            best = wp.max(best, safe_part(looked_at(pair, motion_a, motion_b, n, psi, rest), hulls, floor, rest))
             if best >= rest:
                 return rest
     return best
@@ -287,7 +287,9 @@ def wanted(pair: Moving, hulls: Hulls, closest: Closest, limits: AdvanceLimits, 
 
 
 @wp.func
-def advance(a: Solid, b: Solid, course_a: Passage, course_b: Passage, hulls: Hulls, limits: AdvanceLimits) -> Impact:
+def advance(
+    a: Solid, b: Solid, motion_a: RigidMotion, motion_b: RigidMotion, hulls: Hulls, limits: AdvanceLimits
+) -> Impact:
     """The first part of their courses at which two solids are as near as the target, or nearer from the start.
 
     Solids that touch at the start are in contact there only if they come nearer.
@@ -295,22 +297,22 @@ def advance(a: Solid, b: Solid, course_a: Passage, course_b: Passage, hulls: Hul
     Args:
         a: A solid at the start, not a mesh.
         b: Another one, seen from the same origin.
-        course_a: How A moves, seen from there.
-        course_b: How B moves.
+        motion_a: How A moves, seen from there.
+        motion_b: How B moves.
         hulls: Their corners.
         limits: What is looked for.
     """
     if a.kind == PLANE:
-        course_a.reach = LARGE
+        motion_a.reach = LARGE
     if b.kind == PLANE:
-        course_b.reach = LARGE
+        motion_b.reach = LARGE
     out = Impact()
     out.target = limits.target
     tolerance = limits.tolerance
-    whole = wp.length(course_a.travel - course_b.travel)
-    whole += wp.length(course_a.turn) * course_a.reach + wp.length(course_b.turn) * course_b.reach
+    whole = wp.length(motion_a.travel - motion_b.travel)
+    whole += wp.length(motion_a.turn) * motion_a.reach + wp.length(motion_b.turn) * motion_b.reach
     for k in range(limits.most):
-        pair = moving(a, b, course_a, course_b, out.fraction)
+        pair = moving(a, b, motion_a, motion_b, out.fraction)
         rest = real(1.0) - out.fraction
         far = wp.max(limits.near, out.target) + rest * whole + tolerance
         closest = closest_of(pair.a, pair.b, hulls, out.closest.normal, far)
@@ -326,7 +328,7 @@ def advance(a: Solid, b: Solid, course_a: Passage, course_b: Passage, hulls: Hul
             out.contact = CONTACT
             return out
         ends = vec3(closest.separation, out.target, rest)
-        part = safe_advance(pair, course_a, course_b, hulls, closest.normal, ends)
+        part = safe_advance(pair, motion_a, motion_b, hulls, closest.normal, ends)
         if part >= rest:
             out.fraction = real(1.0)
             return out

@@ -28,8 +28,8 @@ import warp as wp
 from rattleback.collision import broadphase
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.ccd.conservative_advancement import FREE, ROUNDS, AdvanceLimits, advance
-from rattleback.collision.ccd.rigid_motion import carried, stretch, turn_between, turned
-from rattleback.collision.ccd.swept_aabb import Ways, course_of, record_widening, sweep_boxes
+from rattleback.collision.ccd.rigid_motion import moved, part_of, turn_between, turned
+from rattleback.collision.ccd.swept_aabb import SweptColliders, motion_of, record_widening, sweep_boxes
 from rattleback.collision.finder import GROWTH, raise_when_full, room_before
 from rattleback.collision.geometry.colliders import Places
 from rattleback.collision.geometry.compile import Geometry
@@ -82,18 +82,18 @@ def open_passes(hits: Halts, passes: Passes) -> None:
 
 
 @wp.func
-def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -> real:
+def first_contact(swept: SweptColliders, a: int, b: int, part: int, f_a: real, f_b: real) -> real:
     """When two colliders meet whose bodies go these parts of their ways and then rest; NEVER if they do not."""
-    origin = ways.places.position[a]
-    solid_a = load(ways.colliders, ways.places, a, part, origin)
-    solid_b = load(ways.colliders, ways.places, b, part, origin)
-    course_a = course_of(ways, a, origin)
-    course_b = course_of(ways, b, origin)
-    size = wp.max(ways.colliders.reach[a], ways.colliders.reach[b])
-    if ways.colliders.reach[a] >= real(0.0) and ways.colliders.reach[b] >= real(0.0):
-        size = wp.min(ways.colliders.reach[a], ways.colliders.reach[b])
+    origin = swept.places.position[a]
+    solid_a = load(swept.colliders, swept.places, a, part, origin)
+    solid_b = load(swept.colliders, swept.places, b, part, origin)
+    motion_a = motion_of(swept, a, origin)
+    motion_b = motion_of(swept, b, origin)
+    size = wp.max(swept.colliders.reach[a], swept.colliders.reach[b])
+    if swept.colliders.reach[a] >= real(0.0) and swept.colliders.reach[b] >= real(0.0):
+        size = wp.min(swept.colliders.reach[a], swept.colliders.reach[b])
     limits = AdvanceLimits()
-    limits.near = ways.distance
+    limits.near = swept.distance
     limits.tolerance = TOLERANCE * size
     limits.most = ROUNDS
     begin = real(0.0)
@@ -103,11 +103,11 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
         if end > begin:
             low_a = wp.min(begin, f_a)
             low_b = wp.min(begin, f_b)
-            moving_a = stretch(course_a, low_a, wp.min(end, f_a))
-            moving_b = stretch(course_b, low_b, wp.min(end, f_b))
-            from_a = carried(solid_a, course_a, low_a)
-            from_b = carried(solid_b, course_b, low_b)
-            impact = advance(from_a, from_b, moving_a, moving_b, ways.hulls, limits)
+            moving_a = part_of(motion_a, low_a, wp.min(end, f_a))
+            moving_b = part_of(motion_b, low_b, wp.min(end, f_b))
+            from_a = moved(solid_a, motion_a, low_a)
+            from_b = moved(solid_b, motion_b, low_b)
+            impact = advance(from_a, from_b, moving_a, moving_b, swept.hulls, limits)
             if impact.contact != FREE:
                 return begin + impact.fraction * (end - begin)
             limits.target = impact.target
@@ -118,7 +118,7 @@ def first_contact(ways: Ways, a: int, b: int, part: int, f_a: real, f_b: real) -
 
 
 @kernel
-def meet(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
+def meet(swept: SweptColliders, items: Items, hits: Halts, passes: Passes) -> None:
     """Find the first contact of every item whose bodies may have one they did not have in the last pass."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -127,15 +127,15 @@ def meet(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
         passes.moment[i] = NEVER
     a = items.a[i]
     b = items.b[i]
-    body_a = ways.colliders.body[a]
-    body_b = ways.colliders.body[b]
+    body_a = swept.colliders.body[a]
+    body_b = swept.colliders.body[b]
     if passes.changed[body_a] + passes.changed[body_b] == 0:
         return
-    moment = first_contact(ways, a, b, items.part[i], hits.fraction[body_a], hits.fraction[body_b])
+    moment = first_contact(swept, a, b, items.part[i], hits.fraction[body_a], hits.fraction[body_b])
     passes.moment[i] = wp.min(passes.moment[i], moment)
-    if ways.colliders.movable[a] == 1:
+    if swept.colliders.movable[a] == 1:
         wp.atomic_min(passes.least, body_a, moment)
-    if ways.colliders.movable[b] == 1:
+    if swept.colliders.movable[b] == 1:
         wp.atomic_min(passes.least, body_b, moment)
 
 
@@ -159,7 +159,7 @@ def shorten(hits: Halts, passes: Passes) -> None:
 
 
 @kernel
-def name_others(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
+def name_others(swept: SweptColliders, items: Items, hits: Halts, passes: Passes) -> None:
     """Say which collider stopped every body."""
     i = wp.tid()
     if i >= items.needed[0]:
@@ -169,25 +169,25 @@ def name_others(ways: Ways, items: Items, hits: Halts, passes: Passes) -> None:
         return
     a = items.a[i]
     b = items.b[i]
-    body_a = ways.colliders.body[a]
-    body_b = ways.colliders.body[b]
-    if ways.colliders.movable[a] == 1 and moment == hits.fraction[body_a]:
+    body_a = swept.colliders.body[a]
+    body_b = swept.colliders.body[b]
+    if swept.colliders.movable[a] == 1 and moment == hits.fraction[body_a]:
         wp.atomic_max(hits.other, body_a, b)
-    if ways.colliders.movable[b] == 1 and moment == hits.fraction[body_b]:
+    if swept.colliders.movable[b] == 1 and moment == hits.fraction[body_b]:
         wp.atomic_max(hits.other, body_b, a)
 
 
 @kernel
-def stop_bodies(ways: Ways, hits: Halts) -> None:
+def stop_bodies(swept: SweptColliders, hits: Halts) -> None:
     """Put every body that was stopped where it stops."""
     b = wp.tid()
     f = hits.fraction[b]
     if f < real(1.0):
-        x = ways.start.position[b]
-        q = ways.start.orientation[b]
-        turn = turn_between(q, ways.end.orientation[b])
-        ways.end.position[b] = x + f * (ways.end.position[b] - x)
-        ways.end.orientation[b] = wp.normalize(turned(turn, f) * q)
+        x = swept.start.position[b]
+        q = swept.start.orientation[b]
+        turn = turn_between(q, swept.end.orientation[b])
+        swept.end.position[b] = x + f * (swept.end.position[b] - x)
+        swept.end.orientation[b] = wp.normalize(turned(turn, f) * q)
 
 
 class Continuous:
@@ -216,17 +216,17 @@ class Continuous:
         self.hits.fraction.fill_(1.0)
         self.hits.other.fill_(-1)
         self.room = dict.fromkeys(("pairs", "items"), room_before(geometry.count))
-        self.ways = Ways()
-        self.ways.colliders, self.ways.hulls = self.geometry.colliders, geometry.hulls
-        self.ways.start, self.ways.end, self.ways.distance = start, start, distance
-        self.ways.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
+        self.swept = SweptColliders()
+        self.swept.colliders, self.swept.hulls = self.geometry.colliders, geometry.hulls
+        self.swept.start, self.swept.end, self.swept.distance = start, start, distance
+        self.swept.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
         self.shift = wp.zeros(model.worlds, dtype=real, device=geometry.device)
         self.broad: Any = None
         if self.active:
             # Some broad phases begin from where the colliders are.
-            wp.launch(sweep_boxes, geometry.count, inputs=[self.ways], device=geometry.device)
+            wp.launch(sweep_boxes, geometry.count, inputs=[self.swept], device=geometry.device)
             self._allocate()
-        self.ways.end = predicted
+        self.swept.end = predicted
 
     def record(self, program: Any, stop: Any) -> None:
         """Record the launches that stop bodies at their first contact.
@@ -237,22 +237,22 @@ class Continuous:
         """
         if not self.active:
             return
-        ways, hits, passes, items = self.ways, self.hits, self.passes, self.items
+        swept, hits, passes, items = self.swept, self.hits, self.passes, self.items
         many = self.room["items"]
-        program.launch(sweep_boxes, self.geometry.count, ways)
+        program.launch(sweep_boxes, self.geometry.count, swept)
         self.broad.record(program)
         if int(MESH) in self.geometry.kinds:
-            record_widening(program, ways, self.shift)
-        record_split(program, self.geometry, ways.places, self.pairs, items)
+            record_widening(program, swept, self.shift)
+        record_split(program, self.geometry, swept.places, self.pairs, items)
         for needed, room in self.buffers().values():
             program.launch(raise_when_full, 1, needed, room, stop)
         program.launch(open_passes, self.count, hits, passes)
         with program.loop(passes.going):
-            program.launch(meet, many, ways, items, hits, passes)
+            program.launch(meet, many, swept, items, hits, passes)
             program.launch(close_pass, 1, passes)
             program.launch(shorten, self.count, hits, passes)
-        program.launch(name_others, many, ways, items, hits, passes)
-        program.launch(stop_bodies, self.count, ways, hits)
+        program.launch(name_others, many, swept, items, hits, passes)
+        program.launch(stop_bodies, self.count, swept, hits)
 
     def buffers(self) -> dict[str, tuple[Any, int]]:
         """For every buffer, the array that counts what is needed, and what there is."""
@@ -281,7 +281,7 @@ class Continuous:
         self.passes = arrays.allocate(Passes, counts, self.geometry.device)
         if self.broad is None:
             method = self.method or broadphase.default(self.geometry)
-            self.broad = method.bind(self.geometry, self.ways.places, self.pairs, self.each_body)
+            self.broad = method.bind(self.geometry, self.swept.places, self.pairs, self.each_body)
         else:
             self.broad.write_to(self.pairs)
 

@@ -13,7 +13,7 @@ from rattleback.core.precision import quat, real, vec3
 
 
 @wp.struct
-class Passage:
+class RigidMotion:
     """How a solid moves: centre and way [m], turn [rad], and the farthest point of its core from the centre [m]."""
 
     center: vec3
@@ -47,24 +47,24 @@ def turned(turn: vec3, fraction: real) -> quat:
 
 
 @wp.func
-def carried(solid: Solid, course: Passage, fraction: real) -> Solid:
+def moved(solid: Solid, motion: RigidMotion, fraction: real) -> Solid:
     """A solid, given at the start of its course, at a part of it."""
     out = solid
-    if wp.dot(course.turn, course.turn) == real(0.0):
-        out.position = solid.position + fraction * course.travel
+    if wp.dot(motion.turn, motion.turn) == real(0.0):
+        out.position = solid.position + fraction * motion.travel
         return out
-    q = turned(course.turn, fraction)
-    out.position = course.center + fraction * course.travel + wp.quat_rotate(q, solid.position - course.center)
+    q = turned(motion.turn, fraction)
+    out.position = motion.center + fraction * motion.travel + wp.quat_rotate(q, solid.position - motion.center)
     out.rotation = wp.quat_to_matrix(q) * solid.rotation
     return out
 
 
 @wp.func
-def stretch(course: Passage, begin: real, end: real) -> Passage:
+def part_of(motion: RigidMotion, begin: real, end: real) -> RigidMotion:
     """The part of a course between two fractions of it."""
-    out = Passage()
-    out.center = course.center + begin * course.travel
-    out.travel = (end - begin) * course.travel
-    out.turn = (end - begin) * course.turn
-    out.reach = course.reach
+    out = RigidMotion()
+    out.center = motion.center + begin * motion.travel
+    out.travel = (end - begin) * motion.travel
+    out.turn = (end - begin) * motion.turn
+    out.reach = motion.reach
     return out

@@ -11,7 +11,7 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.ccd.rigid_motion import Passage, turn_between
+from rattleback.collision.ccd.rigid_motion import RigidMotion, turn_between
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
 from rattleback.collision.geometry.solid import MESH
 from rattleback.collision.geometry.world_poses import bound, pose
@@ -21,7 +21,7 @@ from rattleback.model.state import Motion
 
 
 @wp.struct
-class Ways:
+class SweptColliders:
     """What the kernels read: the colliders, where they are at the start, and how their bodies move."""
 
     colliders: Colliders
@@ -33,34 +33,34 @@ class Ways:
 
 
 @wp.func
-def course_of(ways: Ways, i: int, origin: vec3) -> Passage:
+def motion_of(swept: SweptColliders, i: int, origin: vec3) -> RigidMotion:
     """How collider i moves, seen from an origin."""
-    body = ways.colliders.body[i]
-    out = Passage()
-    out.center = ways.start.position[body] - origin
-    out.travel = ways.end.position[body] - ways.start.position[body]
-    out.turn = turn_between(ways.start.orientation[body], ways.end.orientation[body])
-    core = wp.max(real(0.0), ways.colliders.reach[i] - ways.colliders.round[i])
-    out.reach = core + wp.length(ways.colliders.position[i])
+    body = swept.colliders.body[i]
+    out = RigidMotion()
+    out.center = swept.start.position[body] - origin
+    out.travel = swept.end.position[body] - swept.start.position[body]
+    out.turn = turn_between(swept.start.orientation[body], swept.end.orientation[body])
+    core = wp.max(real(0.0), swept.colliders.reach[i] - swept.colliders.round[i])
+    out.reach = core + wp.length(swept.colliders.position[i])
     return out
 
 
 @kernel
-def sweep_boxes(ways: Ways) -> None:
+def sweep_boxes(swept: SweptColliders) -> None:
     """Place every collider where it starts, with a box that holds it on its whole way."""
     i = wp.tid()
-    wider = real(0.5) * ways.distance
-    pose(ways.colliders, ways.end, ways.places, i)
-    bound(ways.colliders, ways.hulls, ways.places, i, wider)
-    lower = ways.places.lower[i]
-    upper = ways.places.upper[i]
-    pose(ways.colliders, ways.start, ways.places, i)
-    bound(ways.colliders, ways.hulls, ways.places, i, wider)
-    course = course_of(ways, i, vec3())
-    bulge = real(0.125) * wp.dot(course.turn, course.turn) * course.reach
+    wider = real(0.5) * swept.distance
+    pose(swept.colliders, swept.end, swept.places, i)
+    bound(swept.colliders, swept.hulls, swept.places, i, wider)
+    lower = swept.places.lower[i]
+    upper = swept.places.upper[i]
+    pose(swept.colliders, swept.start, swept.places, i)
+    bound(swept.colliders, swept.hulls, swept.places, i, wider)
+    motion = motion_of(swept, i, vec3())
+    bulge = real(0.125) * wp.dot(motion.turn, motion.turn) * motion.reach
     wide = vec3(bulge, bulge, bulge)
-    ways.places.lower[i] = wp.min(ways.places.lower[i], lower) - wide
-    ways.places.upper[i] = wp.max(ways.places.upper[i], upper) + wide
+    swept.places.lower[i] = wp.min(swept.places.lower[i], lower) - wide
+    swept.places.upper[i] = wp.max(swept.places.upper[i], upper) + wide
 
 
 @kernel
@@ -70,33 +70,33 @@ def clear_shifts(shift: wp.array[real]) -> None:
 
 
 @kernel
-def find_shifts(ways: Ways, shift: wp.array[real]) -> None:
+def find_shifts(swept: SweptColliders, shift: wp.array[real]) -> None:
     """How far the points of the meshes of a world go at most."""
     i = wp.tid()
-    if ways.colliders.kind[i] == MESH:
-        course = course_of(ways, i, vec3())
-        wp.atomic_max(shift, ways.colliders.world[i], wp.length(course.travel) + wp.length(course.turn) * course.reach)
+    if swept.colliders.kind[i] == MESH:
+        motion = motion_of(swept, i, vec3())
+        wp.atomic_max(shift, swept.colliders.world[i], wp.length(motion.travel) + wp.length(motion.turn) * motion.reach)
 
 
 @kernel
-def widen(ways: Ways, shift: wp.array[real]) -> None:
+def widen(swept: SweptColliders, shift: wp.array[real]) -> None:
     """Let the boxes of what meets the triangles of meshes hold its way as the meshes see it, which may move."""
     i = wp.tid()
-    d = shift[ways.colliders.world[i]]
-    if ways.colliders.movable[i] == 1:
-        ways.places.lower[i] = ways.places.lower[i] - vec3(d, d, d)
-        ways.places.upper[i] = ways.places.upper[i] + vec3(d, d, d)
+    d = shift[swept.colliders.world[i]]
+    if swept.colliders.movable[i] == 1:
+        swept.places.lower[i] = swept.places.lower[i] - vec3(d, d, d)
+        swept.places.upper[i] = swept.places.upper[i] + vec3(d, d, d)
 
 
-def record_widening(program: Any, ways: Ways, shift: Any) -> None:
+def record_widening(program: Any, swept: SweptColliders, shift: Any) -> None:
     """Record what widens the boxes for meshes that move; the pairs have been found before.
 
     Args:
         program: Where to record.
-        ways: The colliders and how they move.
+        swept: The colliders and how they move.
         shift: Room for one number a world.
     """
-    count = int(ways.colliders.kind.shape[0])
+    count = int(swept.colliders.kind.shape[0])
     program.launch(clear_shifts, int(shift.shape[0]), shift)
-    program.launch(find_shifts, count, ways, shift)
-    program.launch(widen, count, ways, shift)
+    program.launch(find_shifts, count, swept, shift)
+    program.launch(widen, count, swept, shift)

@@ -78,7 +78,7 @@ class Search:
 
 
 @wp.struct
-class BothEnds:
+class StepEnds:
     """Where the bodies are at the start and at the predicted end, and the colliders there."""
 
     colliders: Colliders
@@ -167,7 +167,7 @@ def name_gaps(
 
 
 @kernel
-def follow(ends: BothEnds, contacts: Contacts, items: Items, margins: Margins, search: Search) -> None:
+def follow(ends: StepEnds, contacts: Contacts, items: Items, margins: Margins, search: Search) -> None:
     """Measure the pair that overlaps most where the narrow phase does not: at the start, and at a free trial."""
     w = wp.tid()
     if search.state[w] != SEARCHING:
@@ -309,7 +309,7 @@ class ContactTime:
                 f"The tolerance of the contact time is {tolerance:g} m and the contact distance {distance:g} m; what "
                 "stops within the tolerance must be in contact then, so choose 0 < tolerance ≤ contact_distance."
             )
-        ends = BothEnds()
+        ends = StepEnds()
         ends.colliders, ends.hulls, ends.start, ends.predicted = geometry.colliders, geometry.hulls, start, predicted
         ends.places = arrays.allocate(Places, {"colliders": geometry.count}, geometry.device)
         margins = Margins()
@@ -328,7 +328,7 @@ class BoundContactTime:
         tolerance: Largest separation or overlap at the contact time [m].
     """
 
-    def __init__(self, method: ContactTime, ends: BothEnds, clock: Clock, margins: Any) -> None:
+    def __init__(self, method: ContactTime, ends: StepEnds, clock: Clock, margins: Any) -> None:
         self.method, self.ends, self.clock, self.margins = method, ends, clock, margins
         self.tolerance = float(margins.tolerance)
         self.worlds = int(clock.time_step.shape[0])

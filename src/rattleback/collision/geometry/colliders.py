@@ -78,8 +78,8 @@ class Places:
     rotation: mat33 = field("1", "from its frame to the world")
     lower: vec3 = field("m", "lower corner of a box around it along the axes, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
-    stride: real = field("m", "how far its points go in the coming step at most; zero for nothing ahead")
-    way: vec3 = field("m", "how far its body has gone from there already")
+    max_travel: real = field("m", "how far its points go in the coming step at most; zero for nothing ahead")
+    travel: vec3 = field("m", "how far its body has gone from there already")
     turn: vec3 = field("rad", "how far it has turned")
     stays: wp.int32 = field("1", "1 where it is where it was the last time")
     seen: vec3 = field("m", "where its body was the last time")
@@ -97,19 +97,19 @@ class PlacedColliders:
 
 
 @group(axis="colliders")
-class Prospects:
+class SpeculativeMargins:
     """How colliders go on in the coming step, and their boxes where they are now."""
 
     lower: vec3 = field("m", "lower corner of the box around it now, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
-    way: vec3 = field("m", "way of its body")
-    blow: real = field("m", "how much farther it may go when what it touches strikes it")
-    struck: real = field("m", "the same, of what that has struck")
-    strike: real = field("m", "the same when it strikes something that it has not touched yet")
-    jolt: real = field("m", "how much farther it may go when what it meets in the step strikes it")
-    jolted: real = field("m", "the same, of what that meets")
+    travel: vec3 = field("m", "way of its body")
+    impact_travel: real = field("m", "how much farther it may go when what it touches strikes it")
+    neighbor_travel: real = field("m", "the same, of what that has struck")
+    new_impact_travel: real = field("m", "the same when it strikes something that it has not touched yet")
+    ahead_travel: real = field("m", "how much farther it may go when what it meets in the step strikes it")
+    chained_travel: real = field("m", "the same, of what that meets")
     turn: real = field("m", "way of its points by turning, at most; of a half-space, minus the angle [rad]")
     held_lower: vec3 = field("m", "lower corner of the box that pairs were listed with")
     held_upper: vec3 = field("m", "upper corner of that box")
     changed: wp.int32 = field("1", "1 where one of these boxes is new, so that pairs must be listed again", axis="one")
-    unforeseen: wp.int32 = field("1", "1 where something strikes what it has not touched yet", axis="one")
+    has_new_impacts: wp.int32 = field("1", "1 where something strikes what it has not touched yet", axis="one")

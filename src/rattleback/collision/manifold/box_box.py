@@ -4,7 +4,7 @@
 
 In the frame of A, projected along the normal n onto its face, B's face is c + u e + v f with |u|, |v| ≤ 1; −z is the
 separation there. The corners of the overlap are where B's edges enter and leave the square of A, ends included, and the
-corners of the square that lie within B's face. Points are thinned out and named as ``regions`` tells.
+corners of the square that lie within B's face. Points are thinned out and named as ``manifolds`` tells.
 
 Cost: 0.2 µs a pair. Reference: Bender, dissertation, §4.5.1.3; clipping: Liang, Barsky (1984).
 """
@@ -15,17 +15,16 @@ from rattleback.collision.geometry.colliders import Colliders, Places
 from rattleback.collision.geometry.solid import BOX
 from rattleback.collision.manifold.clip import (
     CROSSING,
-    NAMED_AFTER,
     OF_B,
     SAME,
-    SLACK,
-    Regions,
+    VERTEX_RANGE,
+    Manifolds,
     add_corner,
     fetch_soon,
-    is_free,
-    thin_out,
+    is_unused,
 )
-from rattleback.collision.manifold.limits import ALONE, Wanted, points_of
+from rattleback.collision.manifold.limits import NO_VERTEX, ManifoldLimits, points_of
+from rattleback.collision.manifold.reduce import SLACK, reduce_manifold
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
 from rattleback.core.kernel import kernel
@@ -83,7 +82,7 @@ def onto(face: Frame, h: vec3, n: vec3, x: vec3) -> vec3:
 
 
 @wp.func
-def clip_edges(sheet: Sheet, along: int, gap: real, corner: wp.array[vec4], count: int) -> int:
+def clip_edges(sheet: Sheet, along: int, max_gap: real, corner: wp.array[vec4], count: int) -> int:
     """Add where the two edges of B's face along e (0) or f (1) enter and leave A's square; returns the number."""
     d = wp.where(along == 0, sheet.e, sheet.f)
     other = wp.where(along == 0, sheet.f, sheet.e)
@@ -105,7 +104,7 @@ def clip_edges(sheet: Sheet, along: int, gap: real, corner: wp.array[vec4], coun
             for end in range(2):
                 w = wp.where(end == 0, low, high)
                 x = start + w * d
-                if -x[2] <= gap:
+                if -x[2] <= max_gap:
                     cut = wp.where(wp.abs(w) < real(1.0), real(8.0), real(0.0))
                     code = real(4 * along + 2 * side + end) + cut
                     count = add_corner(corner, count, vec4(x[0], x[1], -x[2], real(OF_B) + code), SAME)
@@ -113,7 +112,7 @@ def clip_edges(sheet: Sheet, along: int, gap: real, corner: wp.array[vec4], coun
 
 
 @wp.func
-def corners_of_a(sheet: Sheet, gap: real, corner: wp.array[vec4], count: int) -> int:
+def corners_of_a(sheet: Sheet, max_gap: real, corner: wp.array[vec4], count: int) -> int:
     """Add the corners of A's square that lie within B's face; returns the number."""
     e = sheet.e
     f = sheet.f
@@ -127,7 +126,7 @@ def corners_of_a(sheet: Sheet, gap: real, corner: wp.array[vec4], count: int) ->
         v = (e[0] * dy - e[1] * dx) * inverse
         if wp.abs(u) <= real(1.0) + SAME and wp.abs(v) <= real(1.0) + SAME:
             s = -(sheet.middle[2] + u * e[2] + v * f[2])
-            if s <= gap:
+            if s <= max_gap:
                 count = add_corner(corner, count, vec4(x, y, s, real(k)), SAME)
     return count
 
@@ -139,13 +138,13 @@ def name_after_vertex(sheet: Sheet, a: Frame, b: Frame, corner: wp.array[vec4], 
     f = sheet.f
     inverse = real(1.0) / (e[0] * f[1] - e[1] * f[0])
     faces = 16 * (2 * b.axis + int(b.up)) + 256 * (2 * a.axis + int(a.up))
-    near = real(1.0) - real(2.0) * NAMED_AFTER
+    near = real(1.0) - real(2.0) * VERTEX_RANGE
     for k in range(count):
         x = corner[k]
         name = real(-1.0)
         if wp.abs(x[0]) > near and wp.abs(x[1]) > near:
             name = real(name_of(a, x[0] > real(0.0), x[1] > real(0.0)))
-        if not is_free(corner, k, name):
+        if not is_unused(corner, k, name):
             dx = x[0] - sheet.middle[0]
             dy = x[1] - sheet.middle[1]
             u = (dx * f[1] - dy * f[0]) * inverse
@@ -153,7 +152,7 @@ def name_after_vertex(sheet: Sheet, a: Frame, b: Frame, corner: wp.array[vec4], 
             name = real(-1.0)
             if wp.abs(u) > near and wp.abs(v) > near:
                 name = real(OF_B + name_of(b, u > real(0.0), v > real(0.0)))
-            if not is_free(corner, k, name):
+            if not is_unused(corner, k, name):
                 name = real(CROSSING + faces + 4096) + x[3]
         corner[k] = vec4(x[0], x[1], x[2], name)
 
@@ -170,7 +169,7 @@ def lay_out(face: Frame, other: Frame, h: vec3, k: vec3, R: mat33, n: vec3) -> S
 
 
 @wp.func
-def how_touchy(face: Frame, other: Frame, n: vec3, d: vec3, R: mat33) -> real:
+def normal_sensitivity(face: Frame, other: Frame, n: vec3, d: vec3, R: mat33) -> real:
     """How many times faster than the boxes the square of their normal turns; zero for that of a face."""
     # The edges that the normal is across are those it is least along.
     of_a = wp.where(wp.abs(n[face.i]) < wp.abs(n[face.j]), face.i, face.j)
@@ -181,13 +180,13 @@ def how_touchy(face: Frame, other: Frame, n: vec3, d: vec3, R: mat33) -> real:
 
 
 @wp.func
-def find_box_region(
+def build_box_manifold(
     items: Items,
     colliders: Colliders,
     places: Places,
     found: Found,
-    wanted: Wanted,
-    regions: Regions,
+    limits: ManifoldLimits,
+    manifolds: Manifolds,
     corner: wp.array[vec4],
     m: int,
 ) -> None:
@@ -195,7 +194,7 @@ def find_box_region(
     a = items.a[m]
     b = items.b[m]
     separation = found.separation[m]
-    reach = wanted.gap + items.ahead[m]
+    reach = limits.max_gap + items.speculative_margin[m]
     Ra = places.rotation[a]
     back = wp.transpose(Ra)
     R = back * places.rotation[b]
@@ -206,40 +205,46 @@ def find_box_region(
     face = face_along(-n)
     d = wp.transpose(R) * n
     other = face_along(d)
-    regions.touchy[m] = how_touchy(face, other, n, d, R)
+    manifolds.sensitivity[m] = normal_sensitivity(face, other, n, d, R)
     sheet = lay_out(face, other, h, k, R, n)
     middle = t + other.up * k[other.axis] * vec3(R[0, other.axis], R[1, other.axis], R[2, other.axis])
     middle[face.axis] = middle[face.axis] - face.up * h[face.axis]
     sheet.middle = onto(face, h, n, middle)
     shell_a = colliders.round[a]
     shell_b = colliders.round[b]
-    gap = reach + shell_a + shell_b
-    count = corners_of_a(sheet, gap, corner, 0)
-    count = clip_edges(sheet, 0, gap, corner, count)
-    count = clip_edges(sheet, 1, gap, corner, count)
-    count = thin_out(corner, count, points_of(wanted, items.sight[m]), SLACK * wanted.gap)
+    max_gap = reach + shell_a + shell_b
+    count = corners_of_a(sheet, max_gap, corner, 0)
+    count = clip_edges(sheet, 0, max_gap, corner, count)
+    count = clip_edges(sheet, 1, max_gap, corner, count)
+    count = reduce_manifold(corner, count, points_of(limits, items.margin_class[m]), SLACK * limits.max_gap)
     name_after_vertex(sheet, face, other, corner, count)
-    first = m * wanted.most
-    regions.normal[m] = found.normal[m]
-    regions.points[m] = wp.max(count, 1)
+    first = m * limits.most
+    manifolds.normal[m] = found.normal[m]
+    manifolds.points[m] = wp.max(count, 1)
     if count == 0:
-        regions.point[first] = places.position[a] + real(0.5) * (found.point_a[m] + found.point_b[m])
-        regions.separation[first] = separation
-        regions.feature[first] = ALONE
+        manifolds.point[first] = places.position[a] + real(0.5) * (found.point_a[m] + found.point_b[m])
+        manifolds.separation[first] = separation
+        manifolds.feature[first] = NO_VERTEX
     for c in range(count):
         x = corner[c]
         p = real(0.5) * (shell_b - shell_a - x[2]) * n
         p[face.axis] = p[face.axis] + face.up * h[face.axis]
         p[face.i] = p[face.i] + x[0] * h[face.i]
         p[face.j] = p[face.j] + x[1] * h[face.j]
-        regions.point[first + c] = places.position[a] + Ra * p
-        regions.separation[first + c] = x[2] - shell_a - shell_b
-        regions.feature[first + c] = int(x[3])
+        manifolds.point[first + c] = places.position[a] + Ra * p
+        manifolds.separation[first + c] = x[2] - shell_a - shell_b
+        manifolds.feature[first + c] = int(x[3])
 
 
 @kernel
-def find_box_regions(
-    items: Items, colliders: Colliders, places: Places, found: Found, wanted: Wanted, regions: Regions, lanes: int
+def build_box_manifolds(
+    items: Items,
+    colliders: Colliders,
+    places: Places,
+    found: Found,
+    limits: ManifoldLimits,
+    manifolds: Manifolds,
+    lanes: int,
 ) -> None:
     """The contact region of every item of two boxes."""
     # Here, where it is cleared only once.
@@ -249,8 +254,8 @@ def find_box_regions(
             continue
         if colliders.kind[items.a[m]] != BOX or colliders.kind[items.b[m]] != BOX:
             continue
-        fetch_soon(regions, m, wanted.most)
-        if found.separation[m] > wanted.gap + items.ahead[m]:
-            regions.points[m] = 0
+        fetch_soon(manifolds, m, limits.most)
+        if found.separation[m] > limits.max_gap + items.speculative_margin[m]:
+            manifolds.points[m] = 0
         else:
-            find_box_region(items, colliders, places, found, wanted, regions, corner, m)
+            build_box_manifold(items, colliders, places, found, limits, manifolds, corner, m)

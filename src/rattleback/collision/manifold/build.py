@@ -11,22 +11,21 @@ import warp as wp
 
 from rattleback.collision.geometry.colliders import PlacedColliders, Places
 from rattleback.collision.geometry.solid import BOX, MESH, PLANE, Solid, load
-from rattleback.collision.manifold.box_box import find_box_regions
+from rattleback.collision.manifold.box_box import build_box_manifolds
 from rattleback.collision.manifold.clip import (
     SHALLOW,
-    SLACK,
     SUNK,
     Faces,
-    Regions,
-    add_nearest,
+    Manifolds,
+    add_deepest,
+    assign_feature_ids,
     draw_lines,
     find_corners,
-    name_corners,
-    thin_out,
 )
-from rattleback.collision.manifold.limits import ALONE, Wanted, points_of
-from rattleback.collision.manifold.reduce_surface import record_thinning
-from rattleback.collision.manifold.support_face import LEVEL, across, outline
+from rattleback.collision.manifold.limits import NO_VERTEX, ManifoldLimits, points_of
+from rattleback.collision.manifold.reduce import SLACK, reduce_manifold
+from rattleback.collision.manifold.reduce_surface import record_surface_reduction
+from rattleback.collision.manifold.support_face import LEVEL, across, support_face
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
 from rattleback.core.kernel import kernel
@@ -58,12 +57,14 @@ def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
 
 
 @wp.func(inline=False)
-def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, m: int) -> None:
+def build_manifold(
+    items: Items, placed: PlacedColliders, found: Found, limits: ManifoldLimits, manifolds: Manifolds, m: int
+) -> None:
     """The contact region of one item; a function of its own because its arrays are cleared at every call."""
     i = items.a[m]
     j = items.b[m]
     separation = found.separation[m]
-    reach = wanted.gap + items.ahead[m]
+    reach = limits.max_gap + items.speculative_margin[m]
     origin = placed.places.position[i]
     a = load(placed.colliders, placed.places, i, items.part[m], origin)
     b = load(placed.colliders, placed.places, j, items.part[m], origin)
@@ -76,13 +77,13 @@ def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wan
     point = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec3)
     line = wp.zeros(shape=(wp.static(2 * SIDES),), dtype=vec4)
     corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
-    of_a = outline(a, placed.hulls, view, real(-1.0), point)
-    of_b = outline(b, placed.hulls, view, real(1.0), point)
+    of_a = support_face(a, placed.hulls, view, real(-1.0), point)
+    of_b = support_face(b, placed.hulls, view, real(1.0), point)
     count = int(0)
     shells = a.round + b.round
     middle = real(0.5) * (found.point_a[m] + found.point_b[m])
     seen = view * middle
-    nearest = vec4(seen[0], seen[1], separation + shells, real(ALONE))
+    nearest = vec4(seen[0], seen[1], separation + shells, real(NO_VERTEX))
     if of_a.count > 1 and of_b.count > 1:
         draw_lines(point, line, 0, of_a.count)
         draw_lines(point, line, 1, of_b.count)
@@ -91,23 +92,23 @@ def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wan
         faces.of_b = of_b.count
         faces.plane_a = of_a.plane
         faces.plane_b = of_b.plane
-        faces.gap = reach + shells
+        faces.max_gap = reach + shells
         faces.size = wp.min(shortest(point, 0, of_a.count), shortest(point, 1, of_b.count))
         count = find_corners(faces, point, line, corner)
         if count > 0:
             shallow = SHALLOW * faces.size
             tilt = of_a.plane - of_b.plane
             if tilt[0] * tilt[0] + tilt[1] * tilt[1] < real(4.0) * LEVEL * LEVEL:
-                shallow = wp.max(shallow, SUNK * wanted.gap)
-            count = add_nearest(corner, count, nearest, shallow)
-        name_corners(faces, point, corner, count)
-        count = thin_out(corner, count, points_of(wanted, items.sight[m]), SLACK * wanted.gap)
+                shallow = wp.max(shallow, SUNK * limits.max_gap)
+            count = add_deepest(corner, count, nearest, shallow)
+        assign_feature_ids(faces, point, corner, count)
+        count = reduce_manifold(corner, count, points_of(limits, items.margin_class[m]), SLACK * limits.max_gap)
     if count == 0:
         corner[0] = nearest
         count = 1
-    first = m * wanted.most
-    regions.normal[m] = n
-    regions.points[m] = count
+    first = m * limits.most
+    manifolds.normal[m] = n
+    manifolds.points[m] = count
     u = vec3(view[0, 0], view[0, 1], view[0, 2])
     v = vec3(view[1, 0], view[1, 1], view[1, 2])
     for k in range(count):
@@ -115,16 +116,16 @@ def find_region(items: Items, placed: PlacedColliders, found: Found, wanted: Wan
         s = x[2] - shells
         low = of_b.plane[0] * x[0] + of_b.plane[1] * x[1] + of_b.plane[2] + b.round
         spot = x[0] * u + x[1] * v + (low + real(0.5) * s) * n
-        if x[3] == real(ALONE):
+        if x[3] == real(NO_VERTEX):
             spot = middle
-        regions.point[first + k] = origin + spot
-        regions.separation[first + k] = s
-        regions.feature[first + k] = int(x[3])
+        manifolds.point[first + k] = origin + spot
+        manifolds.separation[first + k] = s
+        manifolds.feature[first + k] = int(x[3])
 
 
 @kernel
-def find_regions(
-    items: Items, placed: PlacedColliders, found: Found, wanted: Wanted, regions: Regions, lanes: int
+def build_manifolds(
+    items: Items, placed: PlacedColliders, found: Found, limits: ManifoldLimits, manifolds: Manifolds, lanes: int
 ) -> None:
     """The contact region of every item but those of two boxes."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -132,56 +133,60 @@ def find_regions(
             continue
         if placed.colliders.kind[items.a[m]] == BOX and placed.colliders.kind[items.b[m]] == BOX:
             continue
-        regions.points[m] = 0
-        regions.touchy[m] = real(0.0)
-        if found.separation[m] <= wanted.gap + items.ahead[m]:
-            find_region(items, placed, found, wanted, regions, m)
+        manifolds.points[m] = 0
+        manifolds.sensitivity[m] = real(0.0)
+        if found.separation[m] <= limits.max_gap + items.speculative_margin[m]:
+            build_manifold(items, placed, found, limits, manifolds, m)
 
 
-def record_regions_of_solids(
-    program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into"
+def record_item_manifolds(
+    program: Any, geometry: Any, items: Items, places: Places, found: Found, output: "ManifoldOutput"
 ) -> None:
     """Record the launches that find the region of every item, each on its own."""
     many, placed = len(items.a), PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     if BOX in geometry.kinds:
-        program.share(find_box_regions, many, items, geometry.colliders, places, found, into.wanted(), into.regions)
+        program.share(
+            build_box_manifolds, many, items, geometry.colliders, places, found, output.limits(), output.manifolds
+        )
     if geometry.kinds != (BOX,):
-        program.share(find_regions, many, items, placed, found, into.wanted(), into.regions)
+        program.share(build_manifolds, many, items, placed, found, output.limits(), output.manifolds)
 
 
-def record_regions(program: Any, geometry: Any, items: Items, places: Places, found: Found, into: "Into") -> None:
+def record_manifolds(
+    program: Any, geometry: Any, items: Items, places: Places, found: Found, output: "ManifoldOutput"
+) -> None:
     """Record the launches that find the region of every item; those of a surface are thinned out together."""
-    record_regions_of_solids(program, geometry, items, places, found, into)
+    record_item_manifolds(program, geometry, items, places, found, output)
     if MESH in geometry.kinds:
-        if into.look is not None:
-            into.look.record_points(program, items, into.slots, into.regions)
-        record_thinning(program, items, into.wanted(), into.regions, geometry.device)
+        if output.speculative is not None:
+            output.speculative.record_points(program, items, output.slots, output.manifolds)
+        record_surface_reduction(program, items, output.limits(), output.manifolds, geometry.device)
 
 
 @dataclass(frozen=True)
-class Into:
+class ManifoldOutput:
     """Where regions go, and what is wanted of them.
 
     Attributes:
-        regions: The regions.
+        manifolds: The regions.
         distance: Surfaces no farther apart than this are in contact [m].
         points: Most points of a region; twice as many of one that lies ahead.
-        look: What finds contacts that lie ahead; None where none are wanted.
+        speculative: What finds contacts that lie ahead; None where none are wanted.
     """
 
-    regions: Regions
+    manifolds: Manifolds
     distance: float
     points: int
-    look: Any = None
+    speculative: Any = None
 
-    def wanted(self) -> Wanted:
+    def limits(self) -> ManifoldLimits:
         """What is wanted, for a kernel."""
-        result = Wanted()
-        result.gap, result.most, result.few = self.distance, self.slots, self.points
+        result = ManifoldLimits()
+        result.max_gap, result.most, result.few = self.distance, self.slots, self.points
         return result
 
     @property
     def slots(self) -> int:
         """Slots of an item."""
-        return self.points if self.look is None else 2 * self.points
+        return self.points if self.speculative is None else 2 * self.points

@@ -25,7 +25,7 @@ from rattleback.core.precision import epsilon, real, vec3, vec4
 
 # Parts of the size of the region: points nearer than this are one; a vertex this near names a corner.
 SAME = wp.constant(real(1e-7))
-NAMED_AFTER = wp.constant(real(0.02))
+VERTEX_RANGE = wp.constant(real(0.02))
 # Names: vertices of A as they are, of B from here on, crossings of the edges that begin at a vertex of either.
 OF_B = wp.constant(1024)
 CROSSING = wp.constant(1048576)
@@ -33,20 +33,18 @@ CROSSING = wp.constant(1048576)
 SHALLOW = wp.constant(real(1e-6 if epsilon < 1e-10 else 1e-3))
 # And, of faces that are all but parallel, this part of the contact distance.
 SUNK = wp.constant(real(0.02))
-# Part of the area that does not matter.
-LITTLE = wp.constant(real(1e-3))
-# Corners this part of the contact distance less deep than the deepest are as good.
-SLACK = wp.constant(real(0.1))
 # How many items before it the region of an item is asked for.
 SOON = wp.constant(8)
 
 
 @group(axis="items")
-class Regions:
+class Manifolds:
     """The contact region of every item; its points lie in the slots of the item."""
 
     normal: vec3 = field("1", "unit normal from B to A")
-    touchy: real = field("1", "1 / sin² of the angle between two edges of boxes that the normal is across, else zero")
+    sensitivity: real = field(
+        "1", "1 / sin² of the angle between two edges of boxes that the normal is across, else zero"
+    )
     points: wp.int32 = field("1", "number of points; zero where the solids do not touch")
     point: vec3 = field("m", "middle between the two surfaces, world frame", axis="slots")
     separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")
@@ -55,13 +53,13 @@ class Regions:
 
 
 @wp.func
-def fetch_soon(regions: Regions, m: int, most: int) -> None:
+def fetch_soon(manifolds: Manifolds, m: int, most: int) -> None:
     """Ask for the region of an item that comes soon: many have no points, so that nothing foresees which are read."""
     slot = (m + SOON) * most
-    fetch(regions.point, slot)
-    fetch(regions.point, slot + 3)
-    fetch(regions.separation, slot)
-    fetch(regions.feature, slot)
+    fetch(manifolds.point, slot)
+    fetch(manifolds.point, slot + 3)
+    fetch(manifolds.separation, slot)
+    fetch(manifolds.feature, slot)
 
 
 @wp.struct
@@ -76,7 +74,7 @@ class Faces:
     plane_a: vec3
     plane_b: vec3
     size: real
-    gap: real
+    max_gap: real
 
 
 @wp.func
@@ -141,7 +139,7 @@ def corners_inside(
     for k in range(wp.where(of_b == 1, faces.of_b, faces.of_a)):
         x = point[2 * k + of_b]
         s = apart(faces, x[0], x[1])
-        if s <= faces.gap:
+        if s <= faces.max_gap:
             within = bool(True)
             for m in range(n):
                 edge = line[2 * m + 1 - of_b]
@@ -173,14 +171,14 @@ def find_corners(faces: Faces, point: wp.array[vec3], line: wp.array[vec4], corn
                     x = p[0] + part * (q[0] - p[0])
                     y = p[1] + part * (q[1] - p[1])
                     s = apart(faces, x, y)
-                    if s <= faces.gap:
+                    if s <= faces.max_gap:
                         name = real(CROSSING) + real(OF_B) * p[2] + start[2]
                         count = add_corner(corner, count, vec4(x, y, s, name), SAME * faces.size)
     return count
 
 
 @wp.func
-def add_nearest(corner: wp.array[vec4], count: int, nearest: vec4, shallow: real) -> int:
+def add_deepest(corner: wp.array[vec4], count: int, nearest: vec4, shallow: real) -> int:
     """Add the nearest points to the corners if all of these are less deep, in the place of the last if need be."""
     for k in range(count):
         if corner[k][2] <= nearest[2] + shallow:
@@ -191,106 +189,7 @@ def add_nearest(corner: wp.array[vec4], count: int, nearest: vec4, shallow: real
 
 
 @wp.func
-def turned(x: vec4, cx: real, cy: real) -> real:
-    """A number that grows with the angle of (x, y) seen from a point, from 0 to 4 in a full turn."""
-    dx = x[0] - cx
-    dy = x[1] - cy
-    length = wp.abs(dx) + wp.abs(dy)
-    if length == real(0.0):
-        return real(0.0)
-    return wp.where(dy >= real(0.0), real(1.0) - dx / length, real(3.0) + dx / length)
-
-
-@wp.func
-def sort_around(corner: wp.array[vec4], count: int) -> None:
-    """Sort corners by their angle around their middle."""
-    cx = real(0.0)
-    cy = real(0.0)
-    for k in range(count):
-        cx += corner[k][0] / real(count)
-        cy += corner[k][1] / real(count)
-    for k in range(1, count):
-        x = corner[k]
-        angle = turned(x, cx, cy)
-        m = k - 1
-        while m >= 0 and turned(corner[wp.max(m, 0)], cx, cy) > angle:
-            corner[m + 1] = corner[m]
-            m -= 1
-        corner[m + 1] = x
-
-
-@wp.func
-def worth(corner: wp.array[vec4], count: int, k: int) -> real:
-    """Twice the area that is lost with a corner."""
-    x = corner[k]
-    p = corner[wp.where(k == 0, count - 1, k - 1)] - x
-    q = corner[wp.where(k + 1 == count, 0, k + 1)] - x
-    return q[0] * p[1] - q[1] * p[0]
-
-
-@wp.func
-def keep_two(corner: wp.array[vec4], count: int) -> None:
-    """Bring the deepest corner to the front, and behind it the one farthest from it."""
-    for place in range(2):
-        best = int(place)
-        least = real(0.0)
-        for k in range(place, count):
-            dx = corner[k][0] - corner[0][0]
-            dy = corner[k][1] - corner[0][1]
-            rank = wp.where(place == 0, corner[k][2], -(dx * dx + dy * dy))
-            if k == place or rank < least:
-                least = rank
-                best = k
-        x = corner[place]
-        corner[place] = corner[best]
-        corner[best] = x
-
-
-@wp.func
-def thin_out(corner: wp.array[vec4], count: int, most: int, slack: real) -> int:
-    """Leave out corners until at most this many are left, each time the one with which the least area is lost.
-
-    One of those that are at most ``slack`` less deep than the deepest always stays. Returns how many are left.
-    """
-    if count <= most:
-        return count
-    if most < 3:
-        keep_two(corner, count)
-        return most
-    low = corner[0][2]
-    for k in range(1, count):
-        low = wp.min(low, corner[k][2])
-    deep = int(0)
-    for k in range(count):
-        if corner[k][2] <= low + slack:
-            deep += 1
-    sort_around(corner, count)
-    little = real(0.0)
-    for k in range(2, count):
-        p = corner[k - 1] - corner[0]
-        q = corner[k] - corner[0]
-        little += LITTLE * (p[0] * q[1] - p[1] * q[0])
-    while count > most:
-        best = int(-1)
-        least = real(0.0)
-        for k in range(count):
-            if deep > 1 or corner[k][2] > low + slack:
-                area = worth(corner, count, k)
-                # Ties are for names to decide, not for rounding.
-                first = best < 0 or area < real(0.98) * least - little
-                if first or (area < real(1.02) * least + little and corner[k][3] > corner[wp.max(best, 0)][3]):
-                    least = area
-                    best = k
-        if corner[best][2] <= low + slack:
-            deep -= 1
-        count -= 1
-        for k in range(best, count):
-            corner[k] = corner[k + 1]
-    return count
-
-
-@wp.func
-def vertex_near(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real) -> real:
+def nearby_vertex(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real) -> real:
     """Name of the vertex of a face next to a corner; negative if none is near."""
     name = real(-1.0)
     best = near * near
@@ -304,7 +203,7 @@ def vertex_near(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real) -
 
 
 @wp.func
-def is_free(corner: wp.array[vec4], count: int, name: real) -> bool:
+def is_unused(corner: wp.array[vec4], count: int, name: real) -> bool:
     """Whether a name is one and no corner has it."""
     for k in range(count):
         if corner[k][3] == name:
@@ -313,16 +212,16 @@ def is_free(corner: wp.array[vec4], count: int, name: real) -> bool:
 
 
 @wp.func
-def name_corners(faces: Faces, point: wp.array[vec3], corner: wp.array[vec4], count: int) -> None:
+def assign_feature_ids(faces: Faces, point: wp.array[vec3], corner: wp.array[vec4], count: int) -> None:
     """Name every corner after a vertex near it, of A if there is one, each vertex once."""
-    near = NAMED_AFTER * faces.size
+    near = VERTEX_RANGE * faces.size
     for k in range(count):
         x = corner[k]
         if x[3] >= real(OF_B):
-            name = vertex_near(point, 0, faces.of_a, x, near)
-            if not is_free(corner, count, name):
+            name = nearby_vertex(point, 0, faces.of_a, x, near)
+            if not is_unused(corner, count, name):
                 name = real(-1.0)
                 if x[3] >= real(CROSSING):
-                    name = vertex_near(point, 1, faces.of_b, x, near)
-            if is_free(corner, count, name):
+                    name = nearby_vertex(point, 1, faces.of_b, x, near)
+            if is_unused(corner, count, name):
                 corner[k] = vec4(x[0], x[1], x[2], name)

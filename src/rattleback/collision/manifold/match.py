@@ -14,10 +14,10 @@ import warp as wp
 
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.colliders import PlacedColliders, Places
-from rattleback.collision.manifold.build import Into
-from rattleback.collision.manifold.clip import Regions, fetch_soon
-from rattleback.collision.manifold.limits import NAMES
-from rattleback.collision.manifold.persistent import begun, gone
+from rattleback.collision.manifold.build import ManifoldOutput
+from rattleback.collision.manifold.clip import Manifolds, fetch_soon
+from rattleback.collision.manifold.limits import FEATURE_IDS
+from rattleback.collision.manifold.persistent import displaced, displacement_of
 from rattleback.collision.narrowphase.items import Items
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
@@ -27,25 +27,25 @@ from rattleback.model.contacts import Contacts
 
 
 @kernel
-def count_points(items: Items, regions: Regions, start: wp.array[wp.int32]) -> None:
+def count_points(items: Items, manifolds: Manifolds, start: wp.array[wp.int32]) -> None:
     """Number of points of every item."""
     m = wp.tid()
-    start[m] = wp.where(m < items.needed[0], regions.points[m], 0)
+    start[m] = wp.where(m < items.needed[0], manifolds.points[m], 0)
 
 
 @kernel
-def count_in_order(items: Items, regions: Regions, start: wp.array[wp.int32], contacts: Contacts) -> None:
+def count_in_order(items: Items, manifolds: Manifolds, start: wp.array[wp.int32], contacts: Contacts) -> None:
     """Number of points of all items before one, and of all as the last entry; which of them are as the last time."""
     count = wp.min(items.needed[0], items.a.shape[0])
     total = int(0)
-    alike = 1 - items.others[0]
+    alike = 1 - items.changed[0]
     moved = contacts.alike[0] < 0
     for m in range(count):
         same = wp.where(start[m] == total and not moved, 1, 0)
-        regions.same_rows[m] = same
+        manifolds.same_rows[m] = same
         alike = wp.min(alike, same)
         start[m] = total
-        total += regions.points[m]
+        total += manifolds.points[m]
     contacts.alike[0] = wp.where(start[count] == total, alike, 0)
     contacts.times[0] = contacts.times[0] + 1
     start[count] = total
@@ -61,7 +61,7 @@ def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: C
 
 
 @wp.func
-def is_of(former: ContactMemory, k: int, b: int, part: int) -> bool:
+def is_of_same_item(former: ContactMemory, k: int, b: int, part: int) -> bool:
     """Whether a contact of the last time is of an item with the same collider as A."""
     return former.collider[k] == b and former.part[k] == part
 
@@ -69,11 +69,11 @@ def is_of(former: ContactMemory, k: int, b: int, part: int) -> bool:
 @wp.func
 def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
     """Whether a contact is one of the last time, with the same collider as A."""
-    return is_of(former, k, b, part) and (former.feature[k] ^ feature) % NAMES == 0
+    return is_of_same_item(former, k, b, part) and (former.feature[k] ^ feature) % FEATURE_IDS == 0
 
 
 @wp.func
-def row_before(former: ContactMemory, items: Items, m: int, place: int) -> int:
+def previous_row(former: ContactMemory, items: Items, m: int, place: int) -> int:
     """A row of the last time from which on contacts of item m are, if there were any.
 
     Args:
@@ -88,14 +88,14 @@ def row_before(former: ContactMemory, items: Items, m: int, place: int) -> int:
     part = items.part[m]
     # Most are where they were in the list, which is sorted by the colliders of B.
     here = wp.min(low + place, former.collider.shape[0] - 1)
-    begins = place == 0 or not is_of(former, wp.max(here - 1, 0), b, part)
-    if here < high and begins and is_of(former, here, b, part):
+    begins = place == 0 or not is_of_same_item(former, wp.max(here - 1, 0), b, part)
+    if here < high and begins and is_of_same_item(former, here, b, part):
         return here
     return first_from(former.collider, low, high, b)
 
 
 @wp.func
-def former_self(former: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
+def match_point(former: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
     """Row of a contact of item m the last time; -1 if it is new.
 
     Args:
@@ -120,10 +120,10 @@ def former_self(former: ContactMemory, items: Items, m: int, feature: int, row: 
 
 
 @wp.func
-def gather_item(
+def list_item(
     items: Items,
     placed: PlacedColliders,
-    regions: Regions,
+    manifolds: Manifolds,
     memory: ContactMemory,
     contacts: Contacts,
     m: int,
@@ -133,19 +133,19 @@ def gather_item(
     """Copy the points of an item, from ``slot`` on, to the list, from ``begin`` on, as far as there is room."""
     a = items.a[m]
     b = items.b[m]
-    n = regions.normal[m]
+    n = manifolds.normal[m]
     body_a = placed.colliders.body[a]
     body_b = placed.colliders.body[b]
-    seen = NAMES * items.sight[m]
+    seen = FEATURE_IDS * items.margin_class[m]
     part = items.part[m]
-    from_a = begun(placed.places, memory, a)
-    from_b = begun(placed.places, memory, b)
-    row = row_before(memory, items, m, begin - contacts.first[a])
-    for c in range(begin, wp.min(begin + regions.points[m], contacts.part.shape[0])):
-        p = regions.point[slot + c - begin]
-        feature = regions.feature[slot + c - begin] + seen
-        of_a = gone(from_a, p)
-        of_b = gone(from_b, p)
+    from_a = displacement_of(placed.places, memory, a)
+    from_b = displacement_of(placed.places, memory, b)
+    row = previous_row(memory, items, m, begin - contacts.first[a])
+    for c in range(begin, wp.min(begin + manifolds.points[m], contacts.part.shape[0])):
+        p = manifolds.point[slot + c - begin]
+        feature = manifolds.feature[slot + c - begin] + seen
+        of_a = displaced(from_a, p)
+        of_b = displaced(from_b, p)
         contacts.body_a[c] = body_a
         contacts.body_b[c] = body_b
         contacts.collider_a[c] = a
@@ -154,19 +154,19 @@ def gather_item(
         contacts.feature[c] = feature
         contacts.normal[c] = n
         contacts.point[c] = p + real(0.5) * (of_a + of_b)
-        contacts.separation[c] = regions.separation[slot + c - begin] + wp.dot(n, of_a - of_b)
-        contacts.previous[c] = former_self(memory, items, m, feature, row, c - begin)
+        contacts.separation[c] = manifolds.separation[slot + c - begin] + wp.dot(n, of_a - of_b)
+        contacts.previous[c] = match_point(memory, items, m, feature, row, c - begin)
         contacts.rests[c] = 0
 
 
 @wp.func
-def rests(items: Items, places: Places, regions: Regions, m: int) -> bool:
+def rests(items: Items, places: Places, manifolds: Manifolds, m: int) -> bool:
     """Whether the contacts of an item are what they were, in the same rows."""
-    return items.kept[m] * places.rests[items.a[m]] * places.rests[items.b[m]] * regions.same_rows[m] == 1
+    return items.kept[m] * places.rests[items.a[m]] * places.rests[items.b[m]] * manifolds.same_rows[m] == 1
 
 
 @wp.func
-def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, begin: int, end: int) -> None:
+def keep_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, begin: int, end: int) -> None:
     """The contacts of an item stay as they are; only their former selves may be in other rows."""
     a = items.a[m]
     b = items.b[m]
@@ -177,17 +177,17 @@ def recall_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int,
         feature = contacts.feature[c]
         former = c
         if c >= known or not is_same(memory, c, b, part, feature):
-            row = row_before(memory, items, m, begin - first)
-            former = former_self(memory, items, m, feature, row, c - begin)
+            row = previous_row(memory, items, m, begin - first)
+            former = match_point(memory, items, m, feature, row, c - begin)
         contacts.previous[c] = former
         contacts.rests[c] = 1
 
 
 @kernel
-def gather(
+def list_contacts(
     items: Items,
     placed: PlacedColliders,
-    regions: Regions,
+    manifolds: Manifolds,
     start: wp.array[wp.int32],
     most: int,
     memory: ContactMemory,
@@ -198,44 +198,50 @@ def gather(
     if wp.tid() == 0:
         contacts.needed[0] = start[start.shape[0] - 1]
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
-        fetch_soon(regions, m, most)
-        if rests(items, placed.places, regions, m):
-            recall_item(items, memory, contacts, m, start[m], wp.min(start[m + 1], contacts.part.shape[0]))
+        fetch_soon(manifolds, m, most)
+        if rests(items, placed.places, manifolds, m):
+            keep_item(items, memory, contacts, m, start[m], wp.min(start[m + 1], contacts.part.shape[0]))
         elif start[m] < start[m + 1]:
-            gather_item(items, placed, regions, memory, contacts, m, m * most, start[m])
+            list_item(items, placed, manifolds, memory, contacts, m, m * most, start[m])
 
 
-class Gathering:
+class ContactList:
     """The list of contacts out of the regions of the items.
 
     Args:
         placed: The colliders and where they are.
         pairs: Pairs of colliders.
         items: What was looked at.
-        into: Where its regions are.
+        output: Where its regions are.
         contacts: Where the list goes.
         memory: The contacts of the last time.
     """
 
     def __init__(
-        self, placed: PlacedColliders, pairs: Pairs, items: Items, into: Into, contacts: Contacts, memory: ContactMemory
+        self,
+        placed: PlacedColliders,
+        pairs: Pairs,
+        items: Items,
+        output: ManifoldOutput,
+        contacts: Contacts,
+        memory: ContactMemory,
     ) -> None:
-        self.placed, self.pairs, self.items, self.into = placed, pairs, items, into
+        self.placed, self.pairs, self.items, self.output = placed, pairs, items, output
         self.contacts, self.memory, device = contacts, memory, items.a.device
         self.start = wp.zeros(len(items.a) + 1, dtype=wp.int32, device=device)
         self.sum = Sum(self.start, len(items.a), device)
 
     def record(self, program: Any) -> None:
         """Record the launches."""
-        items, regions, contacts, many = self.items, self.into.regions, self.contacts, len(self.items.a)
+        items, manifolds, contacts, many = self.items, self.output.manifolds, self.contacts, len(self.items.a)
         if program.device.is_cpu:
-            program.launch(count_in_order, 1, items, regions, self.start, contacts)
+            program.launch(count_in_order, 1, items, manifolds, self.start, contacts)
         else:
-            program.launch(count_points, many, items, regions, self.start)
+            program.launch(count_points, many, items, manifolds, self.start)
             self.sum.record(program)
         program.share(find_rows, len(contacts.first), self.pairs, items, self.start, contacts)
-        given = (self.start, self.into.slots, self.memory, contacts)
-        program.share(gather, many, items, self.placed, regions, *given)
+        given = (self.start, self.output.slots, self.memory, contacts)
+        program.share(list_contacts, many, items, self.placed, manifolds, *given)
 
     def record_memory(self, program: Any, stop: Any) -> None:
         """Record what makes these contacts the last ones."""

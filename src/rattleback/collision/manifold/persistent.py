@@ -33,7 +33,7 @@ LIMIT = 0.01
 
 
 @group(axis="items")
-class Answered:
+class LastItems:
     """The items of the last time, by their slots."""
 
     a: wp.int32 = field("1", "first collider; -1 where there was no item, or something lay ahead of it")
@@ -43,7 +43,7 @@ class Answered:
 
 
 @wp.struct
-class Anchoring:
+class ReferencePoses:
     """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them.
 
     Where ``held`` is 1 they stay in worlds whose velocities fit their contacts.
@@ -56,31 +56,31 @@ class Anchoring:
 
 
 @wp.func
-def place_at_anchor(
-    colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places, i: int
+def place_at_reference(
+    colliders: Colliders, hulls: Hulls, references: ReferencePoses, wider: real, places: Places, i: int
 ) -> None:
     """Place a collider at its anchor, which follows where the body has gone too far."""
     body = colliders.body[i]
-    x = anchoring.motion.position[body]
-    q = anchoring.motion.orientation[body]
-    way = x - anchoring.memory.anchor[i]
-    turn = small_turn(anchoring.memory.heading[i], q)
+    x = references.motion.position[body]
+    q = references.motion.orientation[body]
+    travel = x - references.memory.anchor[i]
+    turn = small_turn(references.memory.heading[i], q)
     angle = wp.length(turn)
-    far = wp.length(way) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
+    far = wp.length(travel) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
     # The turn from a heading that was never set is none.
-    unset = anchoring.memory.heading[i] == quat()
+    unset = references.memory.heading[i] == quat()
     # An anchor that is not finite, as a step may leave one that is broken off, is near nothing.
-    near = far <= anchoring.limit and (colliders.reach[i] >= real(0.0) or angle == real(0.0))
-    held = anchoring.held[0] == 1 and anchoring.memory.pending[colliders.world[i]] == SETTLED
+    near = far <= references.limit and (colliders.reach[i] >= real(0.0) or angle == real(0.0))
+    held = references.held[0] == 1 and references.memory.pending[colliders.world[i]] == SETTLED
     if unset or (not near and not held):
-        anchoring.memory.anchor[i] = x
-        anchoring.memory.heading[i] = q
-        way = vec3()
+        references.memory.anchor[i] = x
+        references.memory.heading[i] = q
+        travel = vec3()
         turn = vec3()
-    places.way[i] = way
+    places.travel[i] = travel
     places.turn[i] = turn
-    p = anchoring.memory.anchor[i] + wp.quat_rotate(anchoring.memory.heading[i], colliders.position[i])
-    r = wp.quat_to_matrix(anchoring.memory.heading[i] * colliders.orientation[i])
+    p = references.memory.anchor[i] + wp.quat_rotate(references.memory.heading[i], colliders.position[i])
+    r = wp.quat_to_matrix(references.memory.heading[i] * colliders.orientation[i])
     places.stays[i] = wp.where(p == places.position[i] and r == places.rotation[i], 1, 0)
     places.rests[i] = wp.where(x == places.seen[i] and q == places.heading[i], places.stays[i], 0)
     places.seen[i] = x
@@ -91,75 +91,75 @@ def place_at_anchor(
 
 
 @kernel
-def place_at_anchors(
-    colliders: Colliders, hulls: Hulls, anchoring: Anchoring, wider: real, places: Places, lanes: int
+def place_at_references(
+    colliders: Colliders, hulls: Hulls, references: ReferencePoses, wider: real, places: Places, lanes: int
 ) -> None:
     """Place every collider at its anchor, which follows where the body has gone too far."""
     for i in range(wp.tid(), colliders.body.shape[0], lanes):
-        place_at_anchor(colliders, hulls, anchoring, wider, places, i)
+        place_at_reference(colliders, hulls, references, wider, places, i)
 
 
 @kernel
-def spare(items: Items, places: Places, answered: Answered, lanes: int) -> None:
+def find_kept(items: Items, places: Places, last_items: LastItems, lanes: int) -> None:
     """Which items keep their answers; what will have been answered when the others are."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         kept = int(0)
         a = items.a[m]
         b = items.b[m]
         part = items.part[m]
-        known = m < answered.count[0] and answered.a[m] == a and answered.b[m] == b and answered.part[m] == part
-        if items.ahead[m] > real(0.0):
-            answered.a[m] = -1
+        known = m < last_items.count[0] and last_items.a[m] == a and last_items.b[m] == b and last_items.part[m] == part
+        if items.speculative_margin[m] > real(0.0):
+            last_items.a[m] = -1
         elif known:
             kept = places.stays[a] * places.stays[b]
         else:
-            answered.a[m] = a
-            answered.b[m] = b
-            answered.part[m] = part
+            last_items.a[m] = a
+            last_items.b[m] = b
+            last_items.part[m] = part
         if not known:
-            items.others[0] = 1
+            items.changed[0] = 1
         items.kept[m] = kept
 
 
 @kernel
-def compare_counts(items: Items, answered: Answered) -> None:
+def compare_counts(items: Items, last_items: LastItems) -> None:
     """Whether there are as many items as the last time."""
-    items.others[0] = wp.where(items.needed[0] == answered.count[0], 0, 1)
+    items.changed[0] = wp.where(items.needed[0] == last_items.count[0], 0, 1)
 
 
 @kernel
-def note_answered(items: Items, answered: Answered) -> None:
+def store_item_count(items: Items, last_items: LastItems) -> None:
     """How many items will have been answered; those of slots beyond are forgotten."""
-    answered.count[0] = items.needed[0]
+    last_items.count[0] = items.needed[0]
 
 
 @wp.struct
-class Drift:
+class Displacement:
     """How a collider has gone on since its anchor was set, and where that is."""
 
-    way: vec3
+    travel: vec3
     turn: vec3
     anchor: vec3
 
 
 @wp.func
-def begun(places: Places, memory: ContactMemory, i: int) -> Drift:
+def displacement_of(places: Places, memory: ContactMemory, i: int) -> Displacement:
     """How collider i has gone on since its anchor was set."""
-    drift = Drift()
-    drift.way = places.way[i]
-    drift.turn = places.turn[i]
-    drift.anchor = memory.anchor[i]
-    return drift
+    displacement = Displacement()
+    displacement.travel = places.travel[i]
+    displacement.turn = places.turn[i]
+    displacement.anchor = memory.anchor[i]
+    return displacement
 
 
 @wp.func
-def gone(drift: Drift, p: vec3) -> vec3:
+def displaced(displacement: Displacement, p: vec3) -> vec3:
     """How far a point of a collider has gone since its anchor was set."""
-    return drift.way + wp.cross(drift.turn, p - drift.anchor)
+    return displacement.travel + wp.cross(displacement.turn, p - displacement.anchor)
 
 
-def record_spared(program: Any, items: Items, places: Places, answered: Answered) -> None:
+def record_kept(program: Any, items: Items, places: Places, last_items: LastItems) -> None:
     """Record what finds out which items keep their answers, before any is looked at."""
-    program.launch(compare_counts, 1, items, answered)
-    program.share(spare, len(items.a), items, places, answered)
-    program.launch(note_answered, 1, items, answered)
+    program.launch(compare_counts, 1, items, last_items)
+    program.share(find_kept, len(items.a), items, places, last_items)
+    program.launch(store_item_count, 1, items, last_items)

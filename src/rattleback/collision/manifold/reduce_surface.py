@@ -4,15 +4,15 @@ A box on a floor of triangles touches several of them, each with corners of its 
 with one normal are taken together. Of their points the deepest is kept, then the one farthest from it, then those that
 add most to the area spanned by the points kept, as many as a region may have.
 
-Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``regions``.
+Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``manifolds``.
 """
 
 from typing import Any
 
 import warp as wp
 
-from rattleback.collision.manifold.clip import Regions
-from rattleback.collision.manifold.limits import Wanted, points_of
+from rattleback.collision.manifold.clip import Manifolds
+from rattleback.collision.manifold.limits import ManifoldLimits, points_of
 from rattleback.collision.narrowphase.items import Items
 from rattleback.core.arrays import allocate, field, group
 from rattleback.core.kernel import kernel
@@ -28,7 +28,7 @@ LEVEL = wp.constant(real(1e-3))
 
 
 @group(axis="items")
-class Shares:
+class NormalGroups:
     """Which triangles of a pair belong together, and which of their points are kept."""
 
     leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
@@ -37,46 +37,46 @@ class Shares:
 
 
 @wp.func
-def deepest(regions: Regions, shares: Shares, leader: int, end: int, most: int, level: real) -> int:
+def deepest(manifolds: Manifolds, groups: NormalGroups, leader: int, end: int, most: int, level: real) -> int:
     """The slot of the deepest point of the triangles that belong to one leader; all points are candidates again.
 
     Of points that are as deep but for ``level``, the one farthest from the middle: those inside the region come last.
     """
-    low = regions.separation[leader * most]
+    low = manifolds.separation[leader * most]
     middle = vec3()
     count = real(0.0)
     for m in range(leader, end):
-        if shares.leader[m] == leader:
-            for s in range(m * most, m * most + regions.points[m]):
-                shares.kept[s] = -1
-                low = wp.min(low, regions.separation[s])
-                middle = middle + regions.point[s]
+        if groups.leader[m] == leader:
+            for s in range(m * most, m * most + manifolds.points[m]):
+                groups.kept[s] = -1
+                low = wp.min(low, manifolds.separation[s])
+                middle = middle + manifolds.point[s]
                 count = count + real(1.0)
     best = int(leader * most)
     far = real(-1.0)
     for m in range(leader, end):
-        if shares.leader[m] == leader:
-            for s in range(m * most, m * most + regions.points[m]):
-                d = regions.point[s] - middle / count
-                if regions.separation[s] <= low + level and wp.dot(d, d) > far:
+        if groups.leader[m] == leader:
+            for s in range(m * most, m * most + manifolds.points[m]):
+                d = manifolds.point[s] - middle / count
+                if manifolds.separation[s] <= low + level and wp.dot(d, d) > far:
                     far = wp.dot(d, d)
                     best = s
     return best
 
 
 @wp.func
-def beyond(regions: Regions, shares: Shares, leader: int, most: int, count: int, s: int) -> vec3:
+def beyond(manifolds: Manifolds, groups: NormalGroups, leader: int, most: int, count: int, s: int) -> vec3:
     """What a point would add to the ring of those kept: the area, and after which of them it belongs.
 
     Of a single point, the square of the distance counts; of two, the area on either side.
     """
-    n = regions.normal[leader]
+    n = manifolds.normal[leader]
     best = real(0.0)
     after = int(0)
     for k in range(count):
-        p = regions.point[shares.ring[leader * most + k]]
-        q = regions.point[shares.ring[leader * most + wp.where(k + 1 < count, k + 1, 0)]]
-        d = regions.point[s] - p
+        p = manifolds.point[groups.ring[leader * most + k]]
+        q = manifolds.point[groups.ring[leader * most + wp.where(k + 1 < count, k + 1, 0)]]
+        d = manifolds.point[s] - p
         area = wp.dot(n, wp.cross(d, q - p))
         if count == 1:
             area = wp.dot(d, d)
@@ -87,86 +87,92 @@ def beyond(regions: Regions, shares: Shares, leader: int, most: int, count: int,
 
 
 @wp.func
-def add_best(regions: Regions, shares: Shares, leader: int, end: int, most: int, count: int, least: real) -> real:
+def add_best(
+    manifolds: Manifolds, groups: NormalGroups, leader: int, end: int, most: int, count: int, least: real
+) -> real:
     """Keep the point that adds most to the ring of a leader, and at least so much; returns what it adds, else that."""
     best = int(-1)
     most_added = least
     after = int(0)
     for m in range(leader, end):
-        if shares.leader[m] == leader:
-            for s in range(m * most, m * most + regions.points[m]):
-                if shares.kept[s] < 0:
-                    found = beyond(regions, shares, leader, most, count, s)
+        if groups.leader[m] == leader:
+            for s in range(m * most, m * most + manifolds.points[m]):
+                if groups.kept[s] < 0:
+                    found = beyond(manifolds, groups, leader, most, count, s)
                     if found[0] > most_added:
                         most_added = found[0]
                         after = int(found[1])
                         best = s
     if best >= 0:
-        shares.kept[best] = count
+        groups.kept[best] = count
         k = count
         while k > after + 1:
-            shares.ring[leader * most + k] = shares.ring[leader * most + k - 1]
+            groups.ring[leader * most + k] = groups.ring[leader * most + k - 1]
             k = k - 1
-        shares.ring[leader * most + after + 1] = best
+        groups.ring[leader * most + after + 1] = best
     return most_added
 
 
 @wp.func
-def close_up(regions: Regions, shares: Shares, m: int, most: int) -> None:
+def close_up(manifolds: Manifolds, groups: NormalGroups, m: int, most: int) -> None:
     """Bring the points that are kept to the front of their item."""
     kept = int(0)
     first = m * most
-    for s in range(first, first + regions.points[m]):
-        if shares.kept[s] >= 0:
-            regions.point[first + kept] = regions.point[s]
-            regions.separation[first + kept] = regions.separation[s]
-            regions.feature[first + kept] = regions.feature[s]
+    for s in range(first, first + manifolds.points[m]):
+        if groups.kept[s] >= 0:
+            manifolds.point[first + kept] = manifolds.point[s]
+            manifolds.separation[first + kept] = manifolds.separation[s]
+            manifolds.feature[first + kept] = manifolds.feature[s]
             kept = kept + 1
-    regions.points[m] = kept
+    manifolds.points[m] = kept
 
 
 @wp.func
-def thin_out_pair(items: Items, wanted: Wanted, shares: Shares, regions: Regions, pair: int) -> None:
+def reduce_pair(items: Items, limits: ManifoldLimits, groups: NormalGroups, manifolds: Manifolds, pair: int) -> None:
     """Take the triangles of a pair together and keep as many points for each normal as a region may have."""
     first = items.first[pair]
     end = wp.min(items.first[pair + 1], items.needed[0])
-    most = wanted.most
+    most = limits.most
     for m in range(first, end):
-        shares.leader[m] = -1
+        groups.leader[m] = -1
     for leader in range(first, end):
-        if shares.leader[leader] < 0 and regions.points[leader] > 0:
+        if groups.leader[leader] < 0 and manifolds.points[leader] > 0:
             for m in range(leader, end):
-                along = wp.dot(regions.normal[m], regions.normal[leader])
-                if regions.points[m] > 0 and shares.leader[m] < 0 and along > ONE_NORMAL:
-                    shares.leader[m] = leader
-            slot = deepest(regions, shares, leader, end, most, LEVEL * wanted.gap)
-            shares.kept[slot] = 0
-            shares.ring[leader * most] = slot
+                along = wp.dot(manifolds.normal[m], manifolds.normal[leader])
+                if manifolds.points[m] > 0 and groups.leader[m] < 0 and along > ONE_NORMAL:
+                    groups.leader[m] = leader
+            slot = deepest(manifolds, groups, leader, end, most, LEVEL * limits.max_gap)
+            groups.kept[slot] = 0
+            groups.ring[leader * most] = slot
             kept = int(1)
             square = real(0.0)
-            while kept < points_of(wanted, items.sight[leader]):
+            while kept < points_of(limits, items.margin_class[leader]):
                 # What lies ahead may have more points than a region at rest, but only for more area.
-                least = wp.where(kept < wanted.few, real(0.0), LITTLE * square)
-                added = add_best(regions, shares, leader, end, most, kept, least)
+                least = wp.where(kept < limits.few, real(0.0), LITTLE * square)
+                added = add_best(manifolds, groups, leader, end, most, kept, least)
                 square = wp.max(square, added)
                 if added <= wp.max(least, NOTHING * square):
                     break
                 kept = kept + 1
             for m in range(leader, end):
-                if shares.leader[m] == leader:
-                    close_up(regions, shares, m, most)
+                if groups.leader[m] == leader:
+                    close_up(manifolds, groups, m, most)
 
 
 @kernel
-def thin_surfaces(items: Items, wanted: Wanted, shares: Shares, regions: Regions, lanes: int) -> None:
+def reduce_surfaces(
+    items: Items, limits: ManifoldLimits, groups: NormalGroups, manifolds: Manifolds, lanes: int
+) -> None:
     """Take the triangles of every pair together whose points were not chosen before."""
     for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         pair = items.pair[first]
         if items.part[first] >= 0 and items.first[pair] == first and items.chosen[pair] == 0:
-            thin_out_pair(items, wanted, shares, regions, pair)
+            reduce_pair(items, limits, groups, manifolds, pair)
 
 
-def record_thinning(program: Any, items: Items, wanted: Wanted, regions: Regions, device: Any) -> None:
+def record_surface_reduction(
+    program: Any, items: Items, limits: ManifoldLimits, manifolds: Manifolds, device: Any
+) -> None:
     """Record the launch that takes the regions of the triangles of a pair together."""
-    shares = allocate(Shares, {"items": len(items.a), "slots": len(regions.point)}, device)
-    program.share(thin_surfaces, len(items.a), items, wanted, shares, regions)
+    groups = allocate(NormalGroups, {"items": len(items.a), "slots": len(manifolds.point)}, device)
+    program.share(reduce_surfaces, len(items.a), items, limits, groups, manifolds)

@@ -20,12 +20,13 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.geometry.compile import Geometry
-from rattleback.collision.manifold.build import CORNERS, Into, record_regions_of_solids
-from rattleback.collision.manifold.clip import SLACK, Regions, thin_out
-from rattleback.collision.manifold.limits import NAMES
-from rattleback.collision.manifold.match import is_of, row_before
+from rattleback.collision.manifold.build import CORNERS, ManifoldOutput, record_item_manifolds
+from rattleback.collision.manifold.clip import Manifolds
+from rattleback.collision.manifold.limits import FEATURE_IDS
+from rattleback.collision.manifold.match import is_of_same_item, previous_row
+from rattleback.collision.manifold.reduce import SLACK, reduce_manifold
 from rattleback.collision.manifold.support_face import across
-from rattleback.collision.manifold.update import Carriage
+from rattleback.collision.manifold.update import ManifoldUpdate
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
 from rattleback.core import arrays
@@ -36,19 +37,19 @@ from rattleback.core.precision import real, vec4
 SPAN = wp.constant(4)
 WITHIN = wp.constant(real(0.3))
 # Part of how wide a region is within which corners are in one place.
-TWINS = wp.constant(real(0.1))
+CLOSE = wp.constant(real(0.1))
 
 
 @wp.struct
-class Renewed:
+class RefreshedManifolds:
     """Regions of where solids are now; corners this much less deep than the deepest are as good [m]."""
 
-    regions: Regions
+    manifolds: Manifolds
     slack: real
 
 
 @wp.func
-def leave_out_far(corner: wp.array[vec4], count: int, most: int, limit: real) -> int:
+def drop_far_points(corner: wp.array[vec4], count: int, most: int, limit: real) -> int:
     """Leave out the farthest of corners that are too far until at most this many are left; returns how many are."""
     while count > most:
         farthest = int(0)
@@ -69,7 +70,7 @@ def apart(a: vec4, b: vec4) -> real:
 
 
 @wp.func
-def leave_out_twins(corner: wp.array[vec4], count: int, most: int) -> int:
+def merge_close_points(corner: wp.array[vec4], count: int, most: int) -> int:
     """Leave out the less deep of corners that are nearly in one place until at most this many are left."""
     widest = real(0.0)
     for k in range(1, count):
@@ -79,7 +80,7 @@ def leave_out_twins(corner: wp.array[vec4], count: int, most: int) -> int:
     while k < count and count > most:
         twin = int(-1)
         for j in range(k):
-            if apart(corner[j], corner[k]) < TWINS * TWINS * widest:
+            if apart(corner[j], corner[k]) < CLOSE * CLOSE * widest:
                 twin = j
         if twin >= 0:
             if corner[k][2] < corner[twin][2]:
@@ -92,98 +93,104 @@ def leave_out_twins(corner: wp.array[vec4], count: int, most: int) -> int:
 
 
 @wp.func
-def choose_points(renewed: Renewed, m: int, slot: int, rows: int, limit: real, corner: wp.array[vec4]) -> int:
+def choose_points(
+    refreshed: RefreshedManifolds, m: int, slot: int, rows: int, limit: real, corner: wp.array[vec4]
+) -> int:
     """The points of a region, as many as there are rows: of those up to a limit the ones that keep the area."""
-    regions = renewed.regions
-    view = across(regions.normal[m])
-    count = regions.points[m]
+    manifolds = refreshed.manifolds
+    view = across(manifolds.normal[m])
+    count = manifolds.points[m]
     for k in range(count):
-        seen = view * regions.point[slot + k]
-        corner[k] = vec4(seen[0], seen[1], regions.separation[slot + k], real(k))
-    count = leave_out_twins(corner, count, rows)
-    count = leave_out_far(corner, count, rows, limit)
-    return thin_out(corner, count, rows, renewed.slack)
+        seen = view * manifolds.point[slot + k]
+        corner[k] = vec4(seen[0], seen[1], manifolds.separation[slot + k], real(k))
+    count = merge_close_points(corner, count, rows)
+    count = drop_far_points(corner, count, rows, limit)
+    return reduce_manifold(corner, count, rows, refreshed.slack)
 
 
 @wp.func
-def row_held(carriage: Carriage, m: int, begin: int, c: int) -> int:
+def previous_row_of(update: ManifoldUpdate, m: int, begin: int, c: int) -> int:
     """Row of the last time that a contact of an item had; −1 for none.
 
     It is the row it is in where contacts were carried along, and one in its place where all were listed anew.
     """
-    if carriage.contacts.carried[0] == 1:
+    if update.contacts.carried[0] == 1:
         return c
-    memory = carriage.memory
-    a = carriage.items.a[m]
-    row = row_before(memory, carriage.items, m, begin - carriage.contacts.first[a]) + c - begin
+    memory = update.memory
+    a = update.items.a[m]
+    row = previous_row(memory, update.items, m, begin - update.contacts.first[a]) + c - begin
     end = memory.first[a + 1]
     here = wp.min(row, memory.collider.shape[0] - 1)
-    if row < end and is_of(memory, here, carriage.items.b[m], carriage.items.part[m]):
+    if row < end and is_of_same_item(memory, here, update.items.b[m], update.items.part[m]):
         return row
     return -1
 
 
 @wp.func
-def renew_item(carriage: Carriage, found: Found, renewed: Renewed, corner: wp.array[vec4], m: int) -> None:
+def refresh_manifold(
+    update: ManifoldUpdate, found: Found, refreshed: RefreshedManifolds, corner: wp.array[vec4], m: int
+) -> None:
     """Write the points of a region into the rows that its item has."""
-    contacts = carriage.contacts
-    regions = renewed.regions
-    slot = m * carriage.most
-    begin = carriage.start[m]
-    end = wp.min(carriage.start[m + 1], contacts.part.shape[0])
+    contacts = update.contacts
+    manifolds = refreshed.manifolds
+    slot = m * update.most
+    begin = update.start[m]
+    end = wp.min(update.start[m + 1], contacts.part.shape[0])
     limit = found.separation[m]
     if end - begin >= SPAN:
-        limit += WITHIN * carriage.items.ahead[m]
-    count = choose_points(renewed, m, slot, end - begin, limit, corner)
+        limit += WITHIN * update.items.speculative_margin[m]
+    count = choose_points(refreshed, m, slot, end - begin, limit, corner)
     for c in range(begin, end):
-        contacts.previous[c] = row_held(carriage, m, begin, c)
+        contacts.previous[c] = previous_row_of(update, m, begin, c)
         if count == 0:
             contacts.separation[c] = wp.max(contacts.separation[c], found.separation[m])
             continue
         k = slot + int(corner[wp.min(c - begin, count - 1)][3])
-        contacts.normal[c] = regions.normal[m]
-        contacts.point[c] = regions.point[k]
-        contacts.separation[c] = regions.separation[k]
-        contacts.feature[c] = regions.feature[k] + NAMES * carriage.items.sight[m]
+        contacts.normal[c] = manifolds.normal[m]
+        contacts.point[c] = manifolds.point[k]
+        contacts.separation[c] = manifolds.separation[k]
+        contacts.feature[c] = manifolds.feature[k] + FEATURE_IDS * update.items.margin_class[m]
 
 
 @kernel
-def renew(carriage: Carriage, found: Found, renewed: Renewed, lanes: int) -> None:
+def refresh_manifolds(update: ManifoldUpdate, found: Found, refreshed: RefreshedManifolds, lanes: int) -> None:
     """Let the contacts of items that have gone far be those that were found where they are."""
     corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
-    for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
-        if carriage.near[m] == 0:
-            renew_item(carriage, found, renewed, corner, m)
+    for m in range(wp.tid(), wp.min(update.items.needed[0], update.items.a.shape[0]), lanes):
+        if update.near[m] == 0:
+            refresh_manifold(update, found, refreshed, corner, m)
 
 
-class Renewing:
+class ManifoldRefresher:
     """Finds pairs anew that have gone far against each other since contacts were found.
 
     Args:
         geometry: The colliders.
         narrowphase: What answers how solids lie to each other.
-        carriage: What is carried.
-        into: What is wanted of regions.
+        update: What is carried.
+        output: What is wanted of regions.
     """
 
-    def __init__(self, geometry: Geometry, narrowphase: Any, carriage: Carriage, into: Into) -> None:
-        self.geometry, self.narrowphase, self.carriage = geometry, narrowphase, carriage
-        counts = {"items": len(carriage.near), "slots": len(into.regions.point)}
-        self.into = Into(arrays.allocate(Regions, counts, geometry.device), into.distance, into.points, into.look)
-        self.renewed = Renewed()
-        self.renewed.regions, self.renewed.slack = self.into.regions, float(SLACK) * into.distance
+    def __init__(self, geometry: Geometry, narrowphase: Any, update: ManifoldUpdate, output: ManifoldOutput) -> None:
+        self.geometry, self.narrowphase, self.update = geometry, narrowphase, update
+        counts = {"items": len(update.near), "slots": len(output.manifolds.point)}
+        self.output = ManifoldOutput(
+            arrays.allocate(Manifolds, counts, geometry.device), output.distance, output.points, output.speculative
+        )
+        self.refreshed = RefreshedManifolds()
+        self.refreshed.manifolds, self.refreshed.slack = self.output.manifolds, float(SLACK) * output.distance
         self.found = arrays.allocate(Found, counts, geometry.device)
         # What is not far has its answer.
-        self.found.settled = carriage.near
+        self.found.settled = update.near
         self.items = Items()
-        for name, array in arrays.each(carriage.items):
+        for name, array in arrays.each(update.items):
             setattr(self.items, name, array)
-        self.items.kept = carriage.near
+        self.items.kept = update.near
 
     def record(self, program: Any) -> None:
         """Record what finds them, after all contacts were carried along."""
-        given = (self.geometry, self.items, self.carriage.poses)
-        with program.when(self.carriage.far):
-            self.narrowphase.record(program, *given, self.into.distance, self.found)
-            record_regions_of_solids(program, *given, self.found, self.into)
-            program.share(renew, len(self.items.a), self.carriage, self.found, self.renewed)
+        given = (self.geometry, self.items, self.update.poses)
+        with program.when(self.update.far):
+            self.narrowphase.record(program, *given, self.output.distance, self.found)
+            record_item_manifolds(program, *given, self.found, self.output)
+            program.share(refresh_manifolds, len(self.items.a), self.update, self.found, self.refreshed)

@@ -22,7 +22,7 @@ LEVEL = wp.constant(real(5e-4))
 
 
 @wp.struct
-class Outline:
+class SupportFace:
     """Number of points of an outline, and its height plane · (x, y, 1)."""
 
     count: wp.int32
@@ -65,7 +65,7 @@ def sloping(p: vec3, q: vec3) -> vec3:
 
 
 @wp.func
-def box_face(solid: Solid, view: mat33, toward: real, point: wp.array[vec3]) -> Outline:
+def box_face(solid: Solid, view: mat33, toward: real, point: wp.array[vec3]) -> SupportFace:
     """The face of a box; corners are numbered by their signs, as in hull_table."""
     turn = view * solid.rotation
     center = view * solid.position
@@ -88,19 +88,19 @@ def box_face(solid: Solid, view: mat33, toward: real, point: wp.array[vec3]) -> 
     point[of_b + 2] = named(middle + e - f, base + (1 << i))
     point[of_b + 4] = named(middle + e + f, base + (1 << i) + (1 << j))
     point[of_b + 6] = named(middle - e + f, base + (1 << j))
-    out = Outline()
+    out = SupportFace()
     out.count = 4
     out.plane = tilted(normal, middle)
     return out
 
 
 @wp.func
-def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.array[vec3]) -> Outline:
+def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.array[vec3]) -> SupportFace:
     """The face of a hull, or a triangle as it is; of a face with very many corners, some of them."""
     turn = view * solid.rotation
     center = view * solid.position
     of_b = wp.where(toward < real(0.0), 0, 1)
-    out = Outline()
+    out = SupportFace()
     if solid.count == 3:
         p = center + turn * hulls.vertex[solid.first]
         q = center + turn * hulls.vertex[solid.first + 1]
@@ -139,7 +139,7 @@ def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.a
 
 
 @wp.func
-def disc(solid: Solid, view: mat33, toward: real, z: real, point: wp.array[vec3]) -> Outline:
+def disc_face(solid: Solid, view: mat33, toward: real, z: real, point: wp.array[vec3]) -> SupportFace:
     """The disc of a cylinder or cone at height z of its own frame, as an octagon; leaning, with a corner deepest."""
     turn = view * solid.rotation
     of_b = wp.where(toward < real(0.0), 0, 1)
@@ -155,26 +155,26 @@ def disc(solid: Solid, view: mat33, toward: real, z: real, point: wp.array[vec3]
         local = vec3(solid.size[0] * wp.cos(angle), solid.size[0] * wp.sin(angle), real(0.0))
         point[2 * k + of_b] = named(middle + turn * local, k)
         angle = angle + EIGHTH
-    out = Outline()
+    out = SupportFace()
     out.count = DISC_CORNERS
     out.plane = tilted(normal, middle)
     return out
 
 
 @wp.func
-def ridge(p: vec3, q: vec3, toward: real, point: wp.array[vec3]) -> Outline:
+def edge_face(p: vec3, q: vec3, toward: real, point: wp.array[vec3]) -> SupportFace:
     """A line between two points of the view."""
     of_b = wp.where(toward < real(0.0), 0, 1)
     point[of_b] = named(p, 0)
     point[of_b + 2] = named(q, 1)
-    out = Outline()
+    out = SupportFace()
     out.count = 2
     out.plane = sloping(p, q)
     return out
 
 
 @wp.func
-def outline(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.array[vec3]) -> Outline:
+def support_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.array[vec3]) -> SupportFace:
     """The outline of what a core shows along toward × the normal, written for A (toward −1) or B (toward +1)."""
     if solid.kind == BOX:
         return box_face(solid, view, toward, point)
@@ -192,28 +192,28 @@ def outline(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.arr
         point[of_b + 2] = named(center + e - f, 1)
         point[of_b + 4] = named(center + e + f, 2)
         point[of_b + 6] = named(center - e + f, 3)
-        square = Outline()
+        square = SupportFace()
         square.count = 4
         square.plane = tilted(axis, center)
         return square
     if solid.kind == CAPSULE and s[2] > real(0.0):
-        return ridge(center - s[2] * axis, center + s[2] * axis, toward, point)
+        return edge_face(center - s[2] * axis, center + s[2] * axis, toward, point)
     if solid.kind == CYLINDER or solid.kind == CONE:
         up = toward * turn[2, 2]
         lean = wp.sqrt(turn[2, 0] * turn[2, 0] + turn[2, 1] * turn[2, 1])
         if solid.kind == CYLINDER and wp.abs(up) > STEEP:
-            return disc(solid, view, toward, wp.where(up < real(0.0), -s[2], s[2]), point)
+            return disc_face(solid, view, toward, wp.where(up < real(0.0), -s[2], s[2]), point)
         # The line along a cone's side looks along (2 h, r), its base along (0, −1).
         slant = wp.length(vec3(real(2.0) * s[2], s[0], real(0.0)))
         if solid.kind == CONE and -up * slant > real(2.0) * s[2] * lean + s[0] * up:
-            return disc(solid, view, toward, -s[2], point)
+            return disc_face(solid, view, toward, -s[2], point)
         if lean > real(0.0):
             rim = vec3(toward * s[0] * turn[2, 0] / lean, toward * s[0] * turn[2, 1] / lean, real(0.0))
             low = center + turn * rim - s[2] * axis
             high = center + s[2] * axis
             if solid.kind == CYLINDER:
                 high = high + turn * rim
-            return ridge(low, high, toward, point)
-    out = Outline()
+            return edge_face(low, high, toward, point)
+    out = SupportFace()
     out.count = 1
     return out

@@ -34,9 +34,9 @@ import warp as wp
 from rattleback.collision.geometry.colliders import Colliders, Places
 from rattleback.collision.geometry.solid import BOX, HULL
 from rattleback.collision.geometry.world_poses import pose
-from rattleback.collision.manifold.clip import CROSSING, OF_B, Regions, fetch_soon
-from rattleback.collision.manifold.limits import ALONE
-from rattleback.collision.manifold.match import Gathering
+from rattleback.collision.manifold.clip import CROSSING, OF_B, Manifolds, fetch_soon
+from rattleback.collision.manifold.limits import NO_VERTEX
+from rattleback.collision.manifold.match import ContactList
 from rattleback.collision.narrowphase.items import Items
 from rattleback.collision.speculative.boxes import FAR
 from rattleback.core import arrays
@@ -61,21 +61,21 @@ class Phase:
     due: wp.int32 = field("1", "1 where they are found anew")
     carried: wp.int32 = field("1", "1 where they are carried along")
     held: wp.int32 = field("1", "1 where anchors of settled worlds stay when they are found anew, between those steps")
-    eve: wp.int32 = field("1", "1 in a step after which they are found anew")
+    before_detection: wp.int32 = field("1", "1 in a step after which they are found anew")
 
 
 @group(axis="colliders")
-class Rides:
+class Displacements:
     """How colliders have gone on since their anchors were set."""
 
-    way: vec3 = field("m", "way of its body")
+    travel: vec3 = field("m", "way of its body")
     turn: vec3 = field("rad", "its turn, while that is small")
-    swing: mat33 = field("1", "matrix of its turn less that of none: how vectors of the body have changed")
+    rotation_change: mat33 = field("1", "matrix of its turn less that of none: how vectors of the body have changed")
     away: wp.int32 = field("1", "1 unless it is at its anchor, to the bit")
 
 
 @wp.struct
-class Carriage:
+class ManifoldUpdate:
     """What is carried: the items that were looked at, their regions and their rows, and what they are of.
 
     ``poses`` is where colliders are now, ``limit`` how far the points of a contact may go against each other [m];
@@ -83,12 +83,12 @@ class Carriage:
     """
 
     items: Items
-    regions: Regions
+    manifolds: Manifolds
     start: wp.array[wp.int32]
     most: wp.int32
     colliders: Colliders
     places: Places
-    rides: Rides
+    displacements: Displacements
     motion: Motion
     memory: ContactMemory
     contacts: Contacts
@@ -108,9 +108,9 @@ def find_phase(clock: Clock, stale: wp.array[wp.int32], contacts: Contacts, ever
 
 
 @kernel
-def find_eve(clock: Clock, every: int, phase: Phase) -> None:
+def find_before_detection(clock: Clock, every: int, phase: Phase) -> None:
     """Whether contacts are found anew after the step that is predicted."""
-    phase.eve[0] = wp.where((clock.steps[0] + wp.int64(1)) % wp.int64(every) == wp.int64(0), 1, 0)
+    phase.before_detection[0] = wp.where((clock.steps[0] + wp.int64(1)) % wp.int64(every) == wp.int64(0), 1, 0)
 
 
 @kernel
@@ -120,7 +120,7 @@ def find_held(clock: Clock, every: int, phase: Phase) -> None:
 
 
 @wp.func
-def swing(t: vec3) -> mat33:
+def rotation_change(t: vec3) -> mat33:
     """The matrix of a turn, less that of none."""
     w = wp.sqrt(wp.max(real(1.0) - real(0.25) * wp.dot(t, t), real(0.0)))
     x = HALF * t[0]
@@ -139,30 +139,30 @@ def swing(t: vec3) -> mat33:
 
 
 @kernel
-def follow(carriage: Carriage, anew: int, lanes: int) -> None:
+def measure_displacements(update: ManifoldUpdate, anew: int, lanes: int) -> None:
     """How far colliders have gone from their anchors; between, whether they rest since they were seen last."""
-    places = carriage.places
+    places = update.places
     if wp.tid() == 0:
-        carriage.far[0] = 0
-    for i in range(wp.tid(), carriage.colliders.body.shape[0], lanes):
-        body = carriage.colliders.body[i]
-        x = carriage.motion.position[body]
-        q = carriage.motion.orientation[body]
+        update.far[0] = 0
+    for i in range(wp.tid(), update.colliders.body.shape[0], lanes):
+        body = update.colliders.body[i]
+        x = update.motion.position[body]
+        q = update.motion.orientation[body]
         if anew == 0:
             places.rests[i] = wp.where(x == places.seen[i] and q == places.heading[i], 1, 0)
             places.seen[i] = x
             places.heading[i] = q
-        way = x - carriage.memory.anchor[i]
-        turn = small_turn(carriage.memory.heading[i], q)
-        carriage.rides.way[i] = way
-        carriage.rides.turn[i] = turn
-        carriage.rides.swing[i] = swing(turn)
-        carriage.rides.away[i] = wp.where(way == vec3() and turn == vec3(), 0, 1)
-        pose(carriage.colliders, carriage.motion, carriage.poses, i)
+        travel = x - update.memory.anchor[i]
+        turn = small_turn(update.memory.heading[i], q)
+        update.displacements.travel[i] = travel
+        update.displacements.turn[i] = turn
+        update.displacements.rotation_change[i] = rotation_change(turn)
+        update.displacements.away[i] = wp.where(travel == vec3() and turn == vec3(), 0, 1)
+        pose(update.colliders, update.motion, update.poses, i)
 
 
 @wp.func
-def breadth(colliders: Colliders, i: int) -> real:
+def flat_extent(colliders: Colliders, i: int) -> real:
     """How far a solid with flat sides reaches; negative for a round one."""
     kind = colliders.kind[i]
     if kind != BOX and kind < HULL:
@@ -171,10 +171,10 @@ def breadth(colliders: Colliders, i: int) -> real:
 
 
 @wp.func
-def bearer(colliders: Colliders, a: int, b: int) -> int:
+def normal_owner(colliders: Colliders, a: int, b: int) -> int:
     """Which of two solids the normal turns with: the flat one, or the larger; −1 where both are round."""
-    of_a = breadth(colliders, a)
-    of_b = breadth(colliders, b)
+    of_a = flat_extent(colliders, a)
+    of_b = flat_extent(colliders, b)
     if of_a < real(0.0) and of_b < real(0.0):
         return -1
     return wp.where(of_a > of_b, a, b)
@@ -185,105 +185,105 @@ def share_of_a(feature: int, normal_of: int, a: int) -> real:
     """How much of the way of A a point goes, the rest of that of B; without branches, which nobody could foresee."""
     alone = wp.where(normal_of < 0, HALF, wp.where(normal_of == a, real(0.0), real(1.0)))
     named = wp.where(feature < OF_B, real(1.0), real(0.0))
-    return wp.where(feature < CROSSING, named, wp.where(feature == ALONE, alone, HALF))
+    return wp.where(feature < CROSSING, named, wp.where(feature == NO_VERTEX, alone, HALF))
 
 
 @wp.func
-def carry_item(carriage: Carriage, m: int, begin: int, end: int) -> real:
+def update_manifold(update: ManifoldUpdate, m: int, begin: int, end: int) -> real:
     """Rewrite the contacts of an item from its region, with its bodies where they are now.
 
     Returns the square of how far the points of a contact have gone against each other, at most.
     """
-    a = carriage.items.a[m]
-    b = carriage.items.b[m]
-    way_a = carriage.rides.way[a]
-    way_b = carriage.rides.way[b]
-    x_a = carriage.memory.anchor[a]
-    x_b = carriage.memory.anchor[b]
-    M_a = carriage.rides.swing[a]
-    M_b = carriage.rides.swing[b]
-    n0 = carriage.regions.normal[m]
+    a = update.items.a[m]
+    b = update.items.b[m]
+    travel_a = update.displacements.travel[a]
+    travel_b = update.displacements.travel[b]
+    x_a = update.memory.anchor[a]
+    x_b = update.memory.anchor[b]
+    M_a = update.displacements.rotation_change[a]
+    M_b = update.displacements.rotation_change[b]
+    n0 = update.manifolds.normal[m]
     n = n0
-    normal_of = bearer(carriage.colliders, a, b)
+    normal_of = normal_owner(update.colliders, a, b)
     if normal_of == a:
         n += M_a * n0
     elif normal_of == b:
         n += M_b * n0
-    shell_a = carriage.colliders.round[a]
-    shell_b = carriage.colliders.round[b]
+    shell_a = update.colliders.round[a]
+    shell_b = update.colliders.round[b]
     # How much of a gap along the normal is lost when that turns.
     lost = wp.dot(n, n0 - n)
-    slot = m * carriage.most - begin
+    slot = m * update.most - begin
     farthest = real(0.0)
     for c in range(begin, end):
-        p = carriage.regions.point[slot + c]
-        s = carriage.regions.separation[slot + c]
+        p = update.manifolds.point[slot + c]
+        s = update.manifolds.separation[slot + c]
         up = HALF * s + shell_a
         down = HALF * s + shell_b
-        of_b = way_b + M_b * (p - down * n0 - x_b)
-        apart = way_a + M_a * (p + up * n0 - x_a) - of_b
+        of_b = travel_b + M_b * (p - down * n0 - x_b)
+        apart = travel_a + M_a * (p + up * n0 - x_a) - of_b
         farthest = wp.max(farthest, wp.dot(apart, apart))
         s += wp.dot(n, apart) + (up + down) * lost
-        share = share_of_a(carriage.regions.feature[slot + c], normal_of, a)
+        share = share_of_a(update.manifolds.feature[slot + c], normal_of, a)
         rest = real(1.0) - share
         before = share * up - rest * down
         after = share * (HALF * s + shell_a) - rest * (HALF * s + shell_b)
-        carriage.contacts.normal[c] = n
-        carriage.contacts.separation[c] = s
-        carriage.contacts.point[c] = p + of_b + share * apart + before * (n0 - n) + (before - after) * n
+        update.contacts.normal[c] = n
+        update.contacts.separation[c] = s
+        update.contacts.point[c] = p + of_b + share * apart + before * (n0 - n) + (before - after) * n
     return farthest
 
 
 @wp.func
-def swerves(carriage: Carriage, m: int) -> bool:
+def normal_deviates(update: ManifoldUpdate, m: int) -> bool:
     """Whether a normal across two edges has turned away from the one that is carried, as that of parallel ones does.
 
     It turns by φ / sin α, φ the turn of the solids against each other, α the angle between the edges.
     """
-    a = carriage.items.a[m]
-    b = carriage.items.b[m]
-    turn = carriage.rides.turn[a] - carriage.rides.turn[b]
-    reach = wp.abs(carriage.colliders.reach[a] * carriage.colliders.reach[b])
-    return carriage.regions.touchy[m] * wp.dot(turn, turn) * reach > carriage.limit * carriage.limit
+    a = update.items.a[m]
+    b = update.items.b[m]
+    turn = update.displacements.turn[a] - update.displacements.turn[b]
+    reach = wp.abs(update.colliders.reach[a] * update.colliders.reach[b])
+    return update.manifolds.sensitivity[m] * wp.dot(turn, turn) * reach > update.limit * update.limit
 
 
 @kernel
-def carry(carriage: Carriage, anew: int, lanes: int) -> None:
+def update_manifolds(update: ManifoldUpdate, anew: int, lanes: int) -> None:
     """Put the contacts where their bodies are; between, all are in the rows they were in, and so is their memory."""
-    contacts = carriage.contacts
+    contacts = update.contacts
     if wp.tid() == 0:
         contacts.alike[0] = wp.where(anew == 1, wp.max(contacts.alike[0], 0), 1)
         contacts.carried[0] = 1 - anew
         contacts.times[0] = contacts.times[0] + 1 - anew
-    for m in range(wp.tid(), wp.min(carriage.items.needed[0], carriage.items.a.shape[0]), lanes):
-        begin = carriage.start[m]
-        end = wp.min(carriage.start[m + 1], contacts.part.shape[0])
-        fetch_soon(carriage.regions, m, carriage.most)
-        carriage.near[m] = 1
+    for m in range(wp.tid(), wp.min(update.items.needed[0], update.items.a.shape[0]), lanes):
+        begin = update.start[m]
+        end = wp.min(update.start[m + 1], contacts.part.shape[0])
+        fetch_soon(update.manifolds, m, update.most)
+        update.near[m] = 1
         if begin >= end:
             continue
-        a = carriage.items.a[m]
-        b = carriage.items.b[m]
-        goes = carriage.rides.away[a] + carriage.rides.away[b]
+        a = update.items.a[m]
+        b = update.items.b[m]
+        goes = update.displacements.away[a] + update.displacements.away[b]
         if anew == 0:
-            rests = carriage.places.rests[a] * carriage.places.rests[b]
+            rests = update.places.rests[a] * update.places.rests[b]
             goes = 1 - rests
             for c in range(begin, end):
                 contacts.previous[c] = c
                 contacts.rests[c] = rests
         if goes > 0:
-            farthest = carry_item(carriage, m, begin, end)
-            far = farthest > carriage.limit * carriage.limit or swerves(carriage, m)
-            if far and carriage.items.part[m] < 0:
-                carriage.near[m] = 0
-                carriage.far[0] = 1
+            farthest = update_manifold(update, m, begin, end)
+            far = farthest > update.limit * update.limit or normal_deviates(update, m)
+            if far and update.items.part[m] < 0:
+                update.near[m] = 0
+                update.far[0] = 1
 
 
-class Carrying:
+class ManifoldUpdater:
     """Contacts that are found after every so many steps, and carried along between.
 
     Args:
-        gathering: What lists the contacts that were found.
+        contact_list: What lists the contacts that were found.
         motion: Where the bodies are.
         every: After how many steps contacts are found.
         clock: Which step it is; None where nobody remembers contacts, so that they are always found where bodies are.
@@ -292,20 +292,20 @@ class Carrying:
     """
 
     def __init__(
-        self, gathering: Gathering, motion: Motion, every: int, clock: "Clock | None", phase: Phase, unit: float
+        self, contact_list: ContactList, motion: Motion, every: int, clock: "Clock | None", phase: Phase, unit: float
     ) -> None:
         self.every, self.clock, self.phase = every, clock, phase
-        self.carriage = carriage = Carriage()
-        carriage.items, carriage.regions = gathering.items, gathering.into.regions
-        carriage.start, carriage.most = gathering.start, gathering.into.slots
-        carriage.colliders, carriage.places = gathering.placed.colliders, gathering.placed.places
-        count, device = len(gathering.placed.places.way), gathering.start.device
-        carriage.rides = arrays.allocate(Rides, {"colliders": count}, device)
-        carriage.poses = arrays.allocate(Places, {"colliders": count}, device)
-        carriage.near = wp.zeros(len(gathering.items.a), dtype=wp.int32, device=device)
-        carriage.far = wp.zeros(1, dtype=wp.int32, device=device)
-        carriage.limit = FAR_APART * unit
-        carriage.motion, carriage.memory, carriage.contacts = motion, gathering.memory, gathering.contacts
+        self.update = update = ManifoldUpdate()
+        update.items, update.manifolds = contact_list.items, contact_list.output.manifolds
+        update.start, update.most = contact_list.start, contact_list.output.slots
+        update.colliders, update.places = contact_list.placed.colliders, contact_list.placed.places
+        count, device = len(contact_list.placed.places.travel), contact_list.start.device
+        update.displacements = arrays.allocate(Displacements, {"colliders": count}, device)
+        update.poses = arrays.allocate(Places, {"colliders": count}, device)
+        update.near = wp.zeros(len(contact_list.items.a), dtype=wp.int32, device=device)
+        update.far = wp.zeros(1, dtype=wp.int32, device=device)
+        update.limit = FAR_APART * unit
+        update.motion, update.memory, update.contacts = motion, contact_list.memory, contact_list.contacts
 
     def record_held(self, program: Any) -> None:
         """Record what says if anchors stay, before contacts are found."""
@@ -319,8 +319,8 @@ class Carrying:
             program: Where to record.
             anew: Whether they have just been found.
         """
-        program.share(follow, len(self.carriage.rides.way), self.carriage, int(anew))
-        program.share(carry, len(self.carriage.items.a), self.carriage, int(anew))
+        program.share(measure_displacements, len(self.update.displacements.travel), self.update, int(anew))
+        program.share(update_manifolds, len(self.update.items.a), self.update, int(anew))
 
 
 def make_phase(device: Any) -> Phase:

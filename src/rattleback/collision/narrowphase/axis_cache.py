@@ -1,13 +1,14 @@
-"""AxisCache: what kept two solids apart the last time is asked first this time.
+"""Separating-axis cache: the axis that separated a pair in the last detection is tested before the narrow phase.
 
     s = n · (s_A(−n) − s_B(n)) − r_A − r_B
 
-n axis along which they were apart, s_A, s_B farthest points of the cores, r shells. Where s exceeds the contact
-distance and what ``items.ahead`` adds to it, the solids are apart, and the narrow phase need not look. Else it looks as
-if nothing were known, so that contacts are a function of the state alone: one that is copied goes on bit for bit.
+n cached axis, s_A, s_B support points of the cores, r shells. Where s exceeds the contact distance plus
+``items.speculative_margin`` the pair is apart, and the narrow phase skips it. Otherwise the narrow phase runs as if
+there were no cache, so contacts depend on the state alone, and a copied state continues bit for bit.
 
-Cost: two farthest points a pair, where GJK takes 4 to 30 times as many, and a search by halves among the pairs that a
-collider had the last time. Only methods that are dearer are spared.
+Cost: two support points a pair, where GJK needs 4 to 30 times as many, and a binary search among the pairs of the last
+detection. Pairs of kinds with a cheaper narrow phase are not cached.
+
 Reference: Bender, dissertation, §2.2.3; van den Bergen (2003), §4.3.
 """
 
@@ -50,7 +51,7 @@ class Solids:
     places: Places
     hulls: Hulls
     spared: wp.array[wp.int32]
-    gap: real
+    max_gap: real
 
 
 @wp.func
@@ -77,7 +78,7 @@ def find_row(axes: Axes, a: int, b: int, key: int) -> int:
 
 
 @wp.func
-def former_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
+def cached_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
     """What kept an item apart the last time; zero for nothing."""
     row = find_row(axes, a, b, key_of(part, False))
     if row < 0 and part >= 0:
@@ -88,7 +89,7 @@ def former_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
 
 
 @kernel
-def ask_first(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int) -> None:
+def test_cached_axes(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int) -> None:
     """Answer the items that are still apart along their axis."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         found.settled[m] = 0
@@ -96,21 +97,21 @@ def ask_first(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int
         j = items.b[m]
         if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
             continue
-        n = former_axis(axes, i, j, items.part[m])
+        n = cached_axis(axes, i, j, items.part[m])
         if wp.dot(n, n) == real(0.0):
             continue
         origin = solids.places.position[i]
         a = load(solids.colliders, solids.places, i, items.part[m], origin)
         b = load(solids.colliders, solids.places, j, items.part[m], origin)
         s = wp.dot(n, support(a, solids.hulls, -n) - support(b, solids.hulls, n)) - a.round - b.round
-        if s > solids.gap + items.ahead[m]:
+        if s > solids.max_gap + items.speculative_margin[m]:
             found.settled[m] = 1
             found.separation[m] = s
             found.normal[m] = n
 
 
 @kernel
-def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, lanes: int) -> None:
+def reject_pairs(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, lanes: int) -> None:
     """Answer the items of the pairs that are not kept: they are apart."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if afresh == 1:
@@ -122,21 +123,21 @@ def give_up(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, l
 
 
 @kernel
-def keep_axes(items: Items, found: Found, gap: real, axes: Axes, lanes: int) -> None:
+def store_axes(items: Items, found: Found, max_gap: real, axes: Axes, lanes: int) -> None:
     """Keep what keeps the items apart now."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         axes.b[m] = items.b[m]
         pair = items.pair[m]
-        axes.key[m] = key_of(items.part[m], m >= items.first[pair + 1] - items.later[pair])
+        axes.key[m] = key_of(items.part[m], m >= items.first[pair + 1] - items.speculative_count[pair])
         n = vec3()
         # A method may say no more of what is far apart than that it is.
-        if found.separation[m] > gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
+        if found.separation[m] > max_gap and wp.abs(wp.length(found.normal[m]) - real(1.0)) < real(1e-3):
             n = found.normal[m]
         axes.axis[m] = n
 
 
 @kernel
-def keep_rows(items: Items, pairs: Pairs, axes: Axes, lanes: int) -> None:
+def store_rows(items: Items, pairs: Pairs, axes: Axes, lanes: int) -> None:
     """Keep where the items of every collider begin."""
     for a in range(wp.tid(), pairs.first.shape[0], lanes):
         axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
@@ -165,13 +166,13 @@ class AxisCache:
         counts = {"items": len(items.a), "colliders_and_one": geometry.count + 1}
         self._axes = arrays.allocate(Axes, counts if self.active else dict.fromkeys(counts, 0), geometry.device)
 
-    def record_start(self, program: Any, places: Places, gap: float, found: Found) -> None:
+    def record_start(self, program: Any, places: Places, max_gap: float, found: Found) -> None:
         """Record what answers items before the narrow phase."""
         if self.active:
             solids = Solids()
             solids.colliders, solids.places, solids.hulls = self.geometry.colliders, places, self.geometry.hulls
-            solids.spared, solids.gap = self._spared, gap
-            program.share(ask_first, len(self.items.a), self.items, solids, self._axes, found)
+            solids.spared, solids.max_gap = self._spared, max_gap
+            program.share(test_cached_axes, len(self.items.a), self.items, solids, self._axes, found)
 
     def record_bounds(self, program: Any, volume: Any, places: Places, wider: float, found: Found) -> None:
         """Record what answers items whose bounding volumes are apart, after ``record_start``.
@@ -184,10 +185,10 @@ class AxisCache:
             found: Where the answers go.
         """
         volume.record(program, self.geometry, places, self.pairs, self._keep, wider)
-        program.share(give_up, len(self.items.a), self.items, self._keep, int(not self.active), found)
+        program.share(reject_pairs, len(self.items.a), self.items, self._keep, int(not self.active), found)
 
-    def record_end(self, program: Any, gap: float, found: Found) -> None:
+    def record_end(self, program: Any, max_gap: float, found: Found) -> None:
         """Record what keeps the axes for the next time."""
         if self.active:
-            program.share(keep_axes, len(self.items.a), self.items, found, gap, self._axes)
-            program.share(keep_rows, len(self.pairs.first), self.items, self.pairs, self._axes)
+            program.share(store_axes, len(self.items.a), self.items, found, max_gap, self._axes)
+            program.share(store_rows, len(self.pairs.first), self.items, self.pairs, self._axes)

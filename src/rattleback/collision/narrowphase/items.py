@@ -19,12 +19,16 @@ class Items:
     b: wp.int32 = field("1", "second collider")
     part: wp.int32 = field("1", "triangle of the one that is a mesh; -1 where none is")
     pair: wp.int32 = field("1", "pair it belongs to")
-    ahead: real = field("m", "how much farther apart than the contact distance they may be; zero for nothing ahead")
-    nearer: real = field("m", "how much nearer they may come in the step by their velocities; zero for nothing ahead")
-    sight: wp.int32 = field("1", "class of what lies ahead; zero for nothing")
+    speculative_margin: real = field(
+        "m", "how much farther apart than the contact distance they may be; zero for nothing ahead"
+    )
+    approach: real = field("m", "how much nearer they may come in the step by their velocities; zero for nothing ahead")
+    margin_class: wp.int32 = field("1", "class of what lies ahead; zero for nothing")
     kept: wp.int32 = field("1", "1 where it has the answer of the last time, in the same slot")
     first: wp.int32 = field("1", "first item of a pair; one more entry than pairs", axis="pairs_and_one")
-    later: wp.int32 = field("1", "number of items of a pair that only lie ahead, its last ones", axis="pairs_and_one")
+    speculative_count: wp.int32 = field(
+        "1", "number of items of a pair that only lie ahead, its last ones", axis="pairs_and_one"
+    )
     chosen: wp.int32 = field("1", "1 where the points on the surface of a pair are chosen", axis="pairs_and_one")
-    others: wp.int32 = field("1", "1 where an item is not the one that was in its slot the last time", axis="one")
+    changed: wp.int32 = field("1", "1 where an item is not the one that was in its slot the last time", axis="one")
     needed: wp.int32 = field("1", "number of items there are, whether they fit or not", axis="one")

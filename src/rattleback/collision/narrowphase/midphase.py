@@ -18,7 +18,7 @@ import warp as wp
 from rattleback.collision.broadphase.listing import sort_row
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.bvh import Tree, next_leaf, overlap
-from rattleback.collision.geometry.colliders import Colliders, Places, Prospects
+from rattleback.collision.geometry.colliders import Colliders, Places, SpeculativeMargins
 from rattleback.collision.geometry.solid import MESH
 from rattleback.collision.geometry.surface_table import Surfaces, tree_of
 from rattleback.collision.narrowphase.items import Items
@@ -31,10 +31,10 @@ ROUNDING = wp.constant(real(16.0 * epsilon))
 
 
 @wp.struct
-class Ground:
+class MidphaseInput:
     """What the kernels read: colliders and their places, surfaces and their trees, half the contact distance.
 
-    Where boxes hold the ways of the colliders too, ``prospects`` has those that do not; else it is empty.
+    Where boxes hold the ways of the colliders too, ``margins`` has those that do not; else it is empty.
     """
 
     colliders: Colliders
@@ -42,7 +42,7 @@ class Ground:
     surfaces: Surfaces
     tree: Tree
     wider: real
-    prospects: Prospects
+    margins: SpeculativeMargins
 
 
 @wp.struct
@@ -54,7 +54,7 @@ class Window:
 
 
 @wp.func
-def window(ground: Ground, mesh: int, other: int, lower: vec3, upper: vec3) -> Window:
+def window(ground: MidphaseInput, mesh: int, other: int, lower: vec3, upper: vec3) -> Window:
     """The box in a mesh's frame in which the other collider, whose box is given, can meet its triangles."""
     half = real(0.5) * (upper - lower) + vec3(ground.wider, ground.wider, ground.wider)
     offset = real(0.5) * (upper + lower) - ground.places.position[mesh]
@@ -71,12 +71,12 @@ def window(ground: Ground, mesh: int, other: int, lower: vec3, upper: vec3) -> W
 
 
 @wp.func
-def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: int) -> int:
+def put_pair(ground: MidphaseInput, pairs: Pairs, k: int, items: Items, at: int, room: int) -> int:
     """Write the parts of the items of pair k, below ``room``; returns the place after the last.
 
     They are in any order, but those that are near now come first.
     """
-    items.later[k] = 0
+    items.speculative_count[k] = 0
     mesh = pairs.a[k]
     other = pairs.b[k]
     if ground.colliders.kind[mesh] != MESH:
@@ -94,12 +94,12 @@ def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: 
     box = window(ground, mesh, other, lower, upper)
     wide = box
     turns = int(1)
-    if ground.prospects.lower.shape[0] > 0:
+    if ground.margins.lower.shape[0] > 0:
         # What meets a mesh that moves itself is looked for from where the mesh is now.
-        more = wp.length(ground.prospects.way[mesh]) + ground.prospects.turn[mesh]
+        more = wp.length(ground.margins.travel[mesh]) + ground.margins.turn[mesh]
         drift = vec3(more, more, more)
         wide = window(ground, mesh, other, lower - drift, upper + drift)
-        box = window(ground, mesh, other, ground.prospects.lower[other], ground.prospects.upper[other])
+        box = window(ground, mesh, other, ground.margins.lower[other], ground.margins.upper[other])
         turns = 2
     near = box
     to = at
@@ -111,7 +111,7 @@ def put_pair(ground: Ground, pairs: Pairs, k: int, items: Items, at: int, room: 
                 if to < room:
                     items.part[to] = ground.tree.item[node]
                 to = to + 1
-                items.later[k] = items.later[k] + turn
+                items.speculative_count[k] = items.speculative_count[k] + turn
             leaf = next_leaf(ground.tree, root, leaves, leaf, box.lower, box.upper)
         box = wide
     return to
@@ -124,7 +124,7 @@ def finish_pair(pairs: Pairs, k: int, items: Items, at: int, to: int) -> None:
     first = wp.min(at, room)
     end = wp.min(to, room)
     items.first[k] = first
-    later = wp.max(first, wp.min(to - items.later[k], room))
+    later = wp.max(first, wp.min(to - items.speculative_count[k], room))
     sort_row(items.part, first, later)
     sort_row(items.part, later, end)
     for m in range(first, end):
@@ -151,7 +151,7 @@ def copy_pairs(pairs: Pairs, items: Items, lanes: int) -> None:
 
 
 @kernel
-def split_serially(ground: Ground, pairs: Pairs, items: Items) -> None:
+def split_serially(ground: MidphaseInput, pairs: Pairs, items: Items) -> None:
     """All items, in order."""
     room = items.part.shape[0]
     count = wp.min(pairs.needed[0], pairs.a.shape[0])
@@ -165,7 +165,7 @@ def split_serially(ground: Ground, pairs: Pairs, items: Items) -> None:
 
 
 @kernel
-def count_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
+def count_items(ground: MidphaseInput, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
     """The number of items of every pair."""
     k = wp.tid()
     count = int(0)
@@ -175,7 +175,7 @@ def count_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.i
 
 
 @kernel
-def fill_items(ground: Ground, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
+def fill_items(ground: MidphaseInput, pairs: Pairs, items: Items, start: wp.array[wp.int32]) -> None:
     """The items of every pair, from where they begin."""
     k = wp.tid()
     room = items.part.shape[0]
@@ -199,7 +199,7 @@ def record_split(
     items: Items,
     wider: float = 0.0,
     *,
-    prospects: "Prospects | None" = None,
+    margins: "SpeculativeMargins | None" = None,
 ) -> None:
     """Record the launches that turn pairs into items.
 
@@ -210,17 +210,17 @@ def record_split(
         pairs: The pairs.
         items: Where the items go.
         wider: Half the contact distance, by which the boxes of the colliders were widened [m].
-        prospects: Where contacts that lie ahead are looked for, how the colliders go on from where they are.
+        margins: Where contacts that lie ahead are looked for, how the colliders go on from where they are.
     """
     count = int(pairs.a.shape[0])
     if int(MESH) not in geometry.kinds:
         program.share(copy_pairs, count, pairs, items)
         return
-    ground = Ground()
+    ground = MidphaseInput()
     ground.colliders, ground.places, ground.surfaces = geometry.colliders, places, geometry.surfaces
     ground.tree, ground.wider = tree_of(geometry.surfaces), wider
-    if prospects is not None:
-        ground.prospects = prospects
+    if margins is not None:
+        ground.margins = margins
     if program.device.is_cpu:
         program.launch(split_serially, 1, ground, pairs, items)
         return

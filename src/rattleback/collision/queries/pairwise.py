@@ -108,9 +108,9 @@ def narrow(
     device, count = arrangement.device, len(parts[0])
     numbers = np.arange(count)
     columns = dict(zip(("a", "b", "part", "pair"), (*parts, numbers), strict=True))
-    columns |= {"ahead": np.zeros(count), "nearer": np.zeros(count)}
-    columns |= {"sight": np.zeros_like(numbers), "kept": np.zeros_like(numbers)}
-    columns |= {name: np.zeros(2, dtype=np.int32) for name in ("later", "chosen", "others")}
+    columns |= {"speculative_margin": np.zeros(count), "approach": np.zeros(count)}
+    columns |= {"margin_class": np.zeros_like(numbers), "kept": np.zeros_like(numbers)}
+    columns |= {name: np.zeros(2, dtype=np.int32) for name in ("speculative_count", "chosen", "changed")}
     items = upload(Items, {**columns, "first": np.array([0, count]), "needed": np.array([count])}, device)
     found = arrays.allocate(Found, {"items": count}, device)
     found.separation.fill_(NOWHERE)

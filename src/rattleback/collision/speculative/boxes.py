@@ -19,7 +19,7 @@ import math
 import numpy as np
 import warp as wp
 
-from rattleback.collision.geometry.colliders import Colliders, Hulls, Places, Prospects
+from rattleback.collision.geometry.colliders import Colliders, Hulls, Places, SpeculativeMargins
 from rattleback.collision.geometry.solid import CAPSULE, CONE, CYLINDER, MESH, PLANE, SPHERE
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
@@ -36,56 +36,56 @@ LOOSE = wp.constant(real(3.0))
 
 
 @wp.struct
-class Outlook:
+class SpeculativeInput:
     """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are known.
 
     ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m];
-    ``steps`` for how many steps velocities are taken to stay, ``struck`` for how many those after a blow.
+    ``steps`` for how many steps velocities are taken to stay, ``neighbor_travel`` for how many those after a blow.
     """
 
     bodies: Bodies
     colliders: Colliders
     hulls: Hulls
     places: Places
-    prospects: Prospects
+    margins: SpeculativeMargins
     motion: Motion
     clock: Clock
     memory: ContactMemory
-    gap: real
+    max_gap: real
     unit: real
     steps: real
-    struck: real
+    impact_steps: real
 
 
 @wp.func
-def is_known(outlook: Outlook, i: int) -> bool:
+def is_settled(inputs: SpeculativeInput, i: int) -> bool:
     """Whether the contacts of the world of a collider are those it remembers."""
-    return outlook.memory.pending[outlook.colliders.world[i]] == SETTLED
+    return inputs.memory.pending[inputs.colliders.world[i]] == SETTLED
 
 
 @wp.func
-def share(outlook: Outlook, i: int, other: int) -> real:
+def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
     """The part of the speed of two colliders against each other by which a blow may change that of one of them."""
-    mass = outlook.bodies.inverse_mass[outlook.colliders.body[i]]
+    mass = inputs.bodies.inverse_mass[inputs.colliders.body[i]]
     if mass == real(0.0):
         return real(0.0)
-    return real(2.0) * mass / (mass + outlook.bodies.inverse_mass[outlook.colliders.body[other]])
+    return real(2.0) * mass / (mass + inputs.bodies.inverse_mass[inputs.colliders.body[other]])
 
 
 @kernel
-def begin_blows(outlook: Outlook, lanes: int) -> None:
+def clear_impacts(inputs: SpeculativeInput, lanes: int) -> None:
     """Nobody has been struck."""
     if wp.tid() == 0:
-        outlook.prospects.changed[0] = 0
-    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
-        outlook.prospects.blow[i] = real(0.0)
-        outlook.prospects.struck[i] = real(0.0)
-        outlook.prospects.jolt[i] = real(0.0)
-        outlook.prospects.jolted[i] = real(0.0)
+        inputs.margins.changed[0] = 0
+    for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
+        inputs.margins.impact_travel[i] = real(0.0)
+        inputs.margins.neighbor_travel[i] = real(0.0)
+        inputs.margins.ahead_travel[i] = real(0.0)
+        inputs.margins.chained_travel[i] = real(0.0)
 
 
 @wp.func
-def owner(memory: ContactMemory, k: int, a: int) -> int:
+def collider_of(memory: ContactMemory, k: int, a: int) -> int:
     """The collider that a contact of the last time belongs to as A, none before a: the next ones, else by halves."""
     low = a
     for _ in range(4):
@@ -103,7 +103,7 @@ def owner(memory: ContactMemory, k: int, a: int) -> int:
 
 
 @wp.func
-def repeats(memory: ContactMemory, a: int, k: int) -> bool:
+def is_repeated(memory: ContactMemory, a: int, k: int) -> bool:
     """Whether a contact of A is another point of the same solids as the one before it, which says nothing new."""
     if k == memory.first[a]:
         return False
@@ -111,7 +111,7 @@ def repeats(memory: ContactMemory, a: int, k: int) -> bool:
 
 
 @wp.func
-def sweeping(colliders: Colliders, places: Places, i: int, spin: vec3) -> vec3:
+def surface_spin(colliders: Colliders, places: Places, i: int, spin: vec3) -> vec3:
     """The part of a collider's spin that moves its surface: nothing of a ball, what is across the axis of a wheel."""
     kind = colliders.kind[i]
     if kind == SPHERE:
@@ -124,185 +124,185 @@ def sweeping(colliders: Colliders, places: Places, i: int, spin: vec3) -> vec3:
 
 
 @wp.func
-def velocity_at(outlook: Outlook, body: int, x: vec3) -> vec3:
+def velocity_at(inputs: SpeculativeInput, body: int, x: vec3) -> vec3:
     """How fast the point of a body at x goes."""
-    return outlook.motion.velocity[body] + wp.cross(
-        outlook.motion.angular_velocity[body], x - outlook.motion.position[body]
+    return inputs.motion.velocity[body] + wp.cross(
+        inputs.motion.angular_velocity[body], x - inputs.motion.position[body]
     )
 
 
 @wp.func
-def against(outlook: Outlook, a: int, b: int) -> real:
+def relative_speed(inputs: SpeculativeInput, a: int, b: int) -> real:
     """How fast points of two colliders that touch go against each other, at most [m/s]."""
-    reach_a = outlook.colliders.reach[a]
-    reach_b = outlook.colliders.reach[b]
+    reach_a = inputs.colliders.reach[a]
+    reach_b = inputs.colliders.reach[b]
     of_b = reach_b >= real(0.0) and (reach_a < real(0.0) or reach_b < reach_a)
-    x = outlook.places.position[wp.where(of_b, b, a)]
-    body = outlook.colliders.body[a]
-    other = outlook.colliders.body[b]
-    u = velocity_at(outlook, body, x) - velocity_at(outlook, other, x)
-    spin = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+    x = inputs.places.position[wp.where(of_b, b, a)]
+    body = inputs.colliders.body[a]
+    other = inputs.colliders.body[b]
+    u = velocity_at(inputs, body, x) - velocity_at(inputs, other, x)
+    spin = inputs.motion.angular_velocity[body] - inputs.motion.angular_velocity[other]
     return wp.length(u) + wp.length(spin) * wp.where(of_b, reach_b, reach_a)
 
 
 @wp.func
-def corner_of(outlook: Outlook, mesh: int, part: int, k: int) -> vec3:
+def corner_of(inputs: SpeculativeInput, mesh: int, part: int, k: int) -> vec3:
     """Corner k of a triangle of a mesh."""
-    x = outlook.hulls.vertex[outlook.colliders.first[mesh] + 3 * part + k]
-    return outlook.places.position[mesh] + outlook.places.rotation[mesh] * x
+    x = inputs.hulls.vertex[inputs.colliders.first[mesh] + 3 * part + k]
+    return inputs.places.position[mesh] + inputs.places.rotation[mesh] * x
 
 
 @wp.func
-def against_within(outlook: Outlook, a: int, b: int, part: int) -> real:
+def relative_speed_within(inputs: SpeculativeInput, a: int, b: int, part: int) -> real:
     """The same of points in the boxes of both, and in that around the triangle ``part`` where one is a mesh [m/s]."""
-    lower = wp.max(outlook.places.lower[a], outlook.places.lower[b])
-    upper = wp.min(outlook.places.upper[a], outlook.places.upper[b])
+    lower = wp.max(inputs.places.lower[a], inputs.places.lower[b])
+    upper = wp.min(inputs.places.upper[a], inputs.places.upper[b])
     wider = real(0.0)
     if part >= 0:
-        mesh = wp.where(outlook.colliders.kind[a] == MESH, a, b)
-        p = corner_of(outlook, mesh, part, 0)
-        q = corner_of(outlook, mesh, part, 1)
-        r = corner_of(outlook, mesh, part, 2)
+        mesh = wp.where(inputs.colliders.kind[a] == MESH, a, b)
+        p = corner_of(inputs, mesh, part, 0)
+        q = corner_of(inputs, mesh, part, 1)
+        r = corner_of(inputs, mesh, part, 2)
         lower = wp.max(lower, wp.min(p, wp.min(q, r)))
         upper = wp.min(upper, wp.max(p, wp.max(q, r)))
-        wider = outlook.colliders.round[mesh] + outlook.gap
+        wider = inputs.colliders.round[mesh] + inputs.max_gap
     middle = real(0.5) * (lower + upper)
-    body = outlook.colliders.body[a]
-    other = outlook.colliders.body[b]
-    u = velocity_at(outlook, body, middle) - velocity_at(outlook, other, middle)
-    spin = outlook.motion.angular_velocity[body] - outlook.motion.angular_velocity[other]
+    body = inputs.colliders.body[a]
+    other = inputs.colliders.body[b]
+    u = velocity_at(inputs, body, middle) - velocity_at(inputs, other, middle)
+    spin = inputs.motion.angular_velocity[body] - inputs.motion.angular_velocity[other]
     return wp.length(u) + wp.length(spin) * (real(0.5) * wp.length(upper - lower) + wider)
 
 
 @kernel
-def find_blows(outlook: Outlook, lanes: int) -> None:
+def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
     """How far colliders may be thrown by what they touch: as far as it goes against them."""
     a = int(0)
-    for k in range(wp.tid(), outlook.memory.count[0], lanes):
-        a = owner(outlook.memory, k, a)
-        if repeats(outlook.memory, a, k):
+    for k in range(wp.tid(), inputs.memory.count[0], lanes):
+        a = collider_of(inputs.memory, k, a)
+        if is_repeated(inputs.memory, a, k):
             continue
-        b = outlook.memory.collider[k]
-        u = wp.min(against(outlook, a, b), against_within(outlook, a, b, outlook.memory.part[k]))
-        far = outlook.struck * real(outlook.clock.time_step[outlook.colliders.world[a]]) * u
-        wp.atomic_max(outlook.prospects.blow, a, far)
-        wp.atomic_max(outlook.prospects.blow, b, far)
+        b = inputs.memory.collider[k]
+        u = wp.min(relative_speed(inputs, a, b), relative_speed_within(inputs, a, b, inputs.memory.part[k]))
+        far = inputs.impact_steps * real(inputs.clock.time_step[inputs.colliders.world[a]]) * u
+        wp.atomic_max(inputs.margins.impact_travel, a, far)
+        wp.atomic_max(inputs.margins.impact_travel, b, far)
 
 
 @kernel
-def pass_blows_on(outlook: Outlook, lanes: int) -> None:
+def spread_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
     """What is struck strikes what it touches."""
     a = int(0)
-    for k in range(wp.tid(), outlook.memory.count[0], lanes):
-        a = owner(outlook.memory, k, a)
-        if repeats(outlook.memory, a, k):
+    for k in range(wp.tid(), inputs.memory.count[0], lanes):
+        a = collider_of(inputs.memory, k, a)
+        if is_repeated(inputs.memory, a, k):
             continue
-        b = outlook.memory.collider[k]
-        wp.atomic_max(outlook.prospects.struck, a, outlook.prospects.blow[b])
-        wp.atomic_max(outlook.prospects.struck, b, outlook.prospects.blow[a])
+        b = inputs.memory.collider[k]
+        wp.atomic_max(inputs.margins.neighbor_travel, a, inputs.margins.impact_travel[b])
+        wp.atomic_max(inputs.margins.neighbor_travel, b, inputs.margins.impact_travel[a])
 
 
 @wp.func
-def make_endless(outlook: Outlook, i: int) -> None:
+def make_endless(inputs: SpeculativeInput, i: int) -> None:
     """Let the box around a half-space hold everything."""
-    outlook.places.lower[i] = vec3(-FAR, -FAR, -FAR)
-    outlook.places.upper[i] = vec3(FAR, FAR, FAR)
+    inputs.places.lower[i] = vec3(-FAR, -FAR, -FAR)
+    inputs.places.upper[i] = vec3(FAR, FAR, FAR)
 
 
 @wp.func
-def widen_box(outlook: Outlook, i: int) -> None:
+def stretch_box(inputs: SpeculativeInput, i: int) -> None:
     """Stretch the box around a collider along its way."""
-    outlook.prospects.lower[i] = outlook.places.lower[i]
-    outlook.prospects.upper[i] = outlook.places.upper[i]
-    if is_known(outlook, i):
-        outlook.prospects.way[i] = vec3()
-        outlook.prospects.turn[i] = real(0.0)
-        outlook.places.stride[i] = FAR
-        if outlook.colliders.kind[i] == PLANE:
-            make_endless(outlook, i)
+    inputs.margins.lower[i] = inputs.places.lower[i]
+    inputs.margins.upper[i] = inputs.places.upper[i]
+    if is_settled(inputs, i):
+        inputs.margins.travel[i] = vec3()
+        inputs.margins.turn[i] = real(0.0)
+        inputs.places.max_travel[i] = FAR
+        if inputs.colliders.kind[i] == PLANE:
+            make_endless(inputs, i)
         return
-    body = outlook.colliders.body[i]
-    blow = wp.max(outlook.prospects.blow[i], outlook.prospects.struck[i])
-    if outlook.colliders.movable[i] == 0:
-        blow = real(0.0)
-    outlook.prospects.blow[i] = blow
-    h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[i]])
-    way = h * outlook.motion.velocity[body]
-    spin = outlook.motion.angular_velocity[body]
-    outlook.prospects.way[i] = way
+    body = inputs.colliders.body[i]
+    impact_travel = wp.max(inputs.margins.impact_travel[i], inputs.margins.neighbor_travel[i])
+    if inputs.colliders.movable[i] == 0:
+        impact_travel = real(0.0)
+    inputs.margins.impact_travel[i] = impact_travel
+    h = inputs.steps * real(inputs.clock.time_step[inputs.colliders.world[i]])
+    travel = h * inputs.motion.velocity[body]
+    spin = inputs.motion.angular_velocity[body]
+    inputs.margins.travel[i] = travel
     turn = real(0.0)
-    if outlook.colliders.kind[i] == PLANE:
+    if inputs.colliders.kind[i] == PLANE:
         angle = h * wp.length(spin)
-        outlook.prospects.turn[i] = -angle
-        outlook.places.stride[i] = wp.where(angle > real(0.0), FAR, wp.length(way))
+        inputs.margins.turn[i] = -angle
+        inputs.places.max_travel[i] = wp.where(angle > real(0.0), FAR, wp.length(travel))
         if angle > real(0.0):
-            make_endless(outlook, i)
+            make_endless(inputs, i)
             return
     else:
-        swing = wp.length(wp.cross(spin, outlook.places.position[i] - outlook.motion.position[body]))
-        sweep = wp.length(sweeping(outlook.colliders, outlook.places, i, spin))
-        turn = h * (swing + sweep * outlook.colliders.reach[i]) + blow
-        outlook.prospects.turn[i] = turn
-        outlook.places.stride[i] = wp.length(way) + turn
+        swing = wp.length(wp.cross(spin, inputs.places.position[i] - inputs.motion.position[body]))
+        sweep = wp.length(surface_spin(inputs.colliders, inputs.places, i, spin))
+        turn = h * (swing + sweep * inputs.colliders.reach[i]) + impact_travel
+        inputs.margins.turn[i] = turn
+        inputs.places.max_travel[i] = wp.length(travel) + turn
     wide = vec3(turn, turn, turn)
-    lower = outlook.places.lower[i]
-    upper = outlook.places.upper[i]
-    outlook.places.lower[i] = wp.min(lower, lower + way) - wide
-    outlook.places.upper[i] = wp.max(upper, upper + way) + wide
+    lower = inputs.places.lower[i]
+    upper = inputs.places.upper[i]
+    inputs.places.lower[i] = wp.min(lower, lower + travel) - wide
+    inputs.places.upper[i] = wp.max(upper, upper + travel) + wide
 
 
 @wp.func
-def hold_box(outlook: Outlook, i: int) -> None:
+def hold_box(inputs: SpeculativeInput, i: int) -> None:
     """Let a box be the one of the last time if that holds it, so that at rest no pairs have to be listed again."""
-    lower = outlook.places.lower[i]
-    upper = outlook.places.upper[i]
-    wide = wp.where(outlook.places.stride[i] > HELD * outlook.gap, real(0.0), HELD * outlook.gap)
-    below = lower - outlook.prospects.held_lower[i]
-    above = outlook.prospects.held_upper[i] - upper
+    lower = inputs.places.lower[i]
+    upper = inputs.places.upper[i]
+    wide = wp.where(inputs.places.max_travel[i] > HELD * inputs.max_gap, real(0.0), HELD * inputs.max_gap)
+    below = lower - inputs.margins.held_lower[i]
+    above = inputs.margins.held_upper[i] - upper
     closest = wp.min(wp.min(below), wp.min(above))
     # Also where one of the two is not finite.
     if not (closest >= real(0.0) and wp.max(wp.max(below), wp.max(above)) <= LOOSE * wide):
-        outlook.prospects.changed[0] = 1
-        outlook.prospects.held_lower[i] = lower - vec3(wide, wide, wide)
-        outlook.prospects.held_upper[i] = upper + vec3(wide, wide, wide)
-    outlook.places.lower[i] = outlook.prospects.held_lower[i]
-    outlook.places.upper[i] = outlook.prospects.held_upper[i]
+        inputs.margins.changed[0] = 1
+        inputs.margins.held_lower[i] = lower - vec3(wide, wide, wide)
+        inputs.margins.held_upper[i] = upper + vec3(wide, wide, wide)
+    inputs.places.lower[i] = inputs.margins.held_lower[i]
+    inputs.places.upper[i] = inputs.margins.held_upper[i]
 
 
 @kernel
-def widen_boxes(outlook: Outlook, lanes: int) -> None:
+def stretch_boxes(inputs: SpeculativeInput, lanes: int) -> None:
     """Stretch the boxes around all colliders along their ways."""
-    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
-        widen_box(outlook, i)
-        hold_box(outlook, i)
+    for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
+        stretch_box(inputs, i)
+        hold_box(inputs, i)
 
 
 @wp.func
-def stretch_to(outlook: Outlook, i: int, lower: vec3, upper: vec3) -> None:
+def stretch_to(inputs: SpeculativeInput, i: int, lower: vec3, upper: vec3) -> None:
     """Make the box around a collider hold another one."""
-    outlook.places.lower[i] = wp.min(outlook.places.lower[i], lower)
-    outlook.places.upper[i] = wp.max(outlook.places.upper[i], upper)
+    inputs.places.lower[i] = wp.min(inputs.places.lower[i], lower)
+    inputs.places.upper[i] = wp.max(inputs.places.upper[i], upper)
 
 
 @kernel
-def recall_boxes(outlook: Outlook) -> None:
+def restore_boxes(inputs: SpeculativeInput) -> None:
     """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
-    memory = outlook.memory
-    kind = outlook.colliders.kind
+    memory = inputs.memory
+    kind = inputs.colliders.kind
     for a in range(kind.shape[0]):
-        if not is_known(outlook, a):
+        if not is_settled(inputs, a):
             continue
         # The boxes of the next time are none of these.
-        outlook.prospects.changed[0] = 1
-        outlook.prospects.held_upper[a] = vec3(-FAR, -FAR, -FAR)
+        inputs.margins.changed[0] = 1
+        inputs.margins.held_upper[a] = vec3(-FAR, -FAR, -FAR)
         for k in range(memory.first[a], memory.first[a + 1]):
             b = memory.collider[k]
             part = memory.part[k]
             if kind[a] != PLANE and kind[b] != PLANE:
                 if part < 0:
-                    stretch_to(outlook, a, outlook.prospects.lower[b], outlook.prospects.upper[b])
+                    stretch_to(inputs, a, inputs.margins.lower[b], inputs.margins.upper[b])
                 else:
                     mesh = wp.where(kind[a] == MESH, a, b)
                     for c in range(3):
-                        x = corner_of(outlook, mesh, part, c)
-                        stretch_to(outlook, wp.where(mesh == a, b, a), x, x)
+                        x = corner_of(inputs, mesh, part, c)
+                        stretch_to(inputs, wp.where(mesh == a, b, a), x, x)

@@ -27,7 +27,7 @@ import warp as wp
 
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
-from rattleback.collision.speculative.boxes import Outlook, is_known, share, sweeping
+from rattleback.collision.speculative.boxes import SpeculativeInput, is_settled, mass_share, surface_spin
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 
@@ -38,28 +38,30 @@ PASSED_ON = wp.constant(real(0.9))
 
 
 @wp.func
-def is_near(items: Items, found: Found, outlook: Outlook, m: int) -> bool:
+def is_near(items: Items, found: Found, inputs: SpeculativeInput, m: int) -> bool:
     """Whether two solids may touch in the step, by all that can happen to them."""
-    return items.ahead[m] > real(0.0) and found.separation[m] <= outlook.gap + items.ahead[m]
+    return (
+        items.speculative_margin[m] > real(0.0) and found.separation[m] <= inputs.max_gap + items.speculative_margin[m]
+    )
 
 
 @wp.func
-def come_nearer(outlook: Outlook, found: Found, m: int, a: int, b: int) -> tuple[real, real]:
+def approach_of(inputs: SpeculativeInput, found: Found, m: int, a: int, b: int) -> tuple[real, real]:
     """How much nearer two solids come by turning, at either end, and by how their nearest points move."""
     n = found.normal[m]
-    body_a = outlook.colliders.body[a]
-    body_b = outlook.colliders.body[b]
-    origin = outlook.places.position[a]
-    spin_a = outlook.motion.angular_velocity[body_a]
-    spin_b = outlook.motion.angular_velocity[body_b]
-    u = outlook.motion.velocity[body_a] - outlook.motion.velocity[body_b]
-    u += wp.cross(spin_a, origin + found.point_a[m] - outlook.motion.position[body_a])
-    u -= wp.cross(spin_b, origin + found.point_b[m] - outlook.motion.position[body_b])
-    h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
-    sweep = sweeping(outlook.colliders, outlook.places, a, spin_a)
-    sweep -= sweeping(outlook.colliders, outlook.places, b, spin_b)
-    size = outlook.colliders.reach[a]
-    other = outlook.colliders.reach[b]
+    body_a = inputs.colliders.body[a]
+    body_b = inputs.colliders.body[b]
+    origin = inputs.places.position[a]
+    spin_a = inputs.motion.angular_velocity[body_a]
+    spin_b = inputs.motion.angular_velocity[body_b]
+    u = inputs.motion.velocity[body_a] - inputs.motion.velocity[body_b]
+    u += wp.cross(spin_a, origin + found.point_a[m] - inputs.motion.position[body_a])
+    u -= wp.cross(spin_b, origin + found.point_b[m] - inputs.motion.position[body_b])
+    h = inputs.steps * real(inputs.clock.time_step[inputs.colliders.world[a]])
+    sweep = surface_spin(inputs.colliders, inputs.places, a, spin_a)
+    sweep -= surface_spin(inputs.colliders, inputs.places, b, spin_b)
+    size = inputs.colliders.reach[a]
+    other = inputs.colliders.reach[b]
     if size < real(0.0) or (other >= real(0.0) and other < size):
         size = other
     turn = wp.min(wp.length(wp.cross(n, spin_a - spin_b)), wp.length(wp.cross(n, sweep)))
@@ -67,54 +69,54 @@ def come_nearer(outlook: Outlook, found: Found, m: int, a: int, b: int) -> tuple
 
 
 @wp.func
-def left(outlook: Outlook, s: real, nearer: real) -> real:
+def gap_left(inputs: SpeculativeInput, s: real, nearer: real) -> real:
     """What is left of the separation of two solids when they collide, that come so much nearer in all steps."""
-    return wp.max(s - (EARLY / outlook.steps) * wp.max(nearer, real(0.0)), real(0.0))
+    return wp.max(s - (EARLY / inputs.steps) * wp.max(nearer, real(0.0)), real(0.0))
 
 
 @kernel
-def find_jolts(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
+def find_impacts_ahead(items: Items, found: Found, inputs: SpeculativeInput, lanes: int) -> None:
     """How much nearer solids come by their velocities, and how far those that meet throw each other."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
-        items.nearer[m] = real(0.0)
+        items.approach[m] = real(0.0)
         a = items.a[m]
-        if is_known(outlook, a) or not is_near(items, found, outlook, m):
+        if is_settled(inputs, a) or not is_near(items, found, inputs, m):
             continue
         b = items.b[m]
-        turn, closer = come_nearer(outlook, found, m, a, b)
-        items.nearer[m] = real(2.0) * turn + closer
-        jolt = turn + closer - left(outlook, found.separation[m], closer)
-        if found.separation[m] < outlook.gap + items.nearer[m] and jolt > real(0.0):
-            wp.atomic_max(outlook.prospects.jolt, a, share(outlook, a, b) * jolt)
-            wp.atomic_max(outlook.prospects.jolt, b, share(outlook, b, a) * jolt)
+        turn, closer = approach_of(inputs, found, m, a, b)
+        items.approach[m] = real(2.0) * turn + closer
+        ahead_travel = turn + closer - gap_left(inputs, found.separation[m], closer)
+        if found.separation[m] < inputs.max_gap + items.approach[m] and ahead_travel > real(0.0):
+            wp.atomic_max(inputs.margins.ahead_travel, a, mass_share(inputs, a, b) * ahead_travel)
+            wp.atomic_max(inputs.margins.ahead_travel, b, mass_share(inputs, b, a) * ahead_travel)
 
 
 @kernel
-def pass_jolts_on(items: Items, found: Found, outlook: Outlook, into: wp.array[real], lanes: int) -> None:
+def chain_impacts(items: Items, found: Found, inputs: SpeculativeInput, into: wp.array[real], lanes: int) -> None:
     """What is thrown throws what it meets then; into the same array they go on, in the order of the items."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
-        if not is_near(items, found, outlook, m):
+        if not is_near(items, found, inputs, m):
             continue
         a = items.a[m]
         b = items.b[m]
-        jolt_a = outlook.prospects.jolt[a]
-        jolt_b = outlook.prospects.jolt[b]
-        meeting = items.nearer[m] + jolt_a + jolt_b
-        if jolt_a + jolt_b > real(0.0) and found.separation[m] < outlook.gap + meeting:
-            apart = left(outlook, found.separation[m], meeting)
-            wp.atomic_max(into, a, PASSED_ON * share(outlook, a, b) * (jolt_b - apart))
-            wp.atomic_max(into, b, PASSED_ON * share(outlook, b, a) * (jolt_a - apart))
+        impact_a = inputs.margins.ahead_travel[a]
+        impact_b = inputs.margins.ahead_travel[b]
+        meeting = items.approach[m] + impact_a + impact_b
+        if impact_a + impact_b > real(0.0) and found.separation[m] < inputs.max_gap + meeting:
+            apart = gap_left(inputs, found.separation[m], meeting)
+            wp.atomic_max(into, a, PASSED_ON * mass_share(inputs, a, b) * (impact_b - apart))
+            wp.atomic_max(into, b, PASSED_ON * mass_share(inputs, b, a) * (impact_a - apart))
 
 
 @wp.func
-def jolt_of(outlook: Outlook, i: int) -> real:
+def impact_travel_of(inputs: SpeculativeInput, i: int) -> real:
     """How much farther a collider may go than its velocity says."""
-    return wp.max(outlook.prospects.jolt[i], outlook.prospects.jolted[i])
+    return wp.max(inputs.margins.ahead_travel[i], inputs.margins.chained_travel[i])
 
 
-def record_jolts(program: Any, outlook: Outlook, items: Items, found: Found) -> None:
+def record_chained_impacts(program: Any, inputs: SpeculativeInput, items: Items, found: Found) -> None:
     """Record what finds the jolts that lie ahead, from the answers of a narrow phase."""
-    prospects = outlook.prospects
-    program.share(find_jolts, len(items.a), items, found, outlook)
-    into = prospects.jolt if program.device.is_cpu else prospects.jolted
-    program.share(pass_jolts_on, len(items.a), items, found, outlook, into)
+    margins = inputs.margins
+    program.share(find_impacts_ahead, len(items.a), items, found, inputs)
+    into = margins.ahead_travel if program.device.is_cpu else margins.chained_travel
+    program.share(chain_impacts, len(items.a), items, found, inputs, into)

@@ -18,96 +18,96 @@ import warp as wp
 
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.solid import PLANE
-from rattleback.collision.speculative.boxes import HELD, Outlook, against, is_known, share
+from rattleback.collision.speculative.boxes import HELD, SpeculativeInput, is_settled, mass_share, relative_speed
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import known_from
 
 
 @kernel
-def begin_strikes(outlook: Outlook, lanes: int) -> None:
+def clear_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
     """Nothing that lies ahead is known."""
     if wp.tid() == 0:
-        outlook.prospects.unforeseen[0] = 0
-    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
-        outlook.prospects.strike[i] = real(0.0)
+        inputs.margins.has_new_impacts[0] = 0
+    for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
+        inputs.margins.new_impact_travel[i] = real(0.0)
 
 
 @wp.func
-def touched(outlook: Outlook, a: int, b: int) -> bool:
+def touched(inputs: SpeculativeInput, a: int, b: int) -> bool:
     """Whether two colliders were in contact the last time."""
-    return known_from(outlook.memory, a, b) < known_from(outlook.memory, a, b + 1)
+    return known_from(inputs.memory, a, b) < known_from(inputs.memory, a, b + 1)
 
 
 @wp.func
-def lowest(outlook: Outlook, i: int) -> vec3:
+def lowest(inputs: SpeculativeInput, i: int) -> vec3:
     """Lower corner of the box that a collider stays in over the step."""
-    wide = wp.max(outlook.prospects.turn[i], real(0.0))
-    lower = outlook.prospects.lower[i]
-    return wp.min(lower, lower + outlook.prospects.way[i]) - vec3(wide, wide, wide)
+    wide = wp.max(inputs.margins.turn[i], real(0.0))
+    lower = inputs.margins.lower[i]
+    return wp.min(lower, lower + inputs.margins.travel[i]) - vec3(wide, wide, wide)
 
 
 @wp.func
-def highest(outlook: Outlook, i: int) -> vec3:
+def highest(inputs: SpeculativeInput, i: int) -> vec3:
     """Upper corner of that box."""
-    wide = wp.max(outlook.prospects.turn[i], real(0.0))
-    upper = outlook.prospects.upper[i]
-    return wp.max(upper, upper + outlook.prospects.way[i]) + vec3(wide, wide, wide)
+    wide = wp.max(inputs.margins.turn[i], real(0.0))
+    upper = inputs.margins.upper[i]
+    return wp.max(upper, upper + inputs.margins.travel[i]) + vec3(wide, wide, wide)
 
 
 @wp.func
-def meet(outlook: Outlook, a: int, b: int) -> bool:
+def meet(inputs: SpeculativeInput, a: int, b: int) -> bool:
     """Whether two colliders may come upon each other: their boxes overlap, and one gets as far as a half-space."""
-    below = highest(outlook, a) - lowest(outlook, b)
-    above = highest(outlook, b) - lowest(outlook, a)
+    below = highest(inputs, a) - lowest(inputs, b)
+    above = highest(inputs, b) - lowest(inputs, a)
     if wp.min(wp.min(below), wp.min(above)) < real(0.0):
         return False
-    plane = wp.where(outlook.colliders.kind[a] == PLANE, a, b)
-    if outlook.colliders.kind[plane] != PLANE:
+    plane = wp.where(inputs.colliders.kind[a] == PLANE, a, b)
+    if inputs.colliders.kind[plane] != PLANE:
         return True
     i = a + b - plane
-    R = outlook.places.rotation[plane]
+    R = inputs.places.rotation[plane]
     n = vec3(R[0, 2], R[1, 2], R[2, 2])
-    size = real(0.5) * wp.length(outlook.prospects.upper[i] - outlook.prospects.lower[i])
-    height = wp.dot(n, outlook.places.position[i] - outlook.places.position[plane])
-    return height <= size + outlook.gap + outlook.places.stride[i] + outlook.places.stride[plane]
+    size = real(0.5) * wp.length(inputs.margins.upper[i] - inputs.margins.lower[i])
+    height = wp.dot(n, inputs.places.position[i] - inputs.places.position[plane])
+    return height <= size + inputs.max_gap + inputs.places.max_travel[i] + inputs.places.max_travel[plane]
 
 
 @kernel
-def find_strikes(outlook: Outlook, pairs: Pairs, lanes: int) -> None:
+def find_new_impacts(inputs: SpeculativeInput, pairs: Pairs, lanes: int) -> None:
     """How far colliders may be thrown by others that they have not touched."""
     for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
         a = pairs.a[k]
         b = pairs.b[k]
-        if is_known(outlook, a):
+        if is_settled(inputs, a):
             continue
-        blow_a = outlook.prospects.blow[a]
-        blow_b = outlook.prospects.blow[b]
-        h = outlook.steps * real(outlook.clock.time_step[outlook.colliders.world[a]])
-        far = h * against(outlook, a, b)
-        far_a = share(outlook, a, b) * far
-        far_b = share(outlook, b, a) * far
-        more = wp.max(far_a - blow_a, far_b - blow_b)
-        if more > HELD * outlook.gap and meet(outlook, a, b) and not touched(outlook, a, b):
-            wp.atomic_max(outlook.prospects.strike, a, far_a)
-            wp.atomic_max(outlook.prospects.strike, b, far_b)
-            outlook.prospects.unforeseen[0] = 1
+        impact_a = inputs.margins.impact_travel[a]
+        impact_b = inputs.margins.impact_travel[b]
+        h = inputs.steps * real(inputs.clock.time_step[inputs.colliders.world[a]])
+        far = h * relative_speed(inputs, a, b)
+        far_a = mass_share(inputs, a, b) * far
+        far_b = mass_share(inputs, b, a) * far
+        more = wp.max(far_a - impact_a, far_b - impact_b)
+        if more > HELD * inputs.max_gap and meet(inputs, a, b) and not touched(inputs, a, b):
+            wp.atomic_max(inputs.margins.new_impact_travel, a, far_a)
+            wp.atomic_max(inputs.margins.new_impact_travel, b, far_b)
+            inputs.margins.has_new_impacts[0] = 1
 
 
 @kernel
-def widen_struck(outlook: Outlook, lanes: int) -> None:
+def widen_by_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
     """Make the boxes wider of colliders that may be struck, by what their blows do not cover."""
-    for i in range(wp.tid(), outlook.colliders.body.shape[0], lanes):
-        more = outlook.prospects.strike[i] - outlook.prospects.blow[i]
+    for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
+        more = inputs.margins.new_impact_travel[i] - inputs.margins.impact_travel[i]
         if more > real(0.0):
-            outlook.prospects.turn[i] = outlook.prospects.turn[i] + more
-            outlook.places.stride[i] = outlook.places.stride[i] + more
+            inputs.margins.turn[i] = inputs.margins.turn[i] + more
+            inputs.places.max_travel[i] = inputs.places.max_travel[i] + more
             wide = vec3(more, more, more)
-            outlook.places.lower[i] = outlook.places.lower[i] - wide
-            outlook.places.upper[i] = outlook.places.upper[i] + wide
+            inputs.places.lower[i] = inputs.places.lower[i] - wide
+            inputs.places.upper[i] = inputs.places.upper[i] + wide
 
 
-def record_strikes(program: Any, outlook: Outlook, pairs: Pairs) -> None:
-    """Record what finds the strikes that lie ahead, from the pairs; then ``unforeseen`` says if there are any."""
-    program.share(begin_strikes, len(outlook.prospects.strike), outlook)
-    program.share(find_strikes, len(pairs.a), outlook, pairs)
+def record_new_impacts(program: Any, inputs: SpeculativeInput, pairs: Pairs) -> None:
+    """Record what finds the strikes that lie ahead, from the pairs; then ``has_new_impacts`` says if there are any."""
+    program.share(clear_new_impacts, len(inputs.margins.new_impact_travel), inputs)
+    program.share(find_new_impacts, len(pairs.a), inputs, pairs)

@@ -34,24 +34,24 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.geometry.colliders import Places, Prospects
+from rattleback.collision.geometry.colliders import Places, SpeculativeMargins
 from rattleback.collision.geometry.compile import Geometry
 from rattleback.collision.geometry.solid import MESH
-from rattleback.collision.manifold.clip import Regions
-from rattleback.collision.manifold.limits import NAMES
+from rattleback.collision.manifold.clip import Manifolds
+from rattleback.collision.manifold.limits import FEATURE_IDS
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
 from rattleback.collision.speculative.boxes import (
     FAR,
-    Outlook,
-    begin_blows,
-    find_blows,
-    is_known,
-    pass_blows_on,
-    recall_boxes,
-    widen_boxes,
+    SpeculativeInput,
+    clear_impacts,
+    find_contact_impacts,
+    is_settled,
+    restore_boxes,
+    spread_contact_impacts,
+    stretch_boxes,
 )
-from rattleback.collision.speculative.chained_impacts import is_near, jolt_of, record_jolts
+from rattleback.collision.speculative.chained_impacts import impact_travel_of, is_near, record_chained_impacts
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
@@ -69,78 +69,82 @@ CLASSES = wp.constant(63)
 
 
 @wp.func
-def remembered(memory: ContactMemory, a: int, b: int, part: int) -> int:
+def remembered_class(memory: ContactMemory, a: int, b: int, part: int) -> int:
     """Class of the region of two solids that is remembered; −1 where they have no contact."""
     for k in range(known_from(memory, a, b), known_from(memory, a, b + 1)):
         if memory.part[k] == part:
-            return memory.feature[k] // NAMES
+            return memory.feature[k] // FEATURE_IDS
     return -1
 
 
 @wp.func
-def turning(outlook: Outlook, i: int, other: int) -> real:
+def turning(inputs: SpeculativeInput, i: int, other: int) -> real:
     """How far a collider comes towards another by turning, at most."""
-    turn = outlook.prospects.turn[i]
+    turn = inputs.margins.turn[i]
     if turn < real(0.0):
-        away = outlook.places.position[other] - outlook.places.position[i]
-        reach = wp.length(away) + wp.length(outlook.colliders.position[i]) + outlook.colliders.reach[other]
+        away = inputs.places.position[other] - inputs.places.position[i]
+        reach = wp.length(away) + wp.length(inputs.colliders.position[i]) + inputs.colliders.reach[other]
         return -turn * reach
     return turn
 
 
 @kernel
-def look_farther(items: Items, outlook: Outlook, lanes: int) -> None:
+def set_search_margins(items: Items, inputs: SpeculativeInput, lanes: int) -> None:
     """How much farther apart than the contact distance two solids may be and still touch in the step."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
-        if is_known(outlook, a):
-            items.ahead[m] = wp.where(remembered(outlook.memory, a, b, items.part[m]) >= 0, FAR, real(0.0))
+        if is_settled(inputs, a):
+            items.speculative_margin[m] = wp.where(
+                remembered_class(inputs.memory, a, b, items.part[m]) >= 0, FAR, real(0.0)
+            )
             continue
-        nearer = wp.length(outlook.prospects.way[a] - outlook.prospects.way[b])
-        nearer += turning(outlook, a, b) + turning(outlook, b, a)
-        nearer += wp.min(wp.length(outlook.prospects.way[a]), wp.length(outlook.prospects.way[b]))
-        items.ahead[m] = wp.where(nearer > SLOW * outlook.gap, nearer + SPARE * outlook.gap, real(0.0))
+        nearer = wp.length(inputs.margins.travel[a] - inputs.margins.travel[b])
+        nearer += turning(inputs, a, b) + turning(inputs, b, a)
+        nearer += wp.min(wp.length(inputs.margins.travel[a]), wp.length(inputs.margins.travel[b]))
+        items.speculative_margin[m] = wp.where(
+            nearer > SLOW * inputs.max_gap, nearer + SPARE * inputs.max_gap, real(0.0)
+        )
 
 
 @wp.func
-def farther(outlook: Outlook, s: real, nearer: real, jolts: real) -> real:
+def margin_of(inputs: SpeculativeInput, s: real, nearer: real, impacts: real) -> real:
     """How much farther than the contact distance the region of two solids goes; negative where they do not touch."""
-    if s > outlook.gap and s >= outlook.gap + nearer + jolts:
+    if s > inputs.max_gap and s >= inputs.max_gap + nearer + impacts:
         return real(-1.0)
-    far = IN_MOTION * nearer + jolts - AT_REST * outlook.gap
-    return wp.max(far, wp.where(s > outlook.gap, s, real(0.0)))
+    far = IN_MOTION * nearer + impacts - AT_REST * inputs.max_gap
+    return wp.max(far, wp.where(s > inputs.max_gap, s, real(0.0)))
 
 
 @kernel
-def find_touching(items: Items, found: Found, outlook: Outlook, lanes: int) -> None:
+def set_margins(items: Items, found: Found, inputs: SpeculativeInput, lanes: int) -> None:
     """How much farther than the contact distance the regions of solids go."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
-        sight = int(0)
+        margin_class = int(0)
         beyond = real(0.0)
-        if is_known(outlook, a):
-            sight = wp.max(remembered(outlook.memory, a, b, items.part[m]), 0)
-            for _ in range(sight):
-                beyond = real(2.0) * beyond + outlook.unit
-        elif is_near(items, found, outlook, m):
-            jolts = jolt_of(outlook, a) + jolt_of(outlook, b)
-            more = farther(outlook, found.separation[m], items.nearer[m], jolts)
-            while more >= beyond and sight < CLASSES:
-                beyond = real(2.0) * beyond + outlook.unit
-                sight += 1
-        items.sight[m] = sight
-        items.ahead[m] = beyond
+        if is_settled(inputs, a):
+            margin_class = wp.max(remembered_class(inputs.memory, a, b, items.part[m]), 0)
+            for _ in range(margin_class):
+                beyond = real(2.0) * beyond + inputs.unit
+        elif is_near(items, found, inputs, m):
+            impacts = impact_travel_of(inputs, a) + impact_travel_of(inputs, b)
+            more = margin_of(inputs, found.separation[m], items.approach[m], impacts)
+            while more >= beyond and margin_class < CLASSES:
+                beyond = real(2.0) * beyond + inputs.unit
+                margin_class += 1
+        items.margin_class[m] = margin_class
+        items.speculative_margin[m] = beyond
 
 
 @wp.func
-def keep_points(items: Items, outlook: Outlook, most: int, regions: Regions, m: int) -> None:
+def keep_points(items: Items, inputs: SpeculativeInput, most: int, manifolds: Manifolds, m: int) -> None:
     """Of the points on a triangle, keep those that are remembered, if any are of its pair and contacts are known."""
-    memory = outlook.memory
+    memory = inputs.memory
     first = int(0)
     end = int(0)
-    if is_known(outlook, items.a[m]):
+    if is_settled(inputs, items.a[m]):
         first = known_from(memory, items.a[m], items.b[m])
         end = known_from(memory, items.a[m], items.b[m] + 1)
     chosen = wp.where(first < end, 1, 0)
@@ -149,28 +153,28 @@ def keep_points(items: Items, outlook: Outlook, most: int, regions: Regions, m: 
     if chosen == 0:
         return
     kept = int(0)
-    for s in range(m * most, m * most + regions.points[m]):
+    for s in range(m * most, m * most + manifolds.points[m]):
         there = bool(False)
         for k in range(first, end):
-            same = memory.part[k] == items.part[m] and memory.feature[k] % NAMES == regions.feature[s]
+            same = memory.part[k] == items.part[m] and memory.feature[k] % FEATURE_IDS == manifolds.feature[s]
             there = there or same
         if there:
-            regions.point[m * most + kept] = regions.point[s]
-            regions.separation[m * most + kept] = regions.separation[s]
-            regions.feature[m * most + kept] = regions.feature[s]
+            manifolds.point[m * most + kept] = manifolds.point[s]
+            manifolds.separation[m * most + kept] = manifolds.separation[s]
+            manifolds.feature[m * most + kept] = manifolds.feature[s]
             kept = kept + 1
-    regions.points[m] = kept
+    manifolds.points[m] = kept
 
 
 @kernel
-def keep_remembered(items: Items, outlook: Outlook, most: int, regions: Regions, lanes: int) -> None:
+def keep_remembered_points(items: Items, inputs: SpeculativeInput, most: int, manifolds: Manifolds, lanes: int) -> None:
     """Of the points on surfaces, keep those that are remembered."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.part[m] >= 0:
-            keep_points(items, outlook, most, regions, m)
+            keep_points(items, inputs, most, manifolds, m)
 
 
-class LookAhead:
+class SpeculativeContacts:
     """What a finder does to find contacts that lie ahead.
 
     Args:
@@ -185,44 +189,44 @@ class LookAhead:
     def __init__(
         self, geometry: Geometry, places: Places, motion: Motion, clock: Clock, distance: float, unit: float
     ) -> None:
-        self.outlook = Outlook()
-        self.outlook.bodies, self.outlook.colliders, self.outlook.places = geometry.bodies, geometry.colliders, places
-        self.outlook.hulls = geometry.hulls
-        self.outlook.motion, self.outlook.clock = motion, clock
-        self.outlook.gap, self.outlook.unit = distance, unit
-        self.outlook.steps = self.outlook.struck = 1.0
-        self.prospects = arrays.allocate(Prospects, {"colliders": geometry.count, "one": 1}, geometry.device)
-        self.outlook.prospects = self.prospects
+        self.inputs = SpeculativeInput()
+        self.inputs.bodies, self.inputs.colliders, self.inputs.places = geometry.bodies, geometry.colliders, places
+        self.inputs.hulls = geometry.hulls
+        self.inputs.motion, self.inputs.clock = motion, clock
+        self.inputs.max_gap, self.inputs.unit = distance, unit
+        self.inputs.steps = self.inputs.impact_steps = 1.0
+        self.margins = arrays.allocate(SpeculativeMargins, {"colliders": geometry.count, "one": 1}, geometry.device)
+        self.inputs.margins = self.margins
         self.geometry, self._meshes = geometry, int(MESH) in geometry.kinds
 
-    def foresee(self, every: int) -> None:
+    def set_horizon(self, every: int) -> None:
         """Look so far ahead as contacts that are found after every so many steps need."""
-        self.outlook.steps, self.outlook.struck = float(every), 0.5 * (every + 1)
+        self.inputs.steps, self.inputs.impact_steps = float(every), 0.5 * (every + 1)
 
     def remember(self, memory: ContactMemory) -> None:
         """Use this memory and new lists from now on; then record again."""
-        self.outlook.memory = memory
-        self.prospects.held_upper.fill_(-float(FAR))
+        self.inputs.memory = memory
+        self.margins.held_upper.fill_(-float(FAR))
 
     def record_boxes(self, program: Any) -> None:
         """Record what widens the boxes, after the colliders were placed."""
-        program.share(begin_blows, self.geometry.count, self.outlook)
-        rows = len(self.outlook.memory.collider)
-        program.share(find_blows, rows, self.outlook)
-        program.share(pass_blows_on, rows, self.outlook)
-        program.share(widen_boxes, self.geometry.count, self.outlook)
-        program.launch(recall_boxes, 1, self.outlook)
+        program.share(clear_impacts, self.geometry.count, self.inputs)
+        rows = len(self.inputs.memory.collider)
+        program.share(find_contact_impacts, rows, self.inputs)
+        program.share(spread_contact_impacts, rows, self.inputs)
+        program.share(stretch_boxes, self.geometry.count, self.inputs)
+        program.launch(restore_boxes, 1, self.inputs)
 
     def record_reach(self, program: Any, items: Items) -> None:
         """Record what says how far apart solids may be to be looked at."""
-        program.share(look_farther, len(items.a), items, self.outlook)
+        program.share(set_search_margins, len(items.a), items, self.inputs)
 
-    def record_touching(self, program: Any, items: Items, found: Found) -> None:
+    def record_margins(self, program: Any, items: Items, found: Found) -> None:
         """Record what says which of them will touch, and how far their regions go, from their answers."""
-        record_jolts(program, self.outlook, items, found)
-        program.share(find_touching, len(items.a), items, found, self.outlook)
+        record_chained_impacts(program, self.inputs, items, found)
+        program.share(set_margins, len(items.a), items, found, self.inputs)
 
-    def record_points(self, program: Any, items: Items, most: int, regions: Regions) -> None:
+    def record_points(self, program: Any, items: Items, most: int, manifolds: Manifolds) -> None:
         """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""
         if self._meshes:
-            program.share(keep_remembered, len(items.a), items, self.outlook, most, regions)
+            program.share(keep_remembered_points, len(items.a), items, self.inputs, most, manifolds)

@@ -126,7 +126,7 @@ def test_what_rolls_is_struck_no_farther_on_ground_with_an_end_than_on_ground_wi
         simulation["wheel"].velocity, simulation["wheel"].angular_velocity = velocity, spin
         points = np.array(simulation.contacts.point)
         assert len(points)
-        blow = 240 * float(finder(simulation).look.prospects.blow.numpy()[1])
+        blow = 240 * float(finder(simulation).speculative.margins.impact_travel.numpy()[1])
         # No point goes faster than the origin of the solid and, around that, its farthest one.
         turn = Rotation.from_quat(np.array(simulation["wheel"].orientation))
         center = turn.apply(np.array(simulation.scene["wheel"].center_of_mass))
@@ -150,7 +150,7 @@ def test_what_rides_on_a_turntable_far_from_its_axis_is_not_struck_by_it():
     simulation.step(4)
     assert len(simulation.contacts) >= 3
     # It goes with the table: 12.5 mm in a step, of which nothing against each other.
-    assert float(finder(simulation).look.prospects.blow.numpy()[1]) < 2e-4
+    assert float(finder(simulation).speculative.margins.impact_travel.numpy()[1]) < 2e-4
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -8,7 +8,7 @@
 | ``dop`` | slabs along 7 or 13 fixed directions | 4 or 10 intervals |
 
 Each has ``record(program, geometry, places, pairs, keep, wider)``: it records launches that write 1 to ``keep[k]``
-where pair k may be nearer than the contact distance, 2 ``wider``, now or after the ``places.stride`` of both, and 0
+where pair k may be nearer than the contact distance, 2 ``wider``, now or after the ``places.max_travel`` of both, and 0
 where it is not. A pair that is nearer is never given up. What is looked at are the colliders where they are, not where
 they come from.
 """

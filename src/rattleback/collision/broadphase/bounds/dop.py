@@ -49,7 +49,7 @@ def measure(colliders: Colliders, hulls: Hulls, places: Places, slabs: Slabs, wi
     if colliders.kind[i] == PLANE:
         return
     solid = load_whole(colliders, places, i, vec3())
-    more = (solid.round + wider + places.stride[i]) * wp.length(d)
+    more = (solid.round + wider + places.max_travel[i]) * wp.length(d)
     low = wp.dot(d, support(solid, hulls, -d))
     high = wp.dot(d, support(solid, hulls, d))
     rounding = ROUNDING * (wp.abs(low) + wp.abs(high) + wp.length(solid.position) + more)
@@ -81,9 +81,9 @@ def compare(
     b = pairs.b[k]
     apart = bool(False)
     if colliders.kind[a] == PLANE:
-        apart = above_plane(places, a, b, colliders.round[a] + wider + places.stride[a])
+        apart = above_plane(places, a, b, colliders.round[a] + wider + places.max_travel[a])
     elif colliders.kind[b] == PLANE:
-        apart = above_plane(places, b, a, colliders.round[b] + wider + places.stride[b])
+        apart = above_plane(places, b, a, colliders.round[b] + wider + places.max_travel[b])
     else:
         many = slabs.direction.shape[0]
         for n in range(many):

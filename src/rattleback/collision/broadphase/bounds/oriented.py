@@ -99,8 +99,8 @@ def compare(
     p = places.position[a]
     q = places.position[b]
     t = (p - q) + A * boxes.center[a] - B * boxes.center[b]
-    more_a = wider + places.stride[a]
-    more_b = wider + places.stride[b]
+    more_a = wider + places.max_travel[a]
+    more_b = wider + places.max_travel[b]
     half_a = boxes.half[a] + vec3(more_a, more_a, more_a)
     half_b = boxes.half[b] + vec3(more_b, more_b, more_b)
     rounding = ROUNDING * (size_of(p, q) + wp.length(t) + wp.length(half_a) + wp.length(half_b))

@@ -41,7 +41,7 @@ def compare(colliders: Colliders, places: Places, pairs: Pairs, keep: wp.array[w
     s = colliders.reach[b]
     d = places.position[a] - places.position[b]
     most = wp.max(r, real(0.0)) + wp.max(s, real(0.0)) + real(2.0) * wider
-    most += places.stride[a] + places.stride[b]
+    most += places.max_travel[a] + places.max_travel[b]
     apart = wp.length(d)
     if r < real(0.0):
         R = places.rotation[a]

@@ -286,7 +286,7 @@ def between_boxes(h: vec3, k: vec3, R: mat33, t: vec3, enough: real, points: int
 
 @kernel
 def find_boxes(
-    items: Items, colliders: Colliders, places: Places, gap: real, points: int, found: Found, lanes: int
+    items: Items, colliders: Colliders, places: Places, max_gap: real, points: int, found: Found, lanes: int
 ) -> None:
     """The answer for every item of two boxes; the points of overlapping ones only if they are wanted."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -301,7 +301,7 @@ def find_boxes(
         t = back * (places.position[j] - places.position[i])
         shell_a = colliders.round[i]
         shell_b = colliders.round[j]
-        far = gap + items.ahead[m] + shell_a + shell_b
+        far = max_gap + items.speculative_margin[m] + shell_a + shell_b
         answer = between_boxes(colliders.size[i], colliders.size[j], back * places.rotation[j], t, far, points)
         if answer.separation > far:
             found.separation[m] = answer.separation - shell_a - shell_b

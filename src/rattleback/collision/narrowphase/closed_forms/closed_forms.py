@@ -54,7 +54,7 @@ class ClosedForms:
     cheap: ClassVar[frozenset[tuple[int, int]]] = kinds
 
     def record(
-        self, program: Program, geometry: Geometry, items: Items, places: Places, gap: float, found: Found
+        self, program: Program, geometry: Geometry, items: Items, places: Places, max_gap: float, found: Found
     ) -> None:
         """Record the launches that write the answers of the items; see ``GJK.record``."""
         capacity = int(items.a.shape[0])
@@ -65,9 +65,9 @@ class ClosedForms:
         if _occur(CAPSULES, geometry.kinds):
             program.share(find_capsules, capacity, *start, marks(CAPSULES, geometry.device), found)
         if _occur(BOXES, geometry.kinds):
-            program.share(find_boxes, capacity, *start, gap, 1, found)
+            program.share(find_boxes, capacity, *start, max_gap, 1, found)
         record_planes(program, geometry, items, places, found)
-        GJK(leave_out=self.kinds).record(program, geometry, items, places, gap, found)
+        GJK(leave_out=self.kinds).record(program, geometry, items, places, max_gap, found)
 
 
 def _occur(pairs: Iterable[tuple[int, int]], kinds: tuple[int, ...]) -> bool:

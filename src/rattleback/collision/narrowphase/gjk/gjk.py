@@ -101,7 +101,7 @@ def find_by_gjk(
         solid_a = load(colliders, places, a, items.part[i], places.position[a])
         solid_b = load(colliders, places, b, items.part[i], places.position[a])
         own = Bounds()
-        own.far = bounds.far + items.ahead[i] + solid_a.round + solid_b.round
+        own.far = bounds.far + items.speculative_margin[i] + solid_a.round + solid_b.round
         own.most = bounds.most
         answer = Closest()
         if colliders.kind[a] == MESH:
@@ -147,7 +147,7 @@ class GJK:
     def __post_init__(self) -> None:
         checks.count(self.max_iterations, "max_iterations of GJK", most=MOST_ROUNDS)
 
-    def record(self, program: Any, geometry: Any, items: Any, places: Any, gap: float, found: Any) -> None:
+    def record(self, program: Any, geometry: Any, items: Any, places: Any, max_gap: float, found: Any) -> None:
         """Record the launches that write the answers of the items.
 
         Args:
@@ -155,7 +155,7 @@ class GJK:
             geometry: Colliders and their tables.
             items: What to look at.
             places: Where the colliders are.
-            gap: Contact distance [m]; items farther apart than that and their ``ahead`` may come out with less than
+            max_gap: Contact distance [m]; items farther apart than that and their ``ahead`` may come out with less than
                 their distance, but more than it.
             found: Where the answers go.
         """
@@ -166,6 +166,6 @@ class GJK:
             return
         handles = wp.array(table, dtype=wp.int32, device=geometry.device)
         bounds = Bounds()
-        bounds.far, bounds.most = gap, self.max_iterations
+        bounds.far, bounds.most = max_gap, self.max_iterations
         inputs = (items, geometry.colliders, places, geometry.hulls, handles, bounds, found)
         program.share(find_by_gjk, items.a.shape[0], *inputs)

@@ -46,13 +46,13 @@ def nearest_item(items: Items, found: Found, first: int) -> int:
 
 
 @wp.func(inline=False)
-def is_inside(items: Items, placed: PlacedColliders, surfaces: Surfaces, gap: real, found: Found, i: int) -> bool:
+def is_inside(items: Items, placed: PlacedColliders, surfaces: Surfaces, max_gap: real, found: Found, i: int) -> bool:
     """Whether the solid of an item, the nearest one of its pair, touches nothing and lies inside the surface."""
     a = items.a[i]
     turned = placed.colliders.kind[a] == MESH
     mesh = wp.where(turned, a, items.b[i])
     surface = placed.colliders.hull[mesh]
-    if surfaces.solid[surface] == 0 or found.separation[i] > gap + items.ahead[i]:
+    if surfaces.solid[surface] == 0 or found.separation[i] > max_gap + items.speculative_margin[i]:
         return False
     body = load(placed.colliders, placed.places, mesh, items.part[i], placed.places.position[a])
     t = triangle_at(surface, items.part[i], body, placed.hulls, surfaces)
@@ -68,7 +68,7 @@ def look_inside(
     items: Items,
     placed: PlacedColliders,
     surfaces: Surfaces,
-    gap: real,
+    max_gap: real,
     found: Found,
     verdicts: Verdicts,
     lanes: int,
@@ -77,4 +77,4 @@ def look_inside(
     for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.part[first] >= 0 and items.first[items.pair[first]] == first:
             nearest = nearest_item(items, found, first)
-            verdicts.inside[first] = wp.where(is_inside(items, placed, surfaces, gap, found, nearest), 1, 0)
+            verdicts.inside[first] = wp.where(is_inside(items, placed, surfaces, max_gap, found, nearest), 1, 0)

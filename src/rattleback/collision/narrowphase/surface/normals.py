@@ -42,7 +42,7 @@ from rattleback.collision.geometry.colliders import Colliders, Hulls, PlacedColl
 from rattleback.collision.geometry.solid import ELLIPSOID, MESH, SPHERE, Solid, load, middle, support
 from rattleback.collision.geometry.surface_table import Surfaces
 from rattleback.collision.manifold.clip import Faces, draw_lines, find_corners
-from rattleback.collision.manifold.support_face import across, outline
+from rattleback.collision.manifold.support_face import across, support_face
 from rattleback.collision.narrowphase.closest import Closest, Found, swapped, with_shells, write_found
 from rattleback.collision.narrowphase.gjk.simplex import LARGE
 from rattleback.collision.narrowphase.items import Items
@@ -119,10 +119,10 @@ def lowest_over(t: Triangle, hulls: Hulls, surfaces: Surfaces, other: Solid, low
     point = wp.zeros(shape=(64,), dtype=vec3)
     line = wp.zeros(shape=(64,), dtype=vec4)
     corner = wp.zeros(shape=(40,), dtype=vec4)
-    of_a = outline(other, hulls, view, real(-1.0), point)
+    of_a = support_face(other, hulls, view, real(-1.0), point)
     if of_a.count < 2:
         return out
-    of_b = outline(t.body, hulls, view, real(1.0), point)
+    of_b = support_face(t.body, hulls, view, real(1.0), point)
     draw_lines(point, line, 0, of_a.count)
     draw_lines(point, line, 1, of_b.count)
     faces = Faces()
@@ -130,7 +130,7 @@ def lowest_over(t: Triangle, hulls: Hulls, surfaces: Surfaces, other: Solid, low
     faces.of_b = of_b.count
     faces.plane_a = of_a.plane
     faces.plane_b = of_b.plane
-    faces.gap = LARGE
+    faces.max_gap = LARGE
     faces.size = t.size
     for k in range(find_corners(faces, point, line, corner)):
         x = corner[k]
@@ -157,11 +157,11 @@ def replaced_kind(t: Triangle, hulls: Hulls, other: Solid, low: vec3, core: Clos
 
 @wp.func
 def mend_item(
-    items: Items, placed: PlacedColliders, surfaces: Surfaces, gap: real, found: Found, verdicts: Verdicts, i: int
+    items: Items, placed: PlacedColliders, surfaces: Surfaces, max_gap: real, found: Found, verdicts: Verdicts, i: int
 ) -> None:
     """Judge the answer of a triangle and replace it if it is not valid."""
     part = items.part[i]
-    reach = gap + items.ahead[i]
+    reach = max_gap + items.speculative_margin[i]
     if part < 0 or found.separation[i] > reach:
         return
     if verdicts.inside[items.first[items.pair[i]]] == 1:
@@ -203,7 +203,7 @@ def mend_item(
         kind = FACE
         if core.separation < real(0.0):
             kind = replaced_kind(t, hulls, other, low, core, wp.dot(n, t.normal))
-            if found.separation[i] > gap:
+            if found.separation[i] > max_gap:
                 kind = NONE
             elif found.separation[i] > real(0.0) and kind != NONE:
                 kind = UNDER
@@ -226,7 +226,7 @@ def mend(
     items: Items,
     placed: PlacedColliders,
     surfaces: Surfaces,
-    gap: real,
+    max_gap: real,
     found: Found,
     verdicts: Verdicts,
     lanes: int,
@@ -235,7 +235,7 @@ def mend(
     for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         verdicts.kind[i] = NONE
         verdicts.kept[i] = 1
-        mend_item(items, placed, surfaces, gap, found, verdicts, i)
+        mend_item(items, placed, surfaces, max_gap, found, verdicts, i)
 
 
 @wp.func
@@ -245,7 +245,7 @@ def is_valid(kind: int) -> bool:
 
 
 @wp.func
-def is_trusted(items: Items, found: Found, verdicts: Verdicts, gap: real, i: int) -> int:
+def is_trusted(items: Items, found: Found, verdicts: Verdicts, max_gap: real, i: int) -> int:
     """Whether a replaced answer is to be trusted, by what the other triangles of its pair say; 1 or 0."""
     kind = verdicts.kind[i]
     n = found.normal[i]
@@ -258,7 +258,7 @@ def is_trusted(items: Items, found: Found, verdicts: Verdicts, gap: real, i: int
         other = verdicts.kind[j]
         if is_valid(other) and found.separation[j] <= real(0.0):
             touching = True
-            if wp.dot(n, found.normal[j]) >= ALIKE and depth <= gap - AS_DEEP * found.separation[j]:
+            if wp.dot(n, found.normal[j]) >= ALIKE and depth <= max_gap - AS_DEEP * found.separation[j]:
                 as_deep = True
         if (other == SIDE or other == BACK or other == DEEP) and found.separation[j] > found.separation[shallowest]:
             shallowest = j
@@ -293,7 +293,7 @@ def is_first(items: Items, found: Found, verdicts: Verdicts, near: real, i: int)
 
 @wp.func
 def stays(
-    items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, i: int
+    items: Items, colliders: Colliders, max_gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, i: int
 ) -> int:
     """Whether the answer of a triangle stays that is none of another one; 1 or 0."""
     kind = verdicts.kind[i]
@@ -309,7 +309,7 @@ def stays(
         answer.normal = wp.where(turned, -found.normal[i], found.normal[i])
         kept = fits(ridges, answer, kind, first, colliders.round[items.a[i]] + colliders.round[items.b[i]])
     elif not is_valid(kind):
-        kept = is_trusted(items, found, verdicts, gap, i)
+        kept = is_trusted(items, found, verdicts, max_gap, i)
     shape = colliders.kind[other]
     if kept == 1 and (shape == SPHERE or shape == ELLIPSOID):
         kept = is_first(items, found, verdicts, real(2.0) * ON_FACE * NEAR * colliders.reach[other], i)
@@ -318,7 +318,7 @@ def stays(
 
 @kernel
 def settle(
-    items: Items, colliders: Colliders, gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, lanes: int
+    items: Items, colliders: Colliders, max_gap: real, found: Found, ridges: Ridges, verdicts: Verdicts, lanes: int
 ) -> None:
     """Say which answers of triangles stay."""
     for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -326,7 +326,7 @@ def settle(
         if kind == DOUBLE:
             verdicts.kept[i] = 0
         elif kind != NONE:
-            verdicts.kept[i] = stays(items, colliders, gap, found, ridges, verdicts, i)
+            verdicts.kept[i] = stays(items, colliders, max_gap, found, ridges, verdicts, i)
 
 
 @wp.func
@@ -358,7 +358,7 @@ def finish(items: Items, colliders: Colliders, ridges: Ridges, verdicts: Verdict
                 write_way_out(items, colliders, ridges, found, first)
 
 
-def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any, gap: float, found: Any) -> None:
+def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any, max_gap: float, found: Any) -> None:
     """Record the launches that make answers for triangles those for their surfaces; without a mesh, none.
 
     Args:
@@ -366,7 +366,7 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
         geometry: Colliders and their tables.
         items: What was looked at.
         places: Where the colliders are.
-        gap: Contact distance [m].
+        max_gap: Contact distance [m].
         found: The answers, changed in place.
     """
     if int(MESH) not in geometry.kinds:
@@ -376,7 +376,7 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
     placed = PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     ridges = record_ridges(program, geometry, items, places, found)
-    program.share(look_inside, count, items, placed, geometry.surfaces, gap, found, verdicts)
-    program.share(mend, count, items, placed, geometry.surfaces, gap, found, verdicts)
-    program.share(settle, count, items, geometry.colliders, gap, found, ridges, verdicts)
+    program.share(look_inside, count, items, placed, geometry.surfaces, max_gap, found, verdicts)
+    program.share(mend, count, items, placed, geometry.surfaces, max_gap, found, verdicts)
+    program.share(settle, count, items, geometry.colliders, max_gap, found, ridges, verdicts)
     program.share(finish, count, items, geometry.colliders, ridges, verdicts, found)

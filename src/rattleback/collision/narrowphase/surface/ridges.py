@@ -223,7 +223,7 @@ def patch_of(items: Items, placed: PlacedColliders, first: int, start: int) -> P
     places = placed.places
     patch = Patch()
     patch.first = first
-    patch.end = items.first[items.pair[first] + 1] - items.later[items.pair[first]]
+    patch.end = items.first[items.pair[first] + 1] - items.speculative_count[items.pair[first]]
     patch.turned = colliders.kind[a] == MESH
     patch.hull = load(colliders, places, wp.where(patch.turned, a, b), 0, places.position[a])
     patch.other = load(colliders, places, wp.where(patch.turned, b, a), 0, places.position[a])

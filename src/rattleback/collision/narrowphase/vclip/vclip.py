@@ -276,7 +276,7 @@ def find_by_vclip(
     places: Places,
     hulls: Hulls,
     handles: wp.array[wp.int32],
-    gap: real,
+    max_gap: real,
     found: Found,
     features: Features,
 ) -> None:
@@ -289,7 +289,10 @@ def find_by_vclip(
     if handles[9 * colliders.kind[a] + colliders.kind[b]] == 0 or found.settled[i] == 1:
         return
     origin = places.position[a]
-    if wp.length(places.position[b] - origin) > colliders.reach[a] + colliders.reach[b] + gap + items.ahead[i]:
+    if (
+        wp.length(places.position[b] - origin)
+        > colliders.reach[a] + colliders.reach[b] + max_gap + items.speculative_margin[i]
+    ):
         found.separation[i] = FAR
         return
     x = load(colliders, places, a, items.part[i], origin)
@@ -326,7 +329,7 @@ class VClip:
         geometry: Any,
         items: Items,
         places: Places,
-        gap: float,
+        max_gap: float,
         found: Found,
         *,
         handles: Any = None,
@@ -339,7 +342,7 @@ class VClip:
             geometry: Colliders and their tables.
             items: What to look at.
             places: Where the colliders are.
-            gap: Contact distance [m]; pairs that are certainly farther apart are not looked at.
+            max_gap: Contact distance [m]; pairs that are certainly farther apart are not looked at.
             found: Where the answers go.
             handles: Which ordered pairs of kinds to do (81,), first kind times nine plus second; by default ``kinds``.
             features: Features to start from and to keep; by default every walk starts from scratch.
@@ -350,9 +353,9 @@ class VClip:
         if features is None:
             features = allocate(Features, {"items": capacity}, device)
             program.launch(forget, capacity, features)
-        inputs = (items, geometry.colliders, places, geometry.hulls, handles, gap, found, features)
+        inputs = (items, geometry.colliders, places, geometry.hulls, handles, max_gap, found, features)
         program.launch(find_by_vclip, capacity, *inputs)
-        GJK(leave_out=self.kinds).record(program, geometry, items, places, gap, found)
+        GJK(leave_out=self.kinds).record(program, geometry, items, places, max_gap, found)
 
     @classmethod
     def marks(cls) -> "np.ndarray[Any, Any]":
