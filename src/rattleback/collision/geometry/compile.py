@@ -10,13 +10,14 @@ import numpy as np
 from rattleback.collision.geometry import solid
 from rattleback.collision.geometry.colliders import Colliders, Exclusions, Hulls
 from rattleback.collision.geometry.hull_table import HullTable
+from rattleback.collision.geometry.shape_table import Entry, entry_of
 from rattleback.collision.geometry.surface_table import Surfaces, SurfaceTable
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
 from rattleback.maths import rotation
 from rattleback.model.filter import category_bits, excluded_pairs
-from rattleback.shapes import Box, Capsule, Compound, Cone, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane
+from rattleback.shapes import Box, Compound, HeightField, Mesh, Plane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,7 @@ class Part:
     shape: Any
     position: NDArray[np.float64]
     orientation: NDArray[np.float64]
+    entry: Entry
 
 
 def compile_colliders(model: Model) -> Geometry:
@@ -74,8 +76,8 @@ def compile_colliders(model: Model) -> Geometry:
     hulls, surfaces = HullTable(), SurfaceTable()
     # Corners of triangles lie behind the vertices of all hulls.
     for _, part in parts:
-        if isinstance(part.shape, (Box, ConvexHull)):
-            _angular(part.shape, hulls)
+        if part.entry.vertices == "hull":
+            _polyhedron(part.shape, hulls)
     rows = []
     category, mask = category_bits(scene)
     exclusions, spans = _exclusions(scene)
@@ -124,7 +126,7 @@ def _exclusions(scene: Any) -> tuple[list[int], list[tuple[int, int]]]:
 def _parts(body: Any) -> Iterator[Part]:
     for entry in body.colliders:
         if isinstance(entry, Plane):
-            yield Part(entry, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+            yield Part(entry, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), entry_of(entry, body.name))
         else:
             yield from _flat(entry, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), body)
 
@@ -140,32 +142,31 @@ def _flat(placed: Any, position: NDArray[np.float64], orientation: NDArray[np.fl
             yield from _flat(inner, place, turn, body)
     elif isinstance(shape, Mesh) and shape.decompose:
         for part in shape.parts:
-            yield Part(part, place, turn)
+            yield Part(part, place, turn, entry_of(part, body.name))
     elif isinstance(shape, (Mesh, HeightField)) and not body.static:
         raise InputError(
             f"The collision shape of body {body.name!r} is {shape!r}, a surface that only a static body may have; use "
             "rb.ConvexHull(mesh.vertices), rb.Mesh(..., decompose=True), or collision=None."
         )
     else:
-        yield Part(shape, place, turn)
+        yield Part(shape, place, turn, entry_of(shape, body.name))
 
 
 def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
     """Kind, size, shell, reach and tables of one collider."""
-    shape = part.shape
-    nowhere = (0.0, 0.0, 0.0)
-    row: dict[str, Any] = {"size": nowhere, "center": nowhere, "round": 0.0, "reach": -1.0}
-    row |= {"hull": -1, "first": 0, "count": 0}
-    if isinstance(shape, Plane):
+    shape, entry = part.shape, part.entry
+    row: dict[str, Any] = {"kind": entry.kind, "size": entry.size(shape), "round": entry.shell(shape)}
+    row |= {"center": (0.0, 0.0, 0.0), "reach": -1.0, "hull": -1, "first": 0, "count": 0}
+    if entry.kind == solid.PLANE:
         normal = np.array(shape.normal)
         part.position, part.orientation = shape.offset * normal, _from_z(normal)
-        return row | {"kind": solid.PLANE}
+        return row
     row["reach"] = shape.bounding_radius()
-    if isinstance(shape, (Box, ConvexHull)):
-        return row | _angular(shape, hulls)
-    if isinstance(shape, (Mesh, HeightField)):
+    if entry.vertices == "hull":
+        return row | _polyhedron(shape, hulls)
+    if entry.vertices == "surface":
         return row | _surface(shape, hulls, surfaces)
-    return row | _round_solid(shape)
+    return row
 
 
 def _surface(shape: Any, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
@@ -174,29 +175,14 @@ def _surface(shape: Any, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, 
         number = surfaces.add(shape, hulls.loose(shape.vertices[shape.triangles].reshape(-1, 3)))
     size, center = surfaces.box(number)
     table = {"hull": number, "first": surfaces.first_corner(number), "count": 3 * len(shape.triangles)}
-    return {"kind": solid.MESH, "size": size, "center": center} | table
+    return {"size": size, "center": center} | table
 
 
-def _angular(shape: Any, hulls: HullTable) -> dict[str, Any]:
-    if isinstance(shape, Box):
-        half = (0.5 * shape.x, 0.5 * shape.y, 0.5 * shape.z)
-        own: dict[str, Any] = {"kind": solid.BOX, "size": half, "hull": hulls.box(half)}
-    else:
-        own = {"kind": solid.HULL, "hull": hulls.hull(shape)}
-    first, count = hulls.span(own["hull"])
-    return own | {"first": first, "count": count}
-
-
-def _round_solid(shape: Any) -> dict[str, Any]:
-    if isinstance(shape, Capsule):
-        return {"kind": solid.CAPSULE, "size": (0.0, 0.0, 0.5 * shape.length - shape.radius), "round": shape.radius}
-    if isinstance(shape, Cylinder):
-        return {"kind": solid.CYLINDER, "size": (shape.radius, shape.radius, 0.5 * shape.length)}
-    if isinstance(shape, Cone):
-        return {"kind": solid.CONE, "size": (shape.radius, shape.radius, 0.5 * shape.height)}
-    if isinstance(shape, Ellipsoid):
-        return {"kind": solid.ELLIPSOID, "size": (shape.x, shape.y, shape.z)}
-    return {"kind": solid.SPHERE, "round": shape.radius}
+def _polyhedron(shape: Any, hulls: HullTable) -> dict[str, Any]:
+    """Row in Hulls of a box or a hull, and its vertices there."""
+    number = hulls.box((0.5 * shape.x, 0.5 * shape.y, 0.5 * shape.z)) if isinstance(shape, Box) else hulls.hull(shape)
+    first, count = hulls.span(number)
+    return {"hull": number, "first": first, "count": count}
 
 
 def _from_z(normal: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,6 +37,8 @@ ELLIPSOID = wp.constant(5)
 HULL = wp.constant(6)
 PLANE = wp.constant(7)
 MESH = wp.constant(8)
+# Number of kinds: tables of pairs of kinds have so many rows and columns.
+KINDS = wp.constant(9)
 
 
 @wp.struct
@@ -128,6 +130,14 @@ def support_local(solid: Solid, hulls: Hulls, d: vec3) -> vec3:
 def support(solid: Solid, hulls: Hulls, d: vec3) -> vec3:
     """A point of the core farthest along d, in the frame the solid is seen in."""
     return solid.position + solid.rotation * support_local(solid, hulls, wp.transpose(solid.rotation) * d)
+
+
+@wp.func
+def has_half_extent(solid: Solid) -> bool:
+    """Whether ``half_extent`` knows the core; the box around any other one follows from its support points."""
+    if solid.kind == SPHERE or solid.kind == CAPSULE or solid.kind == BOX:
+        return True
+    return solid.kind == CYLINDER or solid.kind == ELLIPSOID
 
 
 @wp.func

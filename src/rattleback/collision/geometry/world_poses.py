@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
-from rattleback.collision.geometry.solid import CONE, HULL, PLANE, Solid, half_extent, load_whole, support
+from rattleback.collision.geometry.solid import PLANE, Solid, half_extent, has_half_extent, load_whole, support
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.state import Motion
@@ -66,16 +66,16 @@ def bound(colliders: Colliders, hulls: Hulls, places: Places, i: int, wider: rea
     if kind == PLANE:
         bound_half_space(places, i, grow)
         return
-    if kind == CONE or kind == HULL:
-        x = lowest(solid, hulls, 0)
-        y = lowest(solid, hulls, 1)
-        z = lowest(solid, hulls, 2)
-        places.lower[i] = vec3(x[0], y[0], z[0]) - wide
-        places.upper[i] = vec3(x[1], y[1], z[1]) + wide
+    if has_half_extent(solid):
+        half = half_extent(solid) + wide
+        places.lower[i] = solid.position - half
+        places.upper[i] = solid.position + half
         return
-    half = half_extent(solid) + wide
-    places.lower[i] = solid.position - half
-    places.upper[i] = solid.position + half
+    x = lowest(solid, hulls, 0)
+    y = lowest(solid, hulls, 1)
+    z = lowest(solid, hulls, 2)
+    places.lower[i] = vec3(x[0], y[0], z[0]) - wide
+    places.upper[i] = vec3(x[1], y[1], z[1]) + wide
 
 
 @kernel

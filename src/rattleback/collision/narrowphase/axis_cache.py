@@ -20,7 +20,7 @@ import warp as wp
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
 from rattleback.collision.geometry.compile import Geometry
-from rattleback.collision.geometry.solid import PLANE, load, support
+from rattleback.collision.geometry.solid import KINDS, PLANE, load, support
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.gjk.simplex import LARGE
 from rattleback.collision.narrowphase.items import Items
@@ -95,7 +95,7 @@ def test_cached_axes(items: Items, solids: Solids, axes: Axes, found: Found, lan
         found.settled[m] = 0
         i = items.a[m]
         j = items.b[m]
-        if solids.spared[9 * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
+        if solids.spared[KINDS * solids.colliders.kind[i] + solids.colliders.kind[j]] == 0:
             continue
         n = cached_axis(axes, i, j, items.part[m])
         if wp.dot(n, n) == real(0.0):
@@ -156,7 +156,7 @@ class AxisCache:
     def __init__(self, geometry: Geometry, items: Items, pairs: Pairs, cheap: frozenset[tuple[int, int]]) -> None:
         self.geometry, self.items, self.pairs = geometry, items, pairs
         kinds = [kind for kind in geometry.kinds if kind != PLANE]
-        spared = np.zeros((9, 9), dtype=np.int32)
+        spared = np.zeros((KINDS, KINDS), dtype=np.int32)
         for i in kinds:
             for j in kinds:
                 spared[i, j] = (min(i, j), max(i, j)) not in cheap

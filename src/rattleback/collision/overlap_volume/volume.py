@@ -17,6 +17,8 @@ import warp as wp
 
 from rattleback.collision.geometry.colliders import Places
 from rattleback.collision.geometry.compile import Geometry, compile_colliders
+from rattleback.collision.geometry.shape_table import TABLE
+from rattleback.collision.geometry.solid import MESH, PLANE
 from rattleback.collision.geometry.world_poses import place
 from rattleback.collision.narrowphase import ClosedForms
 from rattleback.collision.narrowphase.closest import Found
@@ -31,7 +33,7 @@ from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.model.compile import compile_scene
 from rattleback.model.scene import Scene
-from rattleback.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Placed, Plane, Sphere
+from rattleback.shapes import Placed, Plane, Sphere
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OverlapSolid", "Volumes", "overlap_solid", "record_volumes"]
 
-CONVEX = (Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Sphere)
+CONVEX = tuple(known for known, entry in TABLE.items() if entry.kind not in (PLANE, MESH))
 FINEST = 256
 
 

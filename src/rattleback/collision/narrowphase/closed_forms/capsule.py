@@ -15,7 +15,7 @@ Reference: Ericson (2005), Real-Time Collision Detection, section 5.1.9 (segment
 import warp as wp
 
 from rattleback.collision.geometry.colliders import Colliders, Places
-from rattleback.collision.geometry.solid import BOX, CAPSULE, Solid, load
+from rattleback.collision.geometry.solid import BOX, CAPSULE, KINDS, Solid, load
 from rattleback.collision.narrowphase.closed_forms.nearest import excess
 from rattleback.collision.narrowphase.closest import Closest, Found, swapped, with_shells, write_found
 from rattleback.collision.narrowphase.items import Items
@@ -223,7 +223,7 @@ def find_capsules(
     for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[i]
         b = items.b[i]
-        if items.kept[i] == 1 or handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
+        if items.kept[i] == 1 or handles[colliders.kind[a] * KINDS + colliders.kind[b]] == 0:
             continue
         turned = colliders.kind[a] > colliders.kind[b]
         origin = places.position[a]

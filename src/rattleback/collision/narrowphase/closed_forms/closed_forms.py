@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import warp as wp
 
-from rattleback.collision.geometry.solid import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, HULL, MESH, PLANE, SPHERE
+from rattleback.collision.geometry.solid import (
+    BOX,
+    CAPSULE,
+    CONE,
+    CYLINDER,
+    ELLIPSOID,
+    HULL,
+    KINDS,
+    MESH,
+    PLANE,
+    SPHERE,
+)
 from rattleback.collision.narrowphase.closed_forms.box_box import find_boxes
 from rattleback.collision.narrowphase.closed_forms.capsule import find_capsules
 from rattleback.collision.narrowphase.closed_forms.plane import record_planes
@@ -25,7 +36,6 @@ if TYPE_CHECKING:
     from rattleback.collision.narrowphase.items import Items
     from rattleback.core.stages import Program
 
-KINDS = 9
 CONVEX = (SPHERE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL)
 BALLS = frozenset((SPHERE, other) for other in (*CONVEX, MESH))
 CAPSULES = frozenset({(CAPSULE, CAPSULE), (CAPSULE, BOX)})

@@ -12,7 +12,7 @@ Reference: Ericson (2005), Real-Time Collision Detection, chapter 5; Bender, dis
 import warp as wp
 
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
-from rattleback.collision.geometry.solid import BOX, CONE, CYLINDER, ELLIPSOID, HULL, PLANE, Solid, load
+from rattleback.collision.geometry.solid import BOX, CONE, CYLINDER, ELLIPSOID, HULL, KINDS, PLANE, Solid, load
 from rattleback.collision.narrowphase.closed_forms.ellipsoid import point_ellipsoid
 from rattleback.collision.narrowphase.closed_forms.nearest import Nearest, point_box, point_plane, point_segment
 from rattleback.collision.narrowphase.closed_forms.point_cylinder_cone import point_cone, point_cylinder
@@ -71,7 +71,7 @@ def find_balls(
     for i in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[i]
         b = items.b[i]
-        if items.kept[i] == 1 or handles[colliders.kind[a] * 9 + colliders.kind[b]] == 0:
+        if items.kept[i] == 1 or handles[colliders.kind[a] * KINDS + colliders.kind[b]] == 0:
             continue
         turned = colliders.kind[a] > colliders.kind[b]
         origin = places.position[a]

@@ -16,7 +16,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
-from rattleback.collision.geometry.solid import CONE, CYLINDER, ELLIPSOID, MESH, PLANE, Solid, load
+from rattleback.collision.geometry.solid import CONE, CYLINDER, ELLIPSOID, KINDS, MESH, PLANE, Solid, load
 from rattleback.collision.narrowphase.closed_forms.plane import record_planes
 from rattleback.collision.narrowphase.closest import Closest, Found, swapped, with_shells, write_found
 from rattleback.collision.narrowphase.gjk.distance import ROUNDS, Bounds, largest, search, size_of
@@ -31,8 +31,6 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 
-# Kinds of solids; the table of the pairs to look at has a row and a column for each.
-KINDS = wp.constant(9)
 # Part of the coordinates within which cores all but touch.
 CLOSE = wp.constant(real(1e-6))
 # Rounds are counted in 32 bits on the device.

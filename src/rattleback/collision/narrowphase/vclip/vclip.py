@@ -29,7 +29,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.geometry.colliders import Colliders, Hulls, Places
-from rattleback.collision.geometry.solid import BOX, CAPSULE, HULL, SPHERE, Solid, load
+from rattleback.collision.geometry.solid import BOX, CAPSULE, HULL, KINDS, SPHERE, Solid, load
 from rattleback.collision.narrowphase.closest import Closest, Found, swapped, with_shells, write_found
 from rattleback.collision.narrowphase.gjk.gjk import GJK
 from rattleback.collision.narrowphase.items import Items
@@ -286,7 +286,7 @@ def find_by_vclip(
         return
     a = items.a[i]
     b = items.b[i]
-    if handles[9 * colliders.kind[a] + colliders.kind[b]] == 0 or found.settled[i] == 1:
+    if handles[KINDS * colliders.kind[a] + colliders.kind[b]] == 0 or found.settled[i] == 1:
         return
     origin = places.position[a]
     if (
@@ -360,7 +360,7 @@ class VClip:
     @classmethod
     def marks(cls) -> "np.ndarray[Any, Any]":
         """Which ordered pairs of kinds V-Clip can do, of shape (81,)."""
-        table = np.zeros((9, 9), dtype=np.int32)
+        table = np.zeros((KINDS, KINDS), dtype=np.int32)
         for low, high in cls.kinds:
             table[low, high] = table[high, low] = 1
         return table.ravel()
