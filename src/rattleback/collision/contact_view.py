@@ -57,7 +57,7 @@ class ContactView:
         body_b: Index of body B (contacts,).
         force: Force on A in the last step, world frame (contacts, 3) [N]; zero for those that were not there in it.
         feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
-        previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one and for those of
+        previous: Row of the same point in the last detection (contacts,); −1 for a new one and for those of
             sleeping bodies, which do not count in these rows.
 
     Args:

@@ -1,14 +1,14 @@
-"""The contact finder: from the poses of bodies to the points where they touch.
+"""Contact detection: from the poses of bodies to the list of contact points. This file is the table of contents.
 
-    place       colliders where their bodies are, boxes around them, stretched along their ways to look ahead
-    broad       pairs of colliders whose boxes overlap
-    split       meshes into the triangles that matter
-    narrow      distance or depth, normal and nearest points of every pair of solids, and which will touch
-    regions     the corners of the region where they touch
-    gather      the list of contacts, each with its former self
+    place       reference poses of colliders, and AABBs, stretched along their motion by a speculative margin
+    broad       pairs of colliders whose AABBs overlap
+    split       meshes and height fields into the triangles near the other collider (mid-phase)
+    narrow      gap or penetration, normal and nearest points of every pair of convex solids
+    manifolds   support faces clipped against each other, feature ids, reduction to n points
+    match       the list of contacts, each matched with its row in the last list
 
-Nothing is dropped: every buffer counts what it would have needed. Where one was too small, the stop flag goes up, the
-host enlarges it and the contacts are found again.
+Nothing is dropped: every buffer counts what it would have needed. Where one was too small, the stop flag is raised, the
+host enlarges it and detection runs again.
 
 Reference: Bender, dissertation, §4.3.
 """
@@ -72,9 +72,9 @@ class Finder:
         geometry: The colliders.
         each_body: Number of bodies of one world.
         motion: Where the bodies are.
-        how: How contacts are found.
-        holder: Whose ``contacts`` hold the memory of the last ones, as those of a state do; None for one of its own.
-        ahead: How long the coming step is, to find also what will touch in it; None to find only what touches.
+        how: How contacts are detected.
+        holder: Its ``contacts`` are the contact memory, as those of a state are; None for one of its own.
+        ahead: Clock of the coming step, for speculative contacts; None for none.
     """
 
     def __init__(
@@ -130,11 +130,11 @@ class Finder:
         program.launch(raise_when_full, 1, self.contacts.needed, self.room["contacts"], stop)
 
     def record_update(self, program: Program, anew: bool) -> None:
-        """Record what puts contacts where their bodies are if they are found after every few steps only.
+        """Record what moves contacts with their bodies, where they are detected every few steps only.
 
         Args:
             program: Where to record.
-            anew: Whether they have just been found.
+            anew: Whether contacts have just been detected.
         """
         if self.updater is None:
             return
@@ -142,21 +142,21 @@ class Finder:
         self.refresher.record(program)
 
     def skip_still(self, still: Any) -> None:
-        """Find no contacts between still colliders from now on; then record again.
+        """Leave out pairs of still colliders from now on; then record again.
 
         Args:
-            still: 1 for every collider that is still, on the device; None to look at all.
+            still: 1 for every collider that is still, on the device; None to keep all pairs.
         """
         if still is not self.still:
             self.still = still
             self._allocate()
 
     def record_memory(self, program: Program, stop: Any) -> None:
-        """Record what makes the contacts found the last ones, unless a buffer was too small."""
+        """Record what stores the contacts as those of the last detection, unless a buffer was too small."""
         self.contact_list.record_memory(program, stop)
 
     def record_answers(self, program: Program, stop: Any) -> tuple[Items, Found]:
-        """Record the launches that look at all pairs of solids that may touch, and where their answers are."""
+        """Record broad phase, mid-phase and narrow phase, and return the items and their results."""
         geometry, items, speculative = self.geometry, self.items, self.speculative
         self._record_places(program)
         if speculative is None:
@@ -181,7 +181,7 @@ class Finder:
         return items, self.found
 
     def find(self) -> None:
-        """Find the contacts at once, outside any step; buffers grow as they must."""
+        """Detect contacts at once, outside any step; buffers grow as they must."""
         while True:
             if self._alone is None:
                 self._alone = Program(self.geometry.device, wp.zeros(1, dtype=wp.int32, device=self.geometry.device))
@@ -216,13 +216,13 @@ class Finder:
             self.room["contacts"] = int(GROWTH * contacts) + 16
 
     def refresh(self) -> None:
-        """Between steps: let a broad phase that has become slow put itself in order."""
+        """Between steps: let a broad phase that has become slow rebuild itself."""
         flag = getattr(self.broad, "wants_renewal", None)
         if flag is not None and glance.first(flag):
             self.broad.renew()
 
     def _record_items_ahead(self, program: Program, speculative: SpeculativeContacts) -> None:
-        """Record what lists pairs by boxes that look ahead: where these are new, and again where strikes lie ahead."""
+        """Record what lists pairs by stretched boxes: where these are new, and again where new impacts are possible."""
         speculative.record_boxes(program)
         if self.pair_filter is None and int(MESH) not in self.geometry.kinds:
             with program.when(speculative.margins.changed):
@@ -235,7 +235,7 @@ class Finder:
             self._record_items(program)
 
     def _record_items(self, program: Program) -> None:
-        """Record what lists the pairs and what of them is to be looked at: by their boxes; of meshes, by places too."""
+        """Record what lists pairs by their boxes, and items."""
         self.broad.record(program)
         if self.pair_filter is not None:
             self.pair_filter.record(program)
@@ -287,7 +287,7 @@ class Finder:
         self.version, self._alone = self.version + 1, None
 
     def _gather_into(self, output: ManifoldOutput) -> None:
-        """Make room in the memory, and gather contacts from these regions."""
+        """Make room in the memory, and list contacts from these manifolds."""
         geometry = self.geometry
         memory = enlarged(self.holder.contacts, self.room["contacts"], geometry.count + 1, geometry.device)
         self.holder.contacts = memory

@@ -1,4 +1,4 @@
-"""Every pair of colliders of a world is looked at.
+"""All pairs: every pair of colliders of a world is tested.
 
     candidates = { (a, b) : a < b, box(a) ∩ box(b) ≠ ∅ }        n (n − 1) / 2 tests
 

@@ -1,8 +1,8 @@
-"""Pairs of still colliders are not looked at: neither of the two moves, nor can anything move it until it wakes.
+"""Pairs of still colliders are left out: neither of the two moves, nor can anything move it until it wakes.
 
 Between the broad phase and all that follows, such pairs are taken out of the list; the order of the others stays.
 
-Cost: one look at every pair. In order on a CPU; on CUDA the pairs kept are counted, added up and filled in.
+Cost: one test of every pair. In order on a CPU; on CUDA the pairs kept are counted, added up and filled in.
 """
 
 from typing import Any

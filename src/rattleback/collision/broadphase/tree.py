@@ -121,7 +121,7 @@ class BoxTree:
     """Walks a tree of boxes.
 
     Args:
-        looser: By which factor the surfaces of the tree's boxes may grow before it asks to be built anew.
+        looser: By which factor the surfaces of the tree's boxes may grow before it is to be rebuilt.
     """
 
     looser: float = 2.0

@@ -89,7 +89,7 @@ class Gap:
 
 @wp.struct
 class Moving:
-    """Two solids at one moment, how they go on, and the direction they are looked at along."""
+    """Two solids at one moment, how they move on, and the direction along which G measures them."""
 
     a: Solid
     b: Solid
@@ -134,7 +134,7 @@ def thickness(solid: Solid, hulls: Hulls, n: vec3) -> real:
 
 @wp.func
 def moving(a: Solid, b: Solid, motion_a: RigidMotion, motion_b: RigidMotion, fraction: real) -> Moving:
-    """Two solids at a part of their courses, seen from where A then is; see ``looked_at``."""
+    """Two solids at a part of their motions, seen from where A then is; see ``looked_at``."""
     out = Moving()
     out.a = moved(a, motion_a, fraction)
     out.b = moved(b, motion_b, fraction)
@@ -190,7 +190,7 @@ def gap(pair: Moving, hulls: Hulls, ahead: real) -> Gap:
 
 @wp.func(inline=False)
 def safe_part(pair: Moving, hulls: Hulls, floor: real, rest: real) -> real:
-    """How far the motion can go on with G above ``floor``: the whole rest, or nearly the root of G = floor.
+    """How far the motion is safe with G above ``floor``: the whole rest, or nearly the root of G = floor.
 
     Args:
         pair: The solids now.
@@ -229,7 +229,7 @@ def safe_part(pair: Moving, hulls: Hulls, floor: real, rest: real) -> real:
 
 @wp.func
 def safe_advance(pair: Moving, motion_a: RigidMotion, motion_b: RigidMotion, hulls: Hulls, n: vec3, ends: vec3) -> real:
-    """How far the motion can go on, by the best of all bounds; the whole rest where nothing can happen any more.
+    """How far the motion is safe, by the best of all bounds; the whole rest where no contact is possible any more.
 
     Args:
         pair: The solids now.
@@ -290,7 +290,7 @@ def wanted(pair: Moving, hulls: Hulls, closest: Closest, limits: AdvanceLimits, 
 def advance(
     a: Solid, b: Solid, motion_a: RigidMotion, motion_b: RigidMotion, hulls: Hulls, limits: AdvanceLimits
 ) -> Impact:
-    """The first part of their courses at which two solids are as near as the target, or nearer from the start.
+    """The first part of their motions at which two solids are as near as the target, or nearer from the start.
 
     Solids that touch at the start are in contact there only if they come nearer.
 

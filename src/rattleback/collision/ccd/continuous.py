@@ -1,15 +1,15 @@
-"""Continuous bodies: what must not pass through others within a step stops at its first contact.
+"""Continuous bodies: a body that must not pass through others within a step stops at its first contact.
 
     x = x₀ + f (x₁ − x₀)      q = e^(f ω) q₀      f_b = min { f of the contacts of body b }
 
 x₀, q₀ and x₁, q₁ poses at the start and at the predicted end of a step, ω the shortest turn between them, f the part of
 the step a body goes. Candidates are the pairs whose boxes, swept over both poses, overlap; conservative advancement
 finds the first contact of each. A pair farther apart than the contact distance at the start stops where it touches; a
-nearer one may come closer by the contact distance, so that what rests or slides goes on. Velocities stay as predicted:
-the contact is found at the start of the next step, and it is the solver that turns them round.
+nearer one may come closer by the contact distance, so that resting and sliding continue. Velocities stay as predicted:
+the contact is detected at the start of the next step, and the solver changes them.
 
 A body that stops earlier than others expected may be hit where it now rests. So the pairs of all bodies that have
-stopped are looked at again, up to where they stop, until nothing changes: in the end no continuous body passes another,
+stopped are tested again, up to where they stop, until nothing changes: in the end no continuous body passes another,
 though one may stop for another that has stopped before and never comes. The time that is lost is made up by the next
 step.
 

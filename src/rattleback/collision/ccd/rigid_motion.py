@@ -1,9 +1,9 @@
-"""The course of a solid through a step: its centre goes straight, and it turns about it at a constant rate.
+"""Rigid motion through a step: the centre moves in a straight line, and the solid rotates about it at a constant rate.
 
     x(τ) = c + τ v + e^(τ ω) (x − c)          0 ≤ τ ≤ 1
 
-c centre of rotation, which is the centre of mass of the body, v its way, ω its turn as a rotation vector in the axes of
-the world, x a point at the start. The turn from one orientation to another is the shortest: |ω| ≤ π.
+c centre of rotation, the centre of mass of the body, v its displacement, ω its rotation vector in the axes of the
+world, x a point at the start. The rotation from one orientation to another is the shortest: |ω| ≤ π.
 """
 
 import warp as wp
@@ -14,7 +14,7 @@ from rattleback.core.precision import quat, real, vec3
 
 @wp.struct
 class RigidMotion:
-    """How a solid moves: centre and way [m], turn [rad], and the farthest point of its core from the centre [m]."""
+    """How a solid moves: centre, displacement [m], rotation [rad], reach of its core from the centre [m]."""
 
     center: vec3
     travel: vec3
@@ -37,7 +37,7 @@ def turn_between(start: quat, end: quat) -> vec3:
 
 @wp.func
 def turned(turn: vec3, fraction: real) -> quat:
-    """The rotation that is a part of a turn."""
+    """The rotation that is a part of a rotation vector."""
     angle = wp.length(turn)
     if angle == real(0.0):
         return wp.quat_identity(real)
@@ -48,7 +48,7 @@ def turned(turn: vec3, fraction: real) -> quat:
 
 @wp.func
 def moved(solid: Solid, motion: RigidMotion, fraction: real) -> Solid:
-    """A solid, given at the start of its course, at a part of it."""
+    """A solid, given at the start of its motion, at a part of it."""
     out = solid
     if wp.dot(motion.turn, motion.turn) == real(0.0):
         out.position = solid.position + fraction * motion.travel
@@ -61,7 +61,7 @@ def moved(solid: Solid, motion: RigidMotion, fraction: real) -> Solid:
 
 @wp.func
 def part_of(motion: RigidMotion, begin: real, end: real) -> RigidMotion:
-    """The part of a course between two fractions of it."""
+    """The part of a motion between two fractions of it."""
     out = RigidMotion()
     out.center = motion.center + begin * motion.travel
     out.travel = (end - begin) * motion.travel

@@ -1,10 +1,10 @@
-"""Boxes around colliders on their whole way through a step.
+"""Swept AABBs: boxes that hold colliders on their whole motion through a step.
 
     box = box(start) ∪ box(end) ± θ² ρ / 8
 
-θ angle by which the body turns, ρ how far the core reaches from its centre of mass: a point on an arc that is run
-through evenly is never farther than that from where a straight way would have it. What meets the triangles of a mesh
-that moves itself needs a wider box, because the mesh looks for it from where it is at the start.
+θ angle by which the body rotates, ρ how far the core reaches from its centre of mass: a point on an arc is never
+farther than that from the straight line between the same ends. Triangles of a mesh that moves are looked up from its
+pose at the start, so boxes that meet them are wider by its motion.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ def motion_of(swept: SweptColliders, i: int, origin: vec3) -> RigidMotion:
 
 @kernel
 def sweep_boxes(swept: SweptColliders) -> None:
-    """Place every collider where it starts, with a box that holds it on its whole way."""
+    """Place every collider at its start, with a box that holds its whole motion."""
     i = wp.tid()
     wider = real(0.5) * swept.distance
     pose(swept.colliders, swept.end, swept.places, i)
@@ -80,7 +80,7 @@ def find_shifts(swept: SweptColliders, shift: wp.array[real]) -> None:
 
 @kernel
 def widen(swept: SweptColliders, shift: wp.array[real]) -> None:
-    """Let the boxes of what meets the triangles of meshes hold its way as the meshes see it, which may move."""
+    """Widen boxes of moving colliders by the motion of the meshes of their world."""
     i = wp.tid()
     d = shift[swept.colliders.world[i]]
     if swept.colliders.movable[i] == 1:

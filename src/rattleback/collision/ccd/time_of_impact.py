@@ -1,20 +1,23 @@
-"""The contact time: a step that ends with bodies inside each other is shortened until they just touch.
+"""Time of impact of a step: a step that ends with new penetration is shortened until the bodies just touch.
 
-    g(f) = min { separation of the pairs after the part f of the step }          find f: |g(f)| ≤ tolerance
+    g(f) = min { gap of the pairs after the part f of the step }          find f: |g(f)| ≤ tolerance
     bisect          f = ½ (l + h)
     interpolate     f = l + (h − l) g(l) / (g(l) − g(h))          g(l) > 0 > g(h)
 
-l, h parts of the step known to end free and overlapping. A pair is new if it is not among the contacts at the start of
-the step, so that no solver will keep it apart. One that touches may meet in other points: where a solver is at work, it
-counts as soon as it would overlap by the contact distance more than before. Where g ends up deeper than the tolerance,
-the step is predicted again with the part of its length that is tried next, world by world, until g is within it. When
-the same end of the bracket stays twice, its g is halved (the Illinois rule), so that neither end stays for ever.
+l, h parts of the step known to end apart and penetrating. A pair is new if it is not among the contacts at the start of
+the step, so that no solver keeps it apart. A pair that touches may meet in other points: with a contact solver, it
+counts as soon as it would penetrate by the contact distance more than before. Where g ends up deeper than the
+tolerance, the step is predicted again with the part of its length that is tried next, world by world, until g is within
+it. When the same end of the bracket stays twice, its g is halved (the Illinois rule), so that neither end stays for
+ever.
 
-Per round: one prediction, one search for separations, and one more separation for each world. Interpolation converges
-superlinearly, bisection by half a round. After ``max_rounds`` the longest part known to be free is taken, or the
-shortest that was tried where none is. Less than 1e-4 of the step is not tried: what overlaps even then was put there by
-joints or by what moves bodies apart, and no shorter step helps. A body that has passed another within the step leaves
-no overlap: see ``continuous``. With many contacts to come the steps become short; the contact distance is cheaper.
+Per round: one prediction, one detection, and one more distance for each world. Interpolation converges superlinearly,
+bisection by half a round. After ``max_rounds`` the longest part known to be free is taken, or the shortest that was
+tried where none is. Less than 1e-4 of the step is not tried: penetration even then comes from joints or position
+correction, and no shorter step helps. A body that has passed another within the step leaves no penetration: see
+``continuous``. With many contacts to come the steps become short; the contact distance is cheaper.
+
+The public option is ``contact_time=``.
 
 Reference: Bender, dissertation, §4.1.
 """
@@ -43,7 +46,7 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
 KINDS = ("bisect", "interpolate")
-# What a world does: nothing any more, look for the contact time, or predict once more, to the part decided upon.
+# What a world does: nothing any more, search for the time of impact, or predict once more, to the part decided upon.
 DONE = wp.constant(0)
 SEARCHING = wp.constant(1)
 SETTLING = wp.constant(2)
@@ -58,7 +61,7 @@ LEAST = wp.constant(wp.float64(1e-4))
 
 @group(axis="worlds")
 class Search:
-    """The search for the contact time of every world; parts are of the nominal step."""
+    """The search for the time of impact of every world; parts are of the nominal step."""
 
     nominal: wp.float64 = field("s", "length of the step before it is shortened")
     trial: wp.float64 = field("1", "part that is predicted next; in the end, the part to be taken")
@@ -265,11 +268,11 @@ def restore_steps(search: Search, clock: Clock) -> None:
 
 @dataclass(frozen=True)
 class ContactTime:
-    """How the contact time is found.
+    """How the time of impact is found.
 
     Attributes:
         kind: ``"bisect"`` or ``"interpolate"``.
-        tolerance: Largest separation or overlap at the contact time [m]; None for a tenth of the contact distance.
+        tolerance: Largest gap or penetration at the time of impact [m]; None for a tenth of the contact distance.
         max_rounds: Most predictions of one step that are judged.
     """
 
@@ -318,14 +321,14 @@ class ContactTime:
 
 
 class BoundContactTime:
-    """The search for the contact time in the worlds of a model.
+    """The search for the time of impact in the worlds of a model.
 
     Record ``begin``; then in a loop on ``search.going`` a prediction with the clock's steps, what finds separations at
     its end, and ``judge``; when the step is taken, ``restore``, also where it failed.
 
     Attributes:
         search: Its arrays; ``trial`` is the part of the step that was taken, ``rounds`` the predictions judged.
-        tolerance: Largest separation or overlap at the contact time [m].
+        tolerance: Largest gap or penetration at the time of impact [m].
     """
 
     def __init__(self, method: ContactTime, ends: StepEnds, clock: Clock, margins: Any) -> None:
@@ -344,7 +347,7 @@ class BoundContactTime:
         Args:
             program: Where to record.
             contacts: Those at the start of the step.
-            items: What was looked at, at the predicted poses.
+            items: The items tested, at the predicted poses.
             found: The answers.
             stop: One-entry array; where it is not zero, the search ends.
         """

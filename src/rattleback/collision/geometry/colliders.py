@@ -78,11 +78,13 @@ class Places:
     rotation: mat33 = field("1", "from its frame to the world")
     lower: vec3 = field("m", "lower corner of a box around it along the axes, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
-    max_travel: real = field("m", "how far its points go in the coming step at most; zero for nothing ahead")
-    travel: vec3 = field("m", "how far its body has gone from there already")
+    max_travel: real = field(
+        "m", "how far its points move in the coming step at most; zero without speculative contacts"
+    )
+    travel: vec3 = field("m", "how far its body has moved from there already")
     turn: vec3 = field("rad", "how far it has turned")
-    stays: wp.int32 = field("1", "1 where it is where it was the last time")
-    seen: vec3 = field("m", "where its body was the last time")
+    stays: wp.int32 = field("1", "1 where its reference pose is that of the last detection")
+    seen: vec3 = field("m", "where its body was in the last step")
     heading: quat = field("1", "orientation of its body then")
     rests: wp.int32 = field("1", "1 where it stays and its body is where it was, to the bit")
 
@@ -98,18 +100,18 @@ class PlacedColliders:
 
 @group(axis="colliders")
 class SpeculativeMargins:
-    """How colliders go on in the coming step, and their boxes where they are now."""
+    """Motion of colliders in the coming step, their boxes before it, and how far impacts may move them."""
 
     lower: vec3 = field("m", "lower corner of the box around it now, half the contact distance wider")
     upper: vec3 = field("m", "upper corner of that box")
     travel: vec3 = field("m", "way of its body")
-    impact_travel: real = field("m", "how much farther it may go when what it touches strikes it")
-    neighbor_travel: real = field("m", "the same, of what that has struck")
-    new_impact_travel: real = field("m", "the same when it strikes something that it has not touched yet")
-    ahead_travel: real = field("m", "how much farther it may go when what it meets in the step strikes it")
-    chained_travel: real = field("m", "the same, of what that meets")
+    impact_travel: real = field("m", "travel by an impact at a contact it has, at most")
+    neighbor_travel: real = field("m", "the same, by an impact on a collider that it touches")
+    new_impact_travel: real = field("m", "the same, by an impact with a collider that it has not touched yet")
+    ahead_travel: real = field("m", "travel by an impact with a solid that it meets in the step, at most")
+    chained_travel: real = field("m", "the same, by an impact that another solid passes on")
     turn: real = field("m", "way of its points by turning, at most; of a half-space, minus the angle [rad]")
     held_lower: vec3 = field("m", "lower corner of the box that pairs were listed with")
     held_upper: vec3 = field("m", "upper corner of that box")
     changed: wp.int32 = field("1", "1 where one of these boxes is new, so that pairs must be listed again", axis="one")
-    has_new_impacts: wp.int32 = field("1", "1 where something strikes what it has not touched yet", axis="one")
+    has_new_impacts: wp.int32 = field("1", "1 where new impacts are possible", axis="one")

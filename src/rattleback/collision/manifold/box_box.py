@@ -1,10 +1,10 @@
-"""The contact region of two boxes: two parallelograms, one seen in the coordinates of the other.
+"""The contact manifold of two boxes: two parallelograms, one in the coordinates of the other.
 
     x = f + α h_i a_i + β h_j a_j + z n      A's face: |α| ≤ 1, |β| ≤ 1, z = 0      B's face: (α, β, z) = c + u e + v f
 
 In the frame of A, projected along the normal n onto its face, B's face is c + u e + v f with |u|, |v| ≤ 1; −z is the
-separation there. The corners of the overlap are where B's edges enter and leave the square of A, ends included, and the
-corners of the square that lie within B's face. Points are thinned out and named as ``manifolds`` tells.
+gap there. The corners of the overlap are where B's edges enter and leave the square of A, ends included, and the
+corners of the square that lie within B's face. Reduction and feature ids are those of ``reduce`` and ``clip``.
 
 Cost: 0.2 µs a pair. Reference: Bender, dissertation, §4.5.1.3; clipping: Liang, Barsky (1984).
 """
@@ -37,7 +37,7 @@ PARALLEL = wp.constant(real(1e-12))
 
 @wp.struct
 class Frame:
-    """A face of a box: the axis it looks along and the two along it, and which way it looks."""
+    """A face of a box: its normal axis, the two axes in it, and the sign of its normal."""
 
     axis: wp.int32
     i: wp.int32
@@ -56,7 +56,7 @@ class Sheet:
 
 @wp.func
 def face_along(d: vec3) -> Frame:
-    """The face of a box that looks most along d, in its own frame."""
+    """The face of a box whose normal is nearest to d, in its own frame."""
     face = Frame()
     face.axis = wp.where(wp.abs(d[1]) > wp.abs(d[0]), 1, 0)
     if wp.abs(d[2]) > wp.abs(d[face.axis]):
@@ -133,7 +133,7 @@ def corners_of_a(sheet: Sheet, max_gap: real, corner: wp.array[vec4], count: int
 
 @wp.func
 def name_after_vertex(sheet: Sheet, a: Frame, b: Frame, corner: wp.array[vec4], count: int) -> None:
-    """Name every corner after the vertex of A near it, or that of B, each once, or after the edges that cross there."""
+    """Give every corner the id of the vertex of A near it, or of B, each once, or of the edges that cross there."""
     e = sheet.e
     f = sheet.f
     inverse = real(1.0) / (e[0] * f[1] - e[1] * f[0])
@@ -190,7 +190,7 @@ def build_box_manifold(
     corner: wp.array[vec4],
     m: int,
 ) -> None:
-    """The contact region of two boxes; ``corner`` has room for its corners."""
+    """The manifold of two boxes; ``corner`` has room for its corners."""
     a = items.a[m]
     b = items.b[m]
     separation = found.separation[m]
@@ -246,7 +246,7 @@ def build_box_manifolds(
     manifolds: Manifolds,
     lanes: int,
 ) -> None:
-    """The contact region of every item of two boxes."""
+    """The manifold of every item of two boxes."""
     # Here, where it is cleared only once.
     corner = wp.zeros(shape=(16,), dtype=vec4)
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):

@@ -1,7 +1,9 @@
-"""From the answer for two solids to their contact region: outlines, overlap, corners, names.
+"""Manifold construction: from normal and nearest points of two solids to their contact points.
 
-The nearest points stand alone where a solid is round or no corner of the overlap is near enough, and are one more
-corner where all others are less deep.
+    support faces → clipped overlap → feature ids → reduction → points (p, gap, feature id)
+
+The nearest points are the only contact point where a solid is round or no corner of the overlap is near enough, and
+one more corner where all others are less deep. Two boxes have their own construction (``box_box``).
 """
 
 from dataclasses import dataclass
@@ -31,13 +33,13 @@ from rattleback.collision.narrowphase.items import Items
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3, vec4
 
-# Most corners of an outline, and of an overlap before the wanted number is chosen.
+# Most corners of a support face, and of an overlap before reduction.
 SIDES, CORNERS = 32, 40
 
 
 @wp.func
 def cut_out(plane: Solid, x: vec3, reach: real) -> Solid:
-    """The square of a half-space's boundary below x, wide enough for a solid that reaches this far."""
+    """The square of a half-space's boundary below x, wide enough for a solid of this reach."""
     up = vec3(plane.rotation[0, 2], plane.rotation[1, 2], plane.rotation[2, 2])
     square = plane
     square.position = x - wp.dot(up, x - plane.position) * up
@@ -47,7 +49,7 @@ def cut_out(plane: Solid, x: vec3, reach: real) -> Solid:
 
 @wp.func
 def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
-    """Length of the shorter of the first two edges of an outline."""
+    """Length of the shorter of the first two edges of a support face."""
     p = point[2 + of_b] - point[of_b]
     square = p[0] * p[0] + p[1] * p[1]
     if n > 2:
@@ -60,7 +62,7 @@ def shortest(point: wp.array[vec3], of_b: int, n: int) -> real:
 def build_manifold(
     items: Items, placed: PlacedColliders, found: Found, limits: ManifoldLimits, manifolds: Manifolds, m: int
 ) -> None:
-    """The contact region of one item; a function of its own because its arrays are cleared at every call."""
+    """The manifold of one item; a function of its own because its arrays are cleared at every call."""
     i = items.a[m]
     j = items.b[m]
     separation = found.separation[m]
@@ -127,7 +129,7 @@ def build_manifold(
 def build_manifolds(
     items: Items, placed: PlacedColliders, found: Found, limits: ManifoldLimits, manifolds: Manifolds, lanes: int
 ) -> None:
-    """The contact region of every item but those of two boxes."""
+    """The manifold of every item but those of two boxes."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.kept[m] == 1:
             continue
@@ -142,7 +144,7 @@ def build_manifolds(
 def record_item_manifolds(
     program: Any, geometry: Any, items: Items, places: Places, found: Found, output: "ManifoldOutput"
 ) -> None:
-    """Record the launches that find the region of every item, each on its own."""
+    """Record the launches that build the manifold of every item, each on its own."""
     many, placed = len(items.a), PlacedColliders()
     placed.colliders, placed.places, placed.hulls = geometry.colliders, places, geometry.hulls
     if BOX in geometry.kinds:
@@ -156,7 +158,7 @@ def record_item_manifolds(
 def record_manifolds(
     program: Any, geometry: Any, items: Items, places: Places, found: Found, output: "ManifoldOutput"
 ) -> None:
-    """Record the launches that find the region of every item; those of a surface are thinned out together."""
+    """Record the launches that build the manifold of every item; those of a surface are reduced together."""
     record_item_manifolds(program, geometry, items, places, found, output)
     if MESH in geometry.kinds:
         if output.speculative is not None:
@@ -166,13 +168,13 @@ def record_manifolds(
 
 @dataclass(frozen=True)
 class ManifoldOutput:
-    """Where regions go, and what is wanted of them.
+    """Where manifolds are written, and their limits.
 
     Attributes:
-        manifolds: The regions.
+        manifolds: The manifolds.
         distance: Surfaces no farther apart than this are in contact [m].
-        points: Most points of a region; twice as many of one that lies ahead.
-        speculative: What finds contacts that lie ahead; None where none are wanted.
+        points: Most points of a manifold; a speculative one may have twice as many.
+        speculative: What makes speculative contacts; None for no speculative margin.
     """
 
     manifolds: Manifolds
@@ -181,7 +183,7 @@ class ManifoldOutput:
     speculative: Any = None
 
     def limits(self) -> ManifoldLimits:
-        """What is wanted, for a kernel."""
+        """The limits, as kernels read them."""
         result = ManifoldLimits()
         result.max_gap, result.most, result.few = self.distance, self.slots, self.points
         return result

@@ -1,20 +1,16 @@
-"""Contact regions: the corner points of the region in which two convex solids touch, each with its separation.
+"""Clipping: the corners at which the support faces of two convex solids overlap, each with its gap and feature id.
 
-Seen along the normal n, the face of A that looks down and the face of B that looks up are two convex outlines. Their
-overlap is the region; its corners are corners of one outline inside the other and crossings of their edges. Where z_A
-and z_B are the heights of the two faces along n, the surfaces at a corner are
+    s(x, y) = z_A(x, y) − z_B(x, y)        z_A, z_B heights of the two faces along the contact normal
 
-    s(x, y) = z_A(x, y) − z_B(x, y)
+Seen along the normal, the support faces are two convex outlines. Corners of their overlap are corners of one outline
+inside the other and crossings of their edges. Corners with a gap s above ``max_gap`` are left out. No point of the
+overlap is nearer than the nearest points of the solids. Where no corner is as near as these, as at the rim of a disc,
+the nearest points are one more corner.
 
-apart. No point of the region is nearer than the nearest points of the solids, because either face slopes away from the
-other. Corners farther apart than the contact distance are left out. Where none is as near as the nearest points, as at
-the rim of a disc, these are one more corner. Of more corners than wanted those go, one after the other, with which the
-least area is lost; one of the deepest, to a tenth of the contact distance, stays.
+A corner takes its feature id from the vertex of A near it, else from that of B, else from the two edges that cross
+there. Small motions leave feature ids as they are, even where corners of A and B coincide.
 
-A corner is named after the vertex of A near it, or else that of B, or else after the two edges that cross there. Small
-motions leave names as they are, even where corners of A and B coincide.
-
-Reference: Bender, dissertation, §4.5.1.3 and §4.5.2.1; overview of physics engines, contact regions.
+Reference: Bender, dissertation, §4.5.1.3; overview of physics engines, contact regions.
 """
 
 import warp as wp
@@ -23,23 +19,23 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import fetch
 from rattleback.core.precision import epsilon, real, vec3, vec4
 
-# Parts of the size of the region: points nearer than this are one; a vertex this near names a corner.
+# Parts of the size of the manifold: points nearer than this are one; a vertex this near gives a corner its id.
 SAME = wp.constant(real(1e-7))
 VERTEX_RANGE = wp.constant(real(0.02))
-# Names: vertices of A as they are, of B from here on, crossings of the edges that begin at a vertex of either.
+# Feature ids: vertices of A as they are, of B from here on, crossings of the edges that begin at a vertex of either.
 OF_B = wp.constant(1024)
 CROSSING = wp.constant(1048576)
 # The nearest points are a corner of their own if all others are this part of the size less deep.
 SHALLOW = wp.constant(real(1e-6 if epsilon < 1e-10 else 1e-3))
 # And, of faces that are all but parallel, this part of the contact distance.
 SUNK = wp.constant(real(0.02))
-# How many items before it the region of an item is asked for.
+# How many items before it is read the manifold of an item is prefetched.
 SOON = wp.constant(8)
 
 
 @group(axis="items")
 class Manifolds:
-    """The contact region of every item; its points lie in the slots of the item."""
+    """The contact manifold of every item; its points lie in the slots of the item."""
 
     normal: vec3 = field("1", "unit normal from B to A")
     sensitivity: real = field(
@@ -48,13 +44,13 @@ class Manifolds:
     points: wp.int32 = field("1", "number of points; zero where the solids do not touch")
     point: vec3 = field("m", "middle between the two surfaces, world frame", axis="slots")
     separation: real = field("m", "signed distance of the surfaces along the normal", axis="slots")
-    feature: wp.int32 = field("1", "name of the point within its item", axis="slots")
-    same_rows: wp.int32 = field("1", "1 where its points go to the same rows of the list as the last time")
+    feature: wp.int32 = field("1", "feature id of the point within its item", axis="slots")
+    same_rows: wp.int32 = field("1", "1 where its points keep their rows of the contact list")
 
 
 @wp.func
 def fetch_soon(manifolds: Manifolds, m: int, most: int) -> None:
-    """Ask for the region of an item that comes soon: many have no points, so that nothing foresees which are read."""
+    """Prefetch the manifold of an item that comes soon: many have no points, so the reads are unpredictable."""
     slot = (m + SOON) * most
     fetch(manifolds.point, slot)
     fetch(manifolds.point, slot + 3)
@@ -66,7 +62,7 @@ def fetch_soon(manifolds: Manifolds, m: int, most: int) -> None:
 class Faces:
     """Two faces seen along the normal, each one point, the two ends of an edge, or a loop.
 
-    Point k of A is entry 2 k of an array, of B entry 2 k + 1: (x, y, name). Their heights are plane · (x, y, 1).
+    Point k of A is entry 2 k of an array, of B entry 2 k + 1: (x, y, feature id). Their heights are plane · (x, y, 1).
     """
 
     of_a: wp.int32
@@ -153,7 +149,7 @@ def corners_inside(
 
 @wp.func
 def find_corners(faces: Faces, point: wp.array[vec3], line: wp.array[vec4], corner: wp.array[vec4]) -> int:
-    """The corners (x, y, separation, name) of the overlap of two faces, those not too far apart; their number."""
+    """The corners (x, y, gap, feature id) of the overlap of two faces, those not too far apart; their number."""
     count = corners_inside(faces, point, line, corner, 0, 0)
     count = corners_inside(faces, point, line, corner, count, 1)
     for i in range(wp.where(faces.of_a == 2, 1, faces.of_a)):
@@ -190,7 +186,7 @@ def add_deepest(corner: wp.array[vec4], count: int, nearest: vec4, shallow: real
 
 @wp.func
 def nearby_vertex(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real) -> real:
-    """Name of the vertex of a face next to a corner; negative if none is near."""
+    """Feature id of the vertex of a face next to a corner; negative if none is near."""
     name = real(-1.0)
     best = near * near
     for k in range(n):
@@ -204,7 +200,7 @@ def nearby_vertex(point: wp.array[vec3], of_b: int, n: int, x: vec4, near: real)
 
 @wp.func
 def is_unused(corner: wp.array[vec4], count: int, name: real) -> bool:
-    """Whether a name is one and no corner has it."""
+    """Whether a feature id is valid and no corner has it."""
     for k in range(count):
         if corner[k][3] == name:
             return False
@@ -213,7 +209,7 @@ def is_unused(corner: wp.array[vec4], count: int, name: real) -> bool:
 
 @wp.func
 def assign_feature_ids(faces: Faces, point: wp.array[vec3], corner: wp.array[vec4], count: int) -> None:
-    """Name every corner after a vertex near it, of A if there is one, each vertex once."""
+    """Give every corner the id of a vertex near it, of A if there is one, each vertex once."""
     near = VERTEX_RANGE * faces.size
     for k in range(count):
         x = corner[k]

@@ -1,20 +1,25 @@
-"""What is wanted of contact regions."""
+"""Limits of a manifold: the largest gap of its points, and how many points it may have.
+
+Feature ids are smaller than ``FEATURE_IDS``. Contacts carry the class of their speculative margin above it:
+id in the list = FEATURE_IDS · class + feature id.
+"""
 
 import warp as wp
 
 from rattleback.core.precision import real
 
-# Name of a point that belongs to no corner: where round solids touch.
+# Feature id of a point that belongs to no vertex: where round solids touch.
 NO_VERTEX = wp.constant(2097152)
-# Names of points are smaller than this; contacts carry the class of what lies ahead of their item above it.
+# Feature ids are smaller than this.
 FEATURE_IDS = wp.constant(2**24)
 
 
 @wp.struct
 class ManifoldLimits:
-    """Surfaces no farther apart than ``max_gap`` and an item's ``ahead``, and so many points.
+    """Largest gap and number of points.
 
-    ``most`` are the slots of an item and the points of a region that lies ahead, ``few`` those of others.
+    Points have a gap of at most ``max_gap`` plus the speculative margin of their item. An item has ``most`` slots,
+    which a speculative manifold may fill; any other manifold has at most ``few`` points.
     """
 
     max_gap: real
@@ -24,5 +29,5 @@ class ManifoldLimits:
 
 @wp.func
 def points_of(limits: ManifoldLimits, margin_class: int) -> int:
-    """Most points of a region of this class."""
+    """Most points of a manifold whose speculative margin has this class."""
     return wp.where(margin_class > 0, limits.most, limits.few)

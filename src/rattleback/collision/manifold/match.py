@@ -1,11 +1,13 @@
-"""From regions to the list of contacts: add up, copy, and find each point's former self.
+"""Manifold matching: the contact list, and for each point its row in the list of the last detection.
 
-The items are sorted by their colliders, so the contacts are. A contact is the same as one of the last time if its
-colliders, its triangle and the name of its feature are; what a solver has learnt of it can be carried over.
+    same point  ⇔  same colliders A and B, same triangle, same feature id
 
-Cost: O(contacts): one look where a contact is the same one of its collider as the last time, else a linear search among
-the former contacts of the collider. In order on a CPU, points are counted and added up in one go, and what lies where
-it lay, to the bit, is not copied again.
+Items are sorted by their colliders, so contacts are. Solvers carry the impulses of a matched point over as its warm
+start.
+
+Cost: O(contacts). A contact in the same place of its collider's list is found at once; others need a linear search
+among the last contacts of that collider. In order on a CPU, points are counted and summed in one pass, and contacts
+that are the same to the bit are not copied again.
 """
 
 from typing import Any
@@ -35,7 +37,7 @@ def count_points(items: Items, manifolds: Manifolds, start: wp.array[wp.int32]) 
 
 @kernel
 def count_in_order(items: Items, manifolds: Manifolds, start: wp.array[wp.int32], contacts: Contacts) -> None:
-    """Number of points of all items before one, and of all as the last entry; which of them are as the last time."""
+    """Number of points of all items before one, and of all as the last entry; which rows are unchanged."""
     count = wp.min(items.needed[0], items.a.shape[0])
     total = int(0)
     alike = 1 - items.changed[0]
@@ -61,59 +63,59 @@ def find_rows(pairs: Pairs, items: Items, start: wp.array[wp.int32], contacts: C
 
 
 @wp.func
-def is_of_same_item(former: ContactMemory, k: int, b: int, part: int) -> bool:
-    """Whether a contact of the last time is of an item with the same collider as A."""
-    return former.collider[k] == b and former.part[k] == part
+def is_of_same_item(last: ContactMemory, k: int, b: int, part: int) -> bool:
+    """Whether a contact of the last detection has this B and triangle; A is the same."""
+    return last.collider[k] == b and last.part[k] == part
 
 
 @wp.func
-def is_same(former: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
-    """Whether a contact is one of the last time, with the same collider as A."""
-    return is_of_same_item(former, k, b, part) and (former.feature[k] ^ feature) % FEATURE_IDS == 0
+def is_same_point(last: ContactMemory, k: int, b: int, part: int, feature: int) -> bool:
+    """Whether a contact of the last detection is the same point; A is the same."""
+    return is_of_same_item(last, k, b, part) and (last.feature[k] ^ feature) % FEATURE_IDS == 0
 
 
 @wp.func
-def previous_row(former: ContactMemory, items: Items, m: int, place: int) -> int:
-    """A row of the last time from which on contacts of item m are, if there were any.
+def previous_row(last: ContactMemory, items: Items, m: int, place: int) -> int:
+    """A row of the last detection from which on contacts of item m are, if there were any.
 
     Args:
-        former: The contacts of the last time.
-        items: What was looked at.
+        last: The contacts of the last detection.
+        items: The items.
         m: The item.
         place: Which of the contacts of its collider A the first one of the item is now.
     """
-    low = former.first[items.a[m]]
-    high = former.first[items.a[m] + 1]
+    low = last.first[items.a[m]]
+    high = last.first[items.a[m] + 1]
     b = items.b[m]
     part = items.part[m]
     # Most are where they were in the list, which is sorted by the colliders of B.
-    here = wp.min(low + place, former.collider.shape[0] - 1)
-    begins = place == 0 or not is_of_same_item(former, wp.max(here - 1, 0), b, part)
-    if here < high and begins and is_of_same_item(former, here, b, part):
+    here = wp.min(low + place, last.collider.shape[0] - 1)
+    begins = place == 0 or not is_of_same_item(last, wp.max(here - 1, 0), b, part)
+    if here < high and begins and is_of_same_item(last, here, b, part):
         return here
-    return first_from(former.collider, low, high, b)
+    return first_from(last.collider, low, high, b)
 
 
 @wp.func
-def match_point(former: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
-    """Row of a contact of item m the last time; -1 if it is new.
+def match_point(last: ContactMemory, items: Items, m: int, feature: int, row: int, place: int) -> int:
+    """Row of a contact of item m in the last detection; −1 if it is new.
 
     Args:
-        former: The contacts of the last time.
-        items: What was looked at.
+        last: The contacts of the last detection.
+        items: The items.
         m: The item.
-        feature: Name of the point.
-        row: Row of the last time from which on contacts of the item are.
+        feature: Feature id of the point.
+        row: Row of the last detection from which on contacts of the item are.
         place: Which of its points it is.
     """
     b = items.b[m]
     part = items.part[m]
-    end = former.first[items.a[m] + 1]
-    here = wp.min(row + place, former.collider.shape[0] - 1)
-    if here < end and is_same(former, here, b, part, feature):
+    end = last.first[items.a[m] + 1]
+    here = wp.min(row + place, last.collider.shape[0] - 1)
+    if here < end and is_same_point(last, here, b, part, feature):
         return here
-    while row < end and former.collider[wp.min(row, end - 1)] == b:
-        if is_same(former, row, b, part, feature):
+    while row < end and last.collider[wp.min(row, end - 1)] == b:
+        if is_same_point(last, row, b, part, feature):
             return row
         row += 1
     return -1
@@ -167,7 +169,7 @@ def rests(items: Items, places: Places, manifolds: Manifolds, m: int) -> bool:
 
 @wp.func
 def keep_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, begin: int, end: int) -> None:
-    """The contacts of an item stay as they are; only their former selves may be in other rows."""
+    """Keep the contacts of an item as they are; only their rows in the last detection may have changed."""
     a = items.a[m]
     b = items.b[m]
     part = items.part[m]
@@ -175,11 +177,11 @@ def keep_item(items: Items, memory: ContactMemory, contacts: Contacts, m: int, b
     known = wp.where(memory.first[a] == first, memory.first[a + 1], 0)
     for c in range(begin, end):
         feature = contacts.feature[c]
-        former = c
-        if c >= known or not is_same(memory, c, b, part, feature):
+        last = c
+        if c >= known or not is_same_point(memory, c, b, part, feature):
             row = previous_row(memory, items, m, begin - first)
-            former = match_point(memory, items, m, feature, row, c - begin)
-        contacts.previous[c] = former
+            last = match_point(memory, items, m, feature, row, c - begin)
+        contacts.previous[c] = last
         contacts.rests[c] = 1
 
 
@@ -194,7 +196,7 @@ def list_contacts(
     contacts: Contacts,
     lanes: int,
 ) -> None:
-    """Copy the points of every item to their places in the list, each with its former self."""
+    """Copy the points of every item to their rows of the list, matched with those of the last detection."""
     if wp.tid() == 0:
         contacts.needed[0] = start[start.shape[0] - 1]
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
@@ -206,15 +208,15 @@ def list_contacts(
 
 
 class ContactList:
-    """The list of contacts out of the regions of the items.
+    """The list of contacts, from the manifolds of the items.
 
     Args:
         placed: The colliders and where they are.
         pairs: Pairs of colliders.
-        items: What was looked at.
-        output: Where its regions are.
+        items: The items.
+        output: Where their manifolds are.
         contacts: Where the list goes.
-        memory: The contacts of the last time.
+        memory: The contacts of the last detection.
     """
 
     def __init__(
@@ -244,6 +246,6 @@ class ContactList:
         program.share(list_contacts, many, items, self.placed, manifolds, *given)
 
     def record_memory(self, program: Any, stop: Any) -> None:
-        """Record what makes these contacts the last ones."""
+        """Record what stores these contacts as those of the last detection."""
         rows = max(len(self.contacts.part), len(self.contacts.first))
         program.share(remember, rows, self.contacts, self.memory, stop)

@@ -1,17 +1,18 @@
-"""Anchors: where bodies hardly move their contacts are not found anew, but carried along.
+"""Persistent manifolds: pairs of bodies that hardly move keep their manifold, updated to first order.
 
-    x₀, q₀ ← x, q        where a collider has gone farther than a limit from its anchor x₀, q₀
+    x₀, q₀ ← x, q        where a collider has moved farther than a limit from its reference pose x₀, q₀
     s = s₀ + n · (δ_a − δ_b),    p = p₀ + ½ (δ_a + δ_b),    δ = x − x₀ + θ × (p₀ − x₀)
 
-x, q pose of a body, θ its turn since q₀; s, p separation and place of a contact point, s₀, p₀ those found with all
-bodies at their anchors. Anchors belong to the state, and contacts are a function of anchors and poses: whether a pair
-is looked at again or keeps its answer makes no difference, to the bit. A pair keeps it when the places of its two
-colliders are the same as the last time and nothing lies ahead.
+x, q pose of a body, θ its rotation since q₀; s, p gap and position of a contact point, s₀, p₀ those of the detection
+with all bodies at their reference poses. Reference poses (``anchor`` and ``heading`` of the contact memory) belong to
+the state, and contacts are a function of reference poses and poses. So a pair may keep its manifold or build it again
+with the same bits. A pair keeps it when both colliders have the reference poses of the last detection and no
+speculative margin is needed.
 
-The normal stays the one at the anchors, which with a limit of a hundredth of the contact distance is off by a
-hundred-thousandth of a radian at most.
+The normal stays that of the reference poses. With a limit of a hundredth of the contact distance its error is 1e-5 rad
+at most.
 
-Cost: one comparison a pair that is spared, where finding its region takes a microsecond.
+Cost: one comparison for a pair that keeps its manifold, where building one takes a microsecond.
 """
 
 from typing import Any
@@ -28,15 +29,15 @@ from rattleback.maths.quat import small_turn
 from rattleback.model.contact_memory import SETTLED, ContactMemory
 from rattleback.model.state import Motion
 
-# Part of the contact distance that a collider goes before it is looked at anew.
+# Part of the contact distance that a collider moves before its reference pose follows.
 LIMIT = 0.01
 
 
 @group(axis="items")
 class LastItems:
-    """The items of the last time, by their slots."""
+    """The items of the last detection, by their slots."""
 
-    a: wp.int32 = field("1", "first collider; -1 where there was no item, or something lay ahead of it")
+    a: wp.int32 = field("1", "first collider; -1 where there was no item, or a speculative one")
     b: wp.int32 = field("1", "second collider")
     part: wp.int32 = field("1", "triangle")
     count: wp.int32 = field("1", "number of slots that were used", axis="one")
@@ -44,7 +45,7 @@ class LastItems:
 
 @wp.struct
 class ReferencePoses:
-    """What anchors are made from: poses of bodies, the anchors, and how far colliders may go from them.
+    """What reference poses are made from: poses of bodies, the contact memory, and how far colliders may move.
 
     Where ``held`` is 1 they stay in worlds whose velocities fit their contacts.
     """
@@ -59,7 +60,7 @@ class ReferencePoses:
 def place_at_reference(
     colliders: Colliders, hulls: Hulls, references: ReferencePoses, wider: real, places: Places, i: int
 ) -> None:
-    """Place a collider at its anchor, which follows where the body has gone too far."""
+    """Put a collider at its reference pose, which follows where the body has moved too far."""
     body = colliders.body[i]
     x = references.motion.position[body]
     q = references.motion.orientation[body]
@@ -67,9 +68,9 @@ def place_at_reference(
     turn = small_turn(references.memory.heading[i], q)
     angle = wp.length(turn)
     far = wp.length(travel) + angle * (colliders.reach[i] + wp.length(colliders.position[i]))
-    # The turn from a heading that was never set is none.
+    # The rotation from a heading that was never set is none.
     unset = references.memory.heading[i] == quat()
-    # An anchor that is not finite, as a step may leave one that is broken off, is near nothing.
+    # A reference pose that is not finite, as a step that stops may leave it, is near nothing.
     near = far <= references.limit and (colliders.reach[i] >= real(0.0) or angle == real(0.0))
     held = references.held[0] == 1 and references.memory.pending[colliders.world[i]] == SETTLED
     if unset or (not near and not held):
@@ -94,14 +95,14 @@ def place_at_reference(
 def place_at_references(
     colliders: Colliders, hulls: Hulls, references: ReferencePoses, wider: real, places: Places, lanes: int
 ) -> None:
-    """Place every collider at its anchor, which follows where the body has gone too far."""
+    """Put every collider at its reference pose, which follows where the body has moved too far."""
     for i in range(wp.tid(), colliders.body.shape[0], lanes):
         place_at_reference(colliders, hulls, references, wider, places, i)
 
 
 @kernel
 def find_kept(items: Items, places: Places, last_items: LastItems, lanes: int) -> None:
-    """Which items keep their answers; what will have been answered when the others are."""
+    """Find the items that keep their manifolds, and list the items that will have one."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         kept = int(0)
         a = items.a[m]
@@ -123,19 +124,19 @@ def find_kept(items: Items, places: Places, last_items: LastItems, lanes: int) -
 
 @kernel
 def compare_counts(items: Items, last_items: LastItems) -> None:
-    """Whether there are as many items as the last time."""
+    """Whether there are as many items as in the last detection."""
     items.changed[0] = wp.where(items.needed[0] == last_items.count[0], 0, 1)
 
 
 @kernel
 def store_item_count(items: Items, last_items: LastItems) -> None:
-    """How many items will have been answered; those of slots beyond are forgotten."""
+    """Store how many items will have a manifold; those of slots beyond are dropped."""
     last_items.count[0] = items.needed[0]
 
 
 @wp.struct
 class Displacement:
-    """How a collider has gone on since its anchor was set, and where that is."""
+    """How a collider has moved since its reference pose was set, and where that is."""
 
     travel: vec3
     turn: vec3
@@ -144,7 +145,7 @@ class Displacement:
 
 @wp.func
 def displacement_of(places: Places, memory: ContactMemory, i: int) -> Displacement:
-    """How collider i has gone on since its anchor was set."""
+    """How collider i has moved since its reference pose was set."""
     displacement = Displacement()
     displacement.travel = places.travel[i]
     displacement.turn = places.turn[i]
@@ -154,12 +155,12 @@ def displacement_of(places: Places, memory: ContactMemory, i: int) -> Displaceme
 
 @wp.func
 def displaced(displacement: Displacement, p: vec3) -> vec3:
-    """How far a point of a collider has gone since its anchor was set."""
+    """How far a point of a collider has moved since its reference pose was set."""
     return displacement.travel + wp.cross(displacement.turn, p - displacement.anchor)
 
 
 def record_kept(program: Any, items: Items, places: Places, last_items: LastItems) -> None:
-    """Record what finds out which items keep their answers, before any is looked at."""
+    """Record what finds the items that keep their manifolds, before the narrow phase."""
     program.launch(compare_counts, 1, items, last_items)
     program.share(find_kept, len(items.a), items, places, last_items)
     program.launch(store_item_count, 1, items, last_items)

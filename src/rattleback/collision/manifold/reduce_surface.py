@@ -1,10 +1,10 @@
-"""Points on surfaces: the regions of the triangles one solid lies on become one region for each normal.
+"""Manifold reduction on a surface: one manifold for each normal, from those of all triangles that one solid touches.
 
-A box on a floor of triangles touches several of them, each with corners of its own, many twice. Triangles of a pair
-with one normal are taken together. Of their points the deepest is kept, then the one farthest from it, then those that
-add most to the area spanned by the points kept, as many as a region may have.
+A box on a floor of triangles touches several, each with points of its own, many twice. Triangles of a pair with one
+normal form a group. Of its points the deepest is kept, then the one farthest from it, then those that add most to the
+area spanned by the points kept, as many as a manifold may have.
 
-Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``manifolds``.
+Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``reduce``.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from rattleback.core.precision import real, vec3
 # Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
 ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
 NOTHING = wp.constant(real(1e-9))
-# The same for points that only what lies ahead may have.
+# The same for points that only speculative manifolds may have.
 LITTLE = wp.constant(real(1e-3))
 # Part of the contact distance by which points may differ and still be as deep as each other.
 LEVEL = wp.constant(real(1e-3))
@@ -29,7 +29,7 @@ LEVEL = wp.constant(real(1e-3))
 
 @group(axis="items")
 class NormalGroups:
-    """Which triangles of a pair belong together, and which of their points are kept."""
+    """Which triangles of a pair have one normal, and which of their points are kept."""
 
     leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
     kept: wp.int32 = field("1", "how many were kept before this one; -1 for one that is not kept", axis="slots")
@@ -40,7 +40,7 @@ class NormalGroups:
 def deepest(manifolds: Manifolds, groups: NormalGroups, leader: int, end: int, most: int, level: real) -> int:
     """The slot of the deepest point of the triangles that belong to one leader; all points are candidates again.
 
-    Of points that are as deep but for ``level``, the one farthest from the middle: those inside the region come last.
+    Of points that are as deep but for ``level``, the one farthest from the middle: those inside the manifold come last.
     """
     low = manifolds.separation[leader * most]
     middle = vec3()
@@ -129,7 +129,7 @@ def close_up(manifolds: Manifolds, groups: NormalGroups, m: int, most: int) -> N
 
 @wp.func
 def reduce_pair(items: Items, limits: ManifoldLimits, groups: NormalGroups, manifolds: Manifolds, pair: int) -> None:
-    """Take the triangles of a pair together and keep as many points for each normal as a region may have."""
+    """Group the triangles of a pair by normal and keep as many points of each group as a manifold may have."""
     first = items.first[pair]
     end = wp.min(items.first[pair + 1], items.needed[0])
     most = limits.most
@@ -147,7 +147,7 @@ def reduce_pair(items: Items, limits: ManifoldLimits, groups: NormalGroups, mani
             kept = int(1)
             square = real(0.0)
             while kept < points_of(limits, items.margin_class[leader]):
-                # What lies ahead may have more points than a region at rest, but only for more area.
+                # A speculative manifold may have more points, but only for more area.
                 least = wp.where(kept < limits.few, real(0.0), LITTLE * square)
                 added = add_best(manifolds, groups, leader, end, most, kept, least)
                 square = wp.max(square, added)
@@ -163,7 +163,7 @@ def reduce_pair(items: Items, limits: ManifoldLimits, groups: NormalGroups, mani
 def reduce_surfaces(
     items: Items, limits: ManifoldLimits, groups: NormalGroups, manifolds: Manifolds, lanes: int
 ) -> None:
-    """Take the triangles of every pair together whose points were not chosen before."""
+    """Reduce the manifolds on surfaces of every pair whose points were not chosen before."""
     for first in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         pair = items.pair[first]
         if items.part[first] >= 0 and items.first[pair] == first and items.chosen[pair] == 0:
@@ -173,6 +173,6 @@ def reduce_surfaces(
 def record_surface_reduction(
     program: Any, items: Items, limits: ManifoldLimits, manifolds: Manifolds, device: Any
 ) -> None:
-    """Record the launch that takes the regions of the triangles of a pair together."""
+    """Record the launch that reduces the manifolds of the triangles of a pair together."""
     groups = allocate(NormalGroups, {"items": len(items.a), "slots": len(manifolds.point)}, device)
     program.share(reduce_surfaces, len(items.a), items, limits, groups, manifolds)

@@ -1,18 +1,18 @@
-"""Pairs that have gone far against each other since contacts were found: they are found anew where they are.
+"""Manifold refresh: pairs that have slipped far since the last detection get a new manifold at their present poses.
 
-    |δ_a − δ_b| > L        δ how far the points of a contact have gone with either body, see ``carry``
+    |δ_a − δ_b| > L        δ displacement of the points of a contact with either body, see ``update``
 
-What falls at 10 m/s goes a hundredth of a metre in a step of a millisecond, and tumbles past the edge it came upon.
-Carried along its contact would be the one with that edge still. Such pairs are few; they get the regions of where they
-are, in the rows that they have. Of more points four rows or more get those that keep the area, as corners that are not
-near come down when solids turn, and fewer rows the nearest; before that, of points in nearly one place the deepest
-stays alone, so that both ends of an edge have a row. Of fewer points the last one is there again. Where solids are
-apart by now their points are as far as that.
+A body that falls at 10 m/s moves a hundredth of a metre in a step of a millisecond, and tumbles past the edge it met.
+Its updated contact would still be the one with that edge. Such pairs are few. They get the manifold of their present
+poses in the rows that they have. With more points than rows, points in nearly one place are merged into the deepest of
+them, so that both ends of an edge keep a row; then four rows or more take the points that keep the area, and fewer rows
+the nearest points. With fewer points than rows the last point is repeated. Where the solids are apart their points get
+that gap.
 
-Whether a pair is found anew, and what is found, is a function of anchors and poses, as contacts that are carried are.
-Triangles of meshes are carried only.
+Which pairs are refreshed, and their points, are a function of reference poses and poses, as updated contacts are.
+Triangles of meshes are only updated.
 
-Cost: that of finding for these pairs, a look at every other item for each method; nothing where nobody has gone far.
+Cost: detection of these pairs, and one test of every other item for each narrow-phase method; nothing without slip.
 """
 
 from typing import Any
@@ -33,16 +33,16 @@ from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec4
 
-# Rows that can span an area, and the part of what lies ahead within which points are to.
+# Rows that can span an area, and the part of the speculative margin within which points may span it.
 SPAN = wp.constant(4)
 WITHIN = wp.constant(real(0.3))
-# Part of how wide a region is within which corners are in one place.
+# Part of the width of a manifold within which corners are in one place.
 CLOSE = wp.constant(real(0.1))
 
 
 @wp.struct
 class RefreshedManifolds:
-    """Regions of where solids are now; corners this much less deep than the deepest are as good [m]."""
+    """Manifolds at present poses; corners this much less deep than the deepest are as good [m]."""
 
     manifolds: Manifolds
     slack: real
@@ -50,7 +50,7 @@ class RefreshedManifolds:
 
 @wp.func
 def drop_far_points(corner: wp.array[vec4], count: int, most: int, limit: real) -> int:
-    """Leave out the farthest of corners that are too far until at most this many are left; returns how many are."""
+    """Drop the corner with the largest gap above a limit until at most this many are left; returns how many are."""
     while count > most:
         farthest = int(0)
         for k in range(1, count):
@@ -65,13 +65,13 @@ def drop_far_points(corner: wp.array[vec4], count: int, most: int, limit: real) 
 
 @wp.func
 def apart(a: vec4, b: vec4) -> real:
-    """Square of the distance of two corners in the plane of a region."""
+    """Square of the distance of two corners in the plane of a manifold."""
     return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
 
 
 @wp.func
 def merge_close_points(corner: wp.array[vec4], count: int, most: int) -> int:
-    """Leave out the less deep of corners that are nearly in one place until at most this many are left."""
+    """Drop the less deep of corners that are nearly in one place until at most this many are left."""
     widest = real(0.0)
     for k in range(1, count):
         for j in range(k):
@@ -96,7 +96,7 @@ def merge_close_points(corner: wp.array[vec4], count: int, most: int) -> int:
 def choose_points(
     refreshed: RefreshedManifolds, m: int, slot: int, rows: int, limit: real, corner: wp.array[vec4]
 ) -> int:
-    """The points of a region, as many as there are rows: of those up to a limit the ones that keep the area."""
+    """The points of a manifold, as many as there are rows: of those up to a limit the ones that keep the area."""
     manifolds = refreshed.manifolds
     view = across(manifolds.normal[m])
     count = manifolds.points[m]
@@ -110,9 +110,9 @@ def choose_points(
 
 @wp.func
 def previous_row_of(update: ManifoldUpdate, m: int, begin: int, c: int) -> int:
-    """Row of the last time that a contact of an item had; −1 for none.
+    """Row of a contact of an item in the last step; −1 for none.
 
-    It is the row it is in where contacts were carried along, and one in its place where all were listed anew.
+    After an update it is the row of the contact; after a detection, one in its place.
     """
     if update.contacts.carried[0] == 1:
         return c
@@ -130,7 +130,7 @@ def previous_row_of(update: ManifoldUpdate, m: int, begin: int, c: int) -> int:
 def refresh_manifold(
     update: ManifoldUpdate, found: Found, refreshed: RefreshedManifolds, corner: wp.array[vec4], m: int
 ) -> None:
-    """Write the points of a region into the rows that its item has."""
+    """Write the points of a new manifold into the rows that its item has."""
     contacts = update.contacts
     manifolds = refreshed.manifolds
     slot = m * update.most
@@ -154,7 +154,7 @@ def refresh_manifold(
 
 @kernel
 def refresh_manifolds(update: ManifoldUpdate, found: Found, refreshed: RefreshedManifolds, lanes: int) -> None:
-    """Let the contacts of items that have gone far be those that were found where they are."""
+    """Replace the contacts of items that have slipped far by those of their new manifolds."""
     corner = wp.zeros(shape=(wp.static(CORNERS),), dtype=vec4)
     for m in range(wp.tid(), wp.min(update.items.needed[0], update.items.a.shape[0]), lanes):
         if update.near[m] == 0:
@@ -162,13 +162,13 @@ def refresh_manifolds(update: ManifoldUpdate, found: Found, refreshed: Refreshed
 
 
 class ManifoldRefresher:
-    """Finds pairs anew that have gone far against each other since contacts were found.
+    """Detects pairs again that have slipped far since the last detection.
 
     Args:
         geometry: The colliders.
-        narrowphase: What answers how solids lie to each other.
-        update: What is carried.
-        output: What is wanted of regions.
+        narrowphase: The narrow phase.
+        update: What is updated.
+        output: Limits of manifolds.
     """
 
     def __init__(self, geometry: Geometry, narrowphase: Any, update: ManifoldUpdate, output: ManifoldOutput) -> None:
@@ -180,7 +180,7 @@ class ManifoldRefresher:
         self.refreshed = RefreshedManifolds()
         self.refreshed.manifolds, self.refreshed.slack = self.output.manifolds, float(SLACK) * output.distance
         self.found = arrays.allocate(Found, counts, geometry.device)
-        # What is not far has its answer.
+        # Items without slip keep their manifold.
         self.found.settled = update.near
         self.items = Items()
         for name, array in arrays.each(update.items):
@@ -188,7 +188,7 @@ class ManifoldRefresher:
         self.items.kept = update.near
 
     def record(self, program: Any) -> None:
-        """Record what finds them, after all contacts were carried along."""
+        """Record the detection of these pairs, after all manifolds were updated."""
         given = (self.geometry, self.items, self.update.poses)
         with program.when(self.update.far):
             self.narrowphase.record(program, *given, self.output.distance, self.found)

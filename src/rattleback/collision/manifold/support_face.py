@@ -1,8 +1,8 @@
-"""Outlines: the face, edge or point of a convex solid that looks most along a direction, seen along the normal.
+"""Support faces: the face, edge or point of a convex solid farthest along a direction, projected along the normal.
 
-A box and a hull show, of the faces at the vertex that lies farthest, the one whose normal is nearest to the direction,
-a cylinder and a cone the disc at an end, as an octagon with a corner where the disc is lowest, or the line along their
-side, a capsule its segment; what is round in every direction shows a single point.
+Of the faces at the support vertex, a box and a hull give the one whose normal is nearest to the direction. A cylinder
+and a cone give the disc at an end, as an octagon with a corner where the disc is lowest, or the line along their side.
+A capsule gives its segment. A solid that is round in every direction gives a single point.
 """
 
 import math
@@ -15,7 +15,7 @@ from rattleback.core.precision import mat33, real, vec3
 
 DISC_CORNERS = wp.constant(8)
 EIGHTH = wp.constant(real(0.25 * math.pi))
-# A disc looks along a direction if it is nearer to its normal than the line along the side is.
+# A disc faces along a direction if it is nearer to its normal than the line along the side is.
 STEEP = wp.constant(real(math.sqrt(0.5)))
 # A disc that leans less than this has its corners where they are on the body, so that names last [rad].
 LEVEL = wp.constant(real(5e-4))
@@ -111,7 +111,7 @@ def hull_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.a
         out.count = 3
         out.plane = tilted(wp.cross(q - p, r - p), p)
         return out
-    # Only faces at the vertex that lies farthest show the place of contact; others may look the same way.
+    # Only faces at the vertex that lies farthest show the place of contact; others may face the same way.
     up = toward * vec3(turn[2, 0], turn[2, 1], turn[2, 2])
     far = solid.first
     for k in range(solid.first + 1, solid.first + solid.count):
@@ -175,7 +175,7 @@ def edge_face(p: vec3, q: vec3, toward: real, point: wp.array[vec3]) -> SupportF
 
 @wp.func
 def support_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: wp.array[vec3]) -> SupportFace:
-    """The outline of what a core shows along toward × the normal, written for A (toward −1) or B (toward +1)."""
+    """The support face of a core along toward × the normal, written for A (toward −1) or B (toward +1)."""
     if solid.kind == BOX:
         return box_face(solid, view, toward, point)
     if solid.kind == HULL:
@@ -203,7 +203,7 @@ def support_face(solid: Solid, hulls: Hulls, view: mat33, toward: real, point: w
         lean = wp.sqrt(turn[2, 0] * turn[2, 0] + turn[2, 1] * turn[2, 1])
         if solid.kind == CYLINDER and wp.abs(up) > STEEP:
             return disc_face(solid, view, toward, wp.where(up < real(0.0), -s[2], s[2]), point)
-        # The line along a cone's side looks along (2 h, r), its base along (0, −1).
+        # The line along a cone's side faces along (2 h, r), its base along (0, −1).
         slant = wp.length(vec3(real(2.0) * s[2], s[0], real(0.0)))
         if solid.kind == CONE and -up * slant > real(2.0) * s[2] * lean + s[0] * up:
             return disc_face(solid, view, toward, -s[2], point)

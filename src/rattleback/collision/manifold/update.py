@@ -1,28 +1,26 @@
-"""Contacts between the steps in which they are found: carried along with their bodies, exactly as rigid bodies go.
+"""Manifold update: between detections, contact points, gaps and normals move with their bodies as rigid bodies do.
 
     δ_a = x − x₀ + w t × r + ½ t × (t × r),   r = c_a − x₀,   c_a = p₀ + (½ s₀ + ρ_a) n₀      the same of b, with −n₀
-    n = n₀ + w t × n₀ + ½ t × (t × n₀)                                                      with the flat one of the two
+    n = n₀ + w t × n₀ + ½ t × (t × n₀)                                          with the solid that owns the normal
     s = s₀ + n · (δ_a − δ_b + (s₀ + ρ_a + ρ_b) (n₀ − n))
 
-x, q pose of a body, x₀, q₀ its anchor, (½ t, w) the turn q q₀⁻¹ with w ≥ 0; n, s, p normal, separation and place of a
-contact, with ₀ those found with all bodies at their anchors; ρ thickness of the shell of a solid, c the point of its
-core. Of a turn of nothing nothing comes, to the bit. What has a shell is followed by its core, so that balls and
-capsules may roll. The normal turns with that of the two solids that is flat, the larger one where both are; where both
-are round it stays. A point goes with the corner it is named after, one that stands alone with the solid that does not
-bear the normal, crossings of edges with half of both ways.
+x, q pose of a body, x₀, q₀ its reference pose, (½ t, w) the rotation q q₀⁻¹ with w ≥ 0; n, s, p normal, gap and
+position of a contact, with ₀ those of the detection at reference poses; ρ thickness of the shell of a solid, c the
+point of its core. Without rotation or motion the bits stay. A solid with a shell moves by its core, so that spheres and
+capsules may roll. The normal rotates with the flat solid, the larger one where both are flat; where both are round it
+stays. A point moves with the solid of its vertex; a point without vertex moves with the solid that does not own the
+normal; a crossing of edges moves with half of both displacements.
 
-Where contacts are found after every n-th step only, those between are a function of anchors and poses, and the step at
-which they are found next follows from the clock. So a state that is copied or loaded between has its contacts found
-again with all bodies at their anchors, which stay where they are, and goes on bit for bit. Where something was written
-anchors follow, and contacts are those of the new poses at once.
+With ``contact_every=n`` contacts between detections are a function of reference poses and poses, and the clock says
+which step detects. So a state that is copied or loaded between detects again at the reference poses, which stay, and
+continues bit for bit. Where something was written, reference poses follow, and contacts are those of the new poses.
 
-Limits: what comes near between is not seen before contacts are found again, see ``look_ahead``. Normals of two solids
-whose features change are off by how far they turn against each other, separations by that times how far they slip;
-pairs that have gone far against each other, and boxes that touch at nearly parallel edges, whose normal turns faster
-than they do, are found anew where they are, see ``renew``. Cylinders, cones and
-ellipsoids that roll by an angle φ are off by ½ r φ².
+Limits: pairs that come near between detections wait for the next one (see ``speculative``). Where features change,
+normals are off by the relative rotation and gaps by that times the slip. Pairs that have slipped far, and boxes that
+touch at nearly parallel edges, whose normal turns faster than they do, are detected again (see ``refresh``).
+Cylinders, cones and ellipsoids that roll by an angle φ are off by ½ r φ².
 
-Cost: about 40 ns a contact; nothing where both bodies rest, or are at their anchors when contacts were found.
+Cost: about 40 ns a contact; nothing where both bodies rest, or are at their reference poses at a detection.
 
 Reference: derived here.
 """
@@ -49,37 +47,37 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.state import Clock, Motion
 
 HALF = wp.constant(real(0.5))
-# Contact distances that the points of a contact may go against each other before their pair is found anew, and that
+# Contact distances that the points of a contact may slip before their pair is detected again, and that
 # the ends of solids may by how far their normal is off.
 FAR_APART = 2.0
 
 
 @group(axis="one")
 class Phase:
-    """What is done about contacts now."""
+    """What this step does about contacts."""
 
-    due: wp.int32 = field("1", "1 where they are found anew")
-    carried: wp.int32 = field("1", "1 where they are carried along")
-    held: wp.int32 = field("1", "1 where anchors of settled worlds stay when they are found anew, between those steps")
-    before_detection: wp.int32 = field("1", "1 in a step after which they are found anew")
+    due: wp.int32 = field("1", "1 where contacts are detected")
+    carried: wp.int32 = field("1", "1 where manifolds are updated")
+    held: wp.int32 = field("1", "1 where reference poses of settled worlds stay in an early detection")
+    before_detection: wp.int32 = field("1", "1 in a step after which contacts are detected")
 
 
 @group(axis="colliders")
 class Displacements:
-    """How colliders have gone on since their anchors were set."""
+    """How colliders have moved since their reference poses were set."""
 
     travel: vec3 = field("m", "way of its body")
     turn: vec3 = field("rad", "its turn, while that is small")
-    rotation_change: mat33 = field("1", "matrix of its turn less that of none: how vectors of the body have changed")
-    away: wp.int32 = field("1", "1 unless it is at its anchor, to the bit")
+    rotation_change: mat33 = field("1", "matrix of its rotation less the identity")
+    away: wp.int32 = field("1", "1 unless it is at its reference pose, to the bit")
 
 
 @wp.struct
 class ManifoldUpdate:
-    """What is carried: the items that were looked at, their regions and their rows, and what they are of.
+    """What is updated: items, their manifolds and rows of the contact list, and the colliders they are of.
 
-    ``poses`` is where colliders are now, ``limit`` how far the points of a contact may go against each other [m];
-    ``near`` is 1 for every item whose points have not gone farther, and ``far`` where one has.
+    ``poses`` is where colliders are now, ``limit`` how far the points of a contact may slip [m]; ``near`` is 1 for
+    every item whose points have not slipped farther, and ``far`` is 1 where one has.
     """
 
     items: Items
@@ -100,7 +98,7 @@ class ManifoldUpdate:
 
 @kernel
 def find_phase(clock: Clock, stale: wp.array[wp.int32], contacts: Contacts, every: int, phase: Phase) -> None:
-    """Whether contacts are found anew: after every so many steps, where they are not those of the state, or moved."""
+    """Whether contacts are detected: every so many steps, where they are not those of the state, or rows have moved."""
     often = clock.steps[0] % wp.int64(every) == wp.int64(0)
     due = wp.where(often or stale[0] != 0 or contacts.alike[0] < 0, 1, 0)
     phase.due[0] = due
@@ -109,19 +107,19 @@ def find_phase(clock: Clock, stale: wp.array[wp.int32], contacts: Contacts, ever
 
 @kernel
 def find_before_detection(clock: Clock, every: int, phase: Phase) -> None:
-    """Whether contacts are found anew after the step that is predicted."""
+    """Whether contacts are detected after the step that is predicted."""
     phase.before_detection[0] = wp.where((clock.steps[0] + wp.int64(1)) % wp.int64(every) == wp.int64(0), 1, 0)
 
 
 @kernel
 def find_held(clock: Clock, every: int, phase: Phase) -> None:
-    """Whether anchors may stay: those of a state that was copied or loaded between."""
+    """Whether reference poses may stay: those of a state that was copied or loaded between detections."""
     phase.held[0] = wp.where(clock.steps[0] % wp.int64(every) != wp.int64(0), 1, 0)
 
 
 @wp.func
 def rotation_change(t: vec3) -> mat33:
-    """The matrix of a turn, less that of none."""
+    """The matrix of a rotation, less the identity."""
     w = wp.sqrt(wp.max(real(1.0) - real(0.25) * wp.dot(t, t), real(0.0)))
     x = HALF * t[0]
     y = HALF * t[1]
@@ -140,7 +138,7 @@ def rotation_change(t: vec3) -> mat33:
 
 @kernel
 def measure_displacements(update: ManifoldUpdate, anew: int, lanes: int) -> None:
-    """How far colliders have gone from their anchors; between, whether they rest since they were seen last."""
+    """How far colliders are from their reference poses; between detections, which rest since the last step."""
     places = update.places
     if wp.tid() == 0:
         update.far[0] = 0
@@ -172,7 +170,7 @@ def flat_extent(colliders: Colliders, i: int) -> real:
 
 @wp.func
 def normal_owner(colliders: Colliders, a: int, b: int) -> int:
-    """Which of two solids the normal turns with: the flat one, or the larger; −1 where both are round."""
+    """Which of two solids the normal rotates with: the flat one, or the larger; −1 where both are round."""
     of_a = flat_extent(colliders, a)
     of_b = flat_extent(colliders, b)
     if of_a < real(0.0) and of_b < real(0.0):
@@ -182,7 +180,7 @@ def normal_owner(colliders: Colliders, a: int, b: int) -> int:
 
 @wp.func
 def share_of_a(feature: int, normal_of: int, a: int) -> real:
-    """How much of the way of A a point goes, the rest of that of B; without branches, which nobody could foresee."""
+    """Share of A's displacement that a point follows, the rest of B's; branchless: the branch is unpredictable."""
     alone = wp.where(normal_of < 0, HALF, wp.where(normal_of == a, real(0.0), real(1.0)))
     named = wp.where(feature < OF_B, real(1.0), real(0.0))
     return wp.where(feature < CROSSING, named, wp.where(feature == NO_VERTEX, alone, HALF))
@@ -190,9 +188,9 @@ def share_of_a(feature: int, normal_of: int, a: int) -> real:
 
 @wp.func
 def update_manifold(update: ManifoldUpdate, m: int, begin: int, end: int) -> real:
-    """Rewrite the contacts of an item from its region, with its bodies where they are now.
+    """Rewrite the contacts of an item from its manifold, with its bodies where they are now.
 
-    Returns the square of how far the points of a contact have gone against each other, at most.
+    Returns the square of the largest slip of the points of a contact.
     """
     a = update.items.a[m]
     b = update.items.b[m]
@@ -211,7 +209,7 @@ def update_manifold(update: ManifoldUpdate, m: int, begin: int, end: int) -> rea
         n += M_b * n0
     shell_a = update.colliders.round[a]
     shell_b = update.colliders.round[b]
-    # How much of a gap along the normal is lost when that turns.
+    # How much of a gap along the normal is lost when that rotates.
     lost = wp.dot(n, n0 - n)
     slot = m * update.most - begin
     farthest = real(0.0)
@@ -236,7 +234,7 @@ def update_manifold(update: ManifoldUpdate, m: int, begin: int, end: int) -> rea
 
 @wp.func
 def normal_deviates(update: ManifoldUpdate, m: int) -> bool:
-    """Whether a normal across two edges has turned away from the one that is carried, as that of parallel ones does.
+    """Whether the normal across two edges has turned away from the updated one, as that of parallel edges does.
 
     It turns by φ / sin α, φ the turn of the solids against each other, α the angle between the edges.
     """
@@ -249,7 +247,7 @@ def normal_deviates(update: ManifoldUpdate, m: int) -> bool:
 
 @kernel
 def update_manifolds(update: ManifoldUpdate, anew: int, lanes: int) -> None:
-    """Put the contacts where their bodies are; between, all are in the rows they were in, and so is their memory."""
+    """Move the contacts with their bodies; between detections all keep their rows, and so does their memory."""
     contacts = update.contacts
     if wp.tid() == 0:
         contacts.alike[0] = wp.where(anew == 1, wp.max(contacts.alike[0], 0), 1)
@@ -280,14 +278,14 @@ def update_manifolds(update: ManifoldUpdate, anew: int, lanes: int) -> None:
 
 
 class ManifoldUpdater:
-    """Contacts that are found after every so many steps, and carried along between.
+    """Contacts that are detected every so many steps, and updated between.
 
     Args:
         contact_list: What lists the contacts that were found.
         motion: Where the bodies are.
-        every: After how many steps contacts are found.
-        clock: Which step it is; None where nobody remembers contacts, so that they are always found where bodies are.
-        phase: What is done about contacts now.
+        every: After how many steps contacts are detected.
+        clock: Which step it is; None without a contact memory: every step detects.
+        phase: What this step does about contacts.
         unit: Contact distance, or the usual one where that is zero [m].
     """
 
@@ -308,21 +306,21 @@ class ManifoldUpdater:
         update.motion, update.memory, update.contacts = motion, contact_list.memory, contact_list.contacts
 
     def record_held(self, program: Any) -> None:
-        """Record what says if anchors stay, before contacts are found."""
+        """Record what says if reference poses stay, before detection."""
         if self.clock is not None:
             program.launch(find_held, 1, self.clock, self.every, self.phase)
 
     def record(self, program: Any, anew: bool) -> None:
-        """Record what puts contacts where their bodies are.
+        """Record what moves contacts with their bodies.
 
         Args:
             program: Where to record.
-            anew: Whether they have just been found.
+            anew: Whether contacts have just been detected.
         """
         program.share(measure_displacements, len(self.update.displacements.travel), self.update, int(anew))
         program.share(update_manifolds, len(self.update.items.a), self.update, int(anew))
 
 
 def make_phase(device: Any) -> Phase:
-    """Nothing is done yet, and anchors follow their bodies."""
+    """Nothing is done yet, and reference poses follow their bodies."""
     return arrays.allocate(Phase, {"one": 1}, device)

@@ -35,7 +35,7 @@ LATER = wp.constant(2**30)
 
 @group(axis="items")
 class Axes:
-    """The items of the last time, and what kept them apart."""
+    """The items of the last detection, and the axes that separated them."""
 
     b: wp.int32 = field("1", "second collider")
     key: wp.int32 = field("1", "triangle, by which the items of a pair are sorted; see ``key_of``")
@@ -44,8 +44,8 @@ class Axes:
 
 
 @wp.struct
-class Solids:
-    """The colliders, where they are, and which pairs of kinds are spared."""
+class AxisTests:
+    """The colliders, where they are, and which pairs of kinds are tested."""
 
     colliders: Colliders
     places: Places
@@ -56,13 +56,13 @@ class Solids:
 
 @wp.func
 def key_of(part: int, later: bool) -> int:
-    """A number by which the items of a pair are sorted: those that only lie ahead are its last ones."""
+    """A number by which the items of a pair are sorted: those that only the stretched box reaches are its last ones."""
     return wp.where(later, part + LATER, part)
 
 
 @wp.func
 def find_row(axes: Axes, a: int, b: int, key: int) -> int:
-    """The row of an item of the last time; −1 for none. The rows of a collider are sorted by the other and the key."""
+    """Row of an item of the last detection; −1 for none. Rows of a collider are sorted by the other and the key."""
     low = axes.first[a]
     high = axes.first[a + 1]
     end = high
@@ -79,7 +79,7 @@ def find_row(axes: Axes, a: int, b: int, key: int) -> int:
 
 @wp.func
 def cached_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
-    """What kept an item apart the last time; zero for nothing."""
+    """The axis that separated an item in the last detection; zero for none."""
     row = find_row(axes, a, b, key_of(part, False))
     if row < 0 and part >= 0:
         row = find_row(axes, a, b, key_of(part, True))
@@ -89,8 +89,8 @@ def cached_axis(axes: Axes, a: int, b: int, part: int) -> vec3:
 
 
 @kernel
-def test_cached_axes(items: Items, solids: Solids, axes: Axes, found: Found, lanes: int) -> None:
-    """Answer the items that are still apart along their axis."""
+def try_cached_axes(items: Items, solids: AxisTests, axes: Axes, found: Found, lanes: int) -> None:
+    """Settle the items that are still apart along their cached axis."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         found.settled[m] = 0
         i = items.a[m]
@@ -112,7 +112,7 @@ def test_cached_axes(items: Items, solids: Solids, axes: Axes, found: Found, lan
 
 @kernel
 def reject_pairs(items: Items, keep: wp.array[wp.int32], afresh: int, found: Found, lanes: int) -> None:
-    """Answer the items of the pairs that are not kept: they are apart."""
+    """Settle the items of the pairs that bounding volumes reject: they are apart."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if afresh == 1:
             found.settled[m] = 0
@@ -124,7 +124,7 @@ def reject_pairs(items: Items, keep: wp.array[wp.int32], afresh: int, found: Fou
 
 @kernel
 def store_axes(items: Items, found: Found, max_gap: real, axes: Axes, lanes: int) -> None:
-    """Keep what keeps the items apart now."""
+    """Store the axes that separate the items now."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         axes.b[m] = items.b[m]
         pair = items.pair[m]
@@ -138,19 +138,19 @@ def store_axes(items: Items, found: Found, max_gap: real, axes: Axes, lanes: int
 
 @kernel
 def store_rows(items: Items, pairs: Pairs, axes: Axes, lanes: int) -> None:
-    """Keep where the items of every collider begin."""
+    """Store where the items of every collider begin."""
     for a in range(wp.tid(), pairs.first.shape[0], lanes):
         axes.first[a] = wp.min(items.first[pairs.first[a]], axes.b.shape[0])
 
 
 class AxisCache:
-    """Spares a narrow phase the solids that are still apart as they were.
+    """Spares the narrow phase the pairs that are still apart along their cached axis.
 
     Args:
         geometry: The colliders.
-        items: What is looked at.
+        items: The items tested.
         pairs: Their pairs.
-        cheap: Pairs of kinds that are not worth asking first, the lower one first.
+        cheap: Pairs of kinds that are not worth caching, the lower one first.
     """
 
     def __init__(self, geometry: Geometry, items: Items, pairs: Pairs, cheap: frozenset[tuple[int, int]]) -> None:
@@ -167,15 +167,15 @@ class AxisCache:
         self._axes = arrays.allocate(Axes, counts if self.active else dict.fromkeys(counts, 0), geometry.device)
 
     def record_start(self, program: Any, places: Places, max_gap: float, found: Found) -> None:
-        """Record what answers items before the narrow phase."""
+        """Record the test of cached axes before the narrow phase."""
         if self.active:
-            solids = Solids()
+            solids = AxisTests()
             solids.colliders, solids.places, solids.hulls = self.geometry.colliders, places, self.geometry.hulls
             solids.spared, solids.max_gap = self._spared, max_gap
-            program.share(test_cached_axes, len(self.items.a), self.items, solids, self._axes, found)
+            program.share(try_cached_axes, len(self.items.a), self.items, solids, self._axes, found)
 
     def record_bounds(self, program: Any, volume: Any, places: Places, wider: float, found: Found) -> None:
-        """Record what answers items whose bounding volumes are apart, after ``record_start``.
+        """Record the test of bounding volumes, after ``record_start``.
 
         Args:
             program: Where to record.
@@ -188,7 +188,7 @@ class AxisCache:
         program.share(reject_pairs, len(self.items.a), self.items, self._keep, int(not self.active), found)
 
     def record_end(self, program: Any, max_gap: float, found: Found) -> None:
-        """Record what keeps the axes for the next time."""
+        """Record what stores the axes for the next detection."""
         if self.active:
             program.share(store_axes, len(self.items.a), self.items, found, max_gap, self._axes)
             program.share(store_rows, len(self.pairs.first), self.items, self.pairs, self._axes)

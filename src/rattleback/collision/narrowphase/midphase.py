@@ -1,12 +1,12 @@
-"""From pairs of colliders to items: a pair with a mesh becomes one item for each triangle near the other collider.
+"""Mid-phase: from pairs of colliders to items; a pair with a mesh becomes one item for each triangle near the other.
 
     c' = Rᵀ (c − p)      h' = |Rᵀ| (h + w) + r
 
-c, h centre and half edges of the other collider's box, p, R place of the mesh, w half the contact distance (that box
-already holds the other half), r the shell of the mesh; c', h' the box that the walk through the mesh's tree looks for.
-The triangles of a pair come in ascending order, on every device; where contacts that lie ahead are looked for, first
-those that are near now, then those that are near the way of the other collider. In order on a CPU, items are written
-one behind the other; in parallel on CUDA they are counted, the counts added up, and the items filled in.
+c, h centre and half edges of the other collider's box, p, R pose of the mesh, w half the contact distance (that box
+already holds the other half), r the shell of the mesh; c', h' the box that is looked up in the mesh's tree. The
+triangles of a pair come in ascending order, on every device: first those in the present box, then those only in the box
+stretched by a speculative margin. In order on a CPU, items are written one behind the other; in parallel on CUDA they
+are counted, the counts added up, and the items filled in.
 
 Cost: O(log n) boxes for each triangle found; without a mesh, one copy.
 """
@@ -34,7 +34,7 @@ ROUNDING = wp.constant(real(16.0 * epsilon))
 class MidphaseInput:
     """What the kernels read: colliders and their places, surfaces and their trees, half the contact distance.
 
-    Where boxes hold the ways of the colliders too, ``margins`` has those that do not; else it is empty.
+    ``margins`` has the boxes before they were stretched; empty where they are not.
     """
 
     colliders: Colliders
@@ -210,7 +210,7 @@ def record_split(
         pairs: The pairs.
         items: Where the items go.
         wider: Half the contact distance, by which the boxes of the colliders were widened [m].
-        margins: Where contacts that lie ahead are looked for, how the colliders go on from where they are.
+        margins: Motion and boxes before they were stretched, where there are speculative margins.
     """
     count = int(pairs.a.shape[0])
     if int(MESH) not in geometry.kinds:

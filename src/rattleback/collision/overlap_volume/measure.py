@@ -6,7 +6,7 @@ V, c, C volume, centroid and second moments of A ∩ B; S, b, D area, centroid a
 contact normal. With a pressure in proportion to the local depth the contact force goes with V and acts at c; V / S is
 the mean depth, and D tells how friction resists turning. All are right to rounding, for two polyhedra (boxes, hulls), a
 polyhedron and a half-space (``clip_solid``), two balls, a ball and a half-space (``lens``). Other
-round solids are looked at by the query only, as polyhedra inscribed in them. The shell that a margin adds to a box or a
+round solids are tested by the query only, as polyhedra inscribed in them. The shell that a margin adds to a box or a
 hull is left out.
 
 Reference: overview of physics engines, kinds of contact information (shape of the contact part).
@@ -167,7 +167,7 @@ def record_volumes(program: Any, geometry: Any, items: Any, places: Any, found: 
     Args:
         program: Where to record.
         geometry: Colliders and their tables.
-        items: What to look at.
+        items: The items to test.
         places: Where the colliders are.
         found: What the narrow phase says of the items; only those it finds overlapping are measured.
         volumes: Where the answers go; its status tells which there are.

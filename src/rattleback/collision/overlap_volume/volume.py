@@ -1,4 +1,4 @@
-"""The overlap of two convex bodies as a solid, asked for a single pair.
+"""The overlap volume of a single pair of convex bodies, outside any simulation.
 
 A pair of bodies becomes a scene of two, whose colliders are measured by the kernels that measure all pairs of a step
 (``overlap_volume.measure``). The contact normal comes from the narrow phase, of the shapes as they are; only then

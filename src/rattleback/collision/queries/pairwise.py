@@ -2,7 +2,7 @@
 
     distance(A, B) = min { separation(a, b) : a part of A, b part of B }
 
-Many pairs are looked at in portions, so that memory stays bounded.
+Many pairs are tested in portions, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# So many pairs of parts are looked at at once; a surface counts as many, for its triangles.
+# So many pairs of parts are tested at once; a surface counts as many, for its triangles.
 PORTION, SURFACE = 500_000, 64
 # Farther than anything, yet sums of it are finite; pairs that no method answers keep it.
 NOWHERE = float(FAR)
@@ -46,7 +46,7 @@ class Answers:
     """What the narrow phase says of pairs of entries, one row each.
 
     Attributes:
-        separation: Signed distances (pairs,) [m]; infinite where no parts were near enough to be looked at.
+        separation: Signed distances (pairs,) [m]; infinite where no parts were near enough to be tested.
         normal: Unit normals from B to A (pairs, 3).
         point_a: Points of A's surface, world frame (pairs, 3) [m].
         point_b: Points of B's surface, world frame (pairs, 3) [m].

@@ -1,6 +1,6 @@
 """Ray casts: the first thing each of many rays hits, one thread a ray.
 
-    o' = Rᵀ (o − p)      d' = Rᵀ d      s = −o' · d'      the line is looked at from o' + s d', its point nearest to p
+    o' = Rᵀ (o − p)      d' = Rᵀ d      s = −o' · d'      the line is tested from o' + s d', its point nearest to p
 
 o, d origin and unit direction of the ray, p, R place of a collider. Seen from there the closed forms keep their digits,
 however far the ray comes. Cost: O(log n) boxes and a few solids a ray.

@@ -1,4 +1,4 @@
-"""A space: things at their places under a tree of boxes, for questions that are asked again and again.
+"""A space: things at their places under a tree of boxes, for repeated queries.
 
 The tree is built once for each selection of categories; a question then costs what lies near it.
 """
@@ -46,7 +46,7 @@ EXAMPLE = 'rb.collision.Space(scene), or {"floor": rb.Plane(), "ball": rb.Placed
 
 @sealed
 class Space:
-    """Things at their places, to be asked about.
+    """Things at their places, for queries.
 
     ``names`` lists the things that collide; the hits of ``ray_cast`` index into it.
 

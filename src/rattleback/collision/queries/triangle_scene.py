@@ -1,4 +1,4 @@
-"""What rays and points look at: colliders under a tree of boxes, the triangles of surfaces under theirs.
+"""The scene of rays and nearest-point queries: colliders under a tree of boxes, the triangles of surfaces under theirs.
 
 A ray meets a triangle abc, seen from its origin, where the three products
 
@@ -33,7 +33,7 @@ UPWARD = wp.constant(vec3(0.83 * epsilon**0.5, 0.57 * epsilon**0.5, 1.0))
 
 @wp.struct
 class Scenery:
-    """Colliders that are looked at, and the trees over them and over the triangles of surfaces."""
+    """Colliders that are tested, and the trees over them and over the triangles of surfaces."""
 
     colliders: Colliders
     hulls: Hulls

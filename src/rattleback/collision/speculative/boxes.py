@@ -1,17 +1,18 @@
-"""Boxes of colliders that look ahead: stretched along their ways, wider by what may strike them, held while they fit.
+"""Speculative AABBs: boxes of colliders stretched along their motion and by possible impacts, kept while they fit.
 
-    box    lower, upper of now and after the way  w = h v,  and  h |ω × o| + h |ω'| ρ + β  wider
-    blow   β_a = the largest  h (|u| + |ω_c − ω_e| r)  of contacts c, e of the last time that a, or what it touched, has
-    held   the box of the last time where it holds the new one; else the new one, 2 d wider for a slow collider
+    box       lower, upper of now and after the displacement  w = h v,  and  h |ω × o| + h |ω'| ρ + β  wider
+    impact    β_a = the largest  h (|u| + |ω_c − ω_e| r)  of the last contacts c, e that a, or what it touches, has
+    kept      the box of the last detection where it holds the new one; else the new one, 2 d wider for a slow collider
 
 h step, v, ω velocities of a body, d contact distance, ρ how far a collider reaches from its origin, o that of its frame
-from the centre of mass. ω' is what of ω moves the surface: of a ball nothing, of a capsule, a cylinder and a cone what
-is across their axis, so that wheels roll without turning. u is the velocity of one body against the other at a point,
-and r how far points of their contact are from there at most: the origin of the smaller one and how far it reaches, or
-the middle of where their boxes overlap and half its diagonal; where one is a mesh, that overlap with the box around the
-triangle. So the size of the larger one does not matter. Where all boxes are held the pairs are those of the last time,
-and at rest nothing is listed. Pairs more or less make no contacts more or less, as long as none is left out that
-touches. Why boxes are recalled is told in ``look_ahead``.
+from the centre of mass. ω' is the part of ω that moves the surface: for a sphere nothing, for a capsule, a cylinder and
+a cone the part across their axis, so that wheels roll without rotation. u is the relative velocity of the bodies at a
+point, and r how far points of their contact are from there at most: the origin of the smaller collider and its reach,
+or the middle of where their boxes overlap and half its diagonal; where one is a mesh, that overlap with the box around
+the triangle. So the size of the larger collider does not matter.
+
+Where all boxes are kept the pairs are those of the last detection, and at rest no pair is listed again. A pair too many
+makes no contact; only a missing pair would. ``speculative`` says why boxes of settled worlds are restored.
 """
 
 import math
@@ -29,7 +30,7 @@ from rattleback.model.state import Clock, Motion
 
 # Farther than anything, yet sums of it are finite.
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
-# Contact distances by which the box of a slow collider is wider; slow are those that go no farther in a step.
+# Contact distances by which the box of a slow collider is wider; slow are those that move no farther in a step.
 HELD = wp.constant(real(2.0))
 # A box that is so many times wider than it would be made is made anew.
 LOOSE = wp.constant(real(3.0))
@@ -37,10 +38,10 @@ LOOSE = wp.constant(real(3.0))
 
 @wp.struct
 class SpeculativeInput:
-    """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are known.
+    """What the kernels read: bodies, their colliders, how they move, for how long, and which contacts are stored.
 
-    ``unit`` is how much farther the regions of the first class go, the contact distance unless that is zero [m];
-    ``steps`` for how many steps velocities are taken to stay, ``neighbor_travel`` for how many those after a blow.
+    ``base_margin`` is the margin of the first class, the contact distance unless that is zero [m]; velocities are taken
+    to stay for ``steps`` steps, those after an impact for ``impact_steps``.
     """
 
     bodies: Bodies
@@ -52,20 +53,20 @@ class SpeculativeInput:
     clock: Clock
     memory: ContactMemory
     max_gap: real
-    unit: real
+    base_margin: real
     steps: real
     impact_steps: real
 
 
 @wp.func
 def is_settled(inputs: SpeculativeInput, i: int) -> bool:
-    """Whether the contacts of the world of a collider are those it remembers."""
+    """Whether the contacts of the world of a collider are those in its contact memory."""
     return inputs.memory.pending[inputs.colliders.world[i]] == SETTLED
 
 
 @wp.func
 def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
-    """The part of the speed of two colliders against each other by which a blow may change that of one of them."""
+    """The part of the relative speed of two colliders by which an impact may change that of the first."""
     mass = inputs.bodies.inverse_mass[inputs.colliders.body[i]]
     if mass == real(0.0):
         return real(0.0)
@@ -74,7 +75,7 @@ def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
 
 @kernel
 def clear_impacts(inputs: SpeculativeInput, lanes: int) -> None:
-    """Nobody has been struck."""
+    """No impact is known."""
     if wp.tid() == 0:
         inputs.margins.changed[0] = 0
     for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
@@ -86,7 +87,7 @@ def clear_impacts(inputs: SpeculativeInput, lanes: int) -> None:
 
 @wp.func
 def collider_of(memory: ContactMemory, k: int, a: int) -> int:
-    """The collider that a contact of the last time belongs to as A, none before a: the next ones, else by halves."""
+    """Collider A of a stored contact, none before a: the next few are tried, then a binary search."""
     low = a
     for _ in range(4):
         if memory.first[low + 1] > k:
@@ -104,7 +105,7 @@ def collider_of(memory: ContactMemory, k: int, a: int) -> int:
 
 @wp.func
 def is_repeated(memory: ContactMemory, a: int, k: int) -> bool:
-    """Whether a contact of A is another point of the same solids as the one before it, which says nothing new."""
+    """Whether a contact of A is another point of the same pair as the one before it, which adds nothing."""
     if k == memory.first[a]:
         return False
     return memory.collider[k - 1] == memory.collider[k] and memory.part[k - 1] == memory.part[k]
@@ -112,7 +113,7 @@ def is_repeated(memory: ContactMemory, a: int, k: int) -> bool:
 
 @wp.func
 def surface_spin(colliders: Colliders, places: Places, i: int, spin: vec3) -> vec3:
-    """The part of a collider's spin that moves its surface: nothing of a ball, what is across the axis of a wheel."""
+    """The part of an angular velocity that moves a collider's surface: none of a sphere, that across a wheel's axis."""
     kind = colliders.kind[i]
     if kind == SPHERE:
         return vec3()
@@ -125,7 +126,7 @@ def surface_spin(colliders: Colliders, places: Places, i: int, spin: vec3) -> ve
 
 @wp.func
 def velocity_at(inputs: SpeculativeInput, body: int, x: vec3) -> vec3:
-    """How fast the point of a body at x goes."""
+    """Velocity of the point of a body at x [m/s]."""
     return inputs.motion.velocity[body] + wp.cross(
         inputs.motion.angular_velocity[body], x - inputs.motion.position[body]
     )
@@ -133,7 +134,7 @@ def velocity_at(inputs: SpeculativeInput, body: int, x: vec3) -> vec3:
 
 @wp.func
 def relative_speed(inputs: SpeculativeInput, a: int, b: int) -> real:
-    """How fast points of two colliders that touch go against each other, at most [m/s]."""
+    """Largest relative speed of points of two colliders that touch [m/s]."""
     reach_a = inputs.colliders.reach[a]
     reach_b = inputs.colliders.reach[b]
     of_b = reach_b >= real(0.0) and (reach_a < real(0.0) or reach_b < reach_a)
@@ -176,7 +177,7 @@ def relative_speed_within(inputs: SpeculativeInput, a: int, b: int, part: int) -
 
 @kernel
 def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
-    """How far colliders may be thrown by what they touch: as far as it goes against them."""
+    """Bound how far an impact at a contact can move its colliders."""
     a = int(0)
     for k in range(wp.tid(), inputs.memory.count[0], lanes):
         a = collider_of(inputs.memory, k, a)
@@ -191,7 +192,7 @@ def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
 
 @kernel
 def spread_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
-    """What is struck strikes what it touches."""
+    """Bound how far a collider moves when one that it touches is hit."""
     a = int(0)
     for k in range(wp.tid(), inputs.memory.count[0], lanes):
         a = collider_of(inputs.memory, k, a)
@@ -211,7 +212,7 @@ def make_endless(inputs: SpeculativeInput, i: int) -> None:
 
 @wp.func
 def stretch_box(inputs: SpeculativeInput, i: int) -> None:
-    """Stretch the box around a collider along its way."""
+    """Stretch the box around a collider along its motion."""
     inputs.margins.lower[i] = inputs.places.lower[i]
     inputs.margins.upper[i] = inputs.places.upper[i]
     if is_settled(inputs, i):
@@ -253,7 +254,7 @@ def stretch_box(inputs: SpeculativeInput, i: int) -> None:
 
 @wp.func
 def hold_box(inputs: SpeculativeInput, i: int) -> None:
-    """Let a box be the one of the last time if that holds it, so that at rest no pairs have to be listed again."""
+    """Keep the last box where it holds the new one, so that at rest no pairs have to be listed again."""
     lower = inputs.places.lower[i]
     upper = inputs.places.upper[i]
     wide = wp.where(inputs.places.max_travel[i] > HELD * inputs.max_gap, real(0.0), HELD * inputs.max_gap)
@@ -271,7 +272,7 @@ def hold_box(inputs: SpeculativeInput, i: int) -> None:
 
 @kernel
 def stretch_boxes(inputs: SpeculativeInput, lanes: int) -> None:
-    """Stretch the boxes around all colliders along their ways."""
+    """Stretch the boxes around all colliders along their motion."""
     for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
         stretch_box(inputs, i)
         hold_box(inputs, i)
@@ -286,13 +287,13 @@ def stretch_to(inputs: SpeculativeInput, i: int, lower: vec3, upper: vec3) -> No
 
 @kernel
 def restore_boxes(inputs: SpeculativeInput) -> None:
-    """Widen boxes to what they are remembered to be in contact with, on one thread: it is done once for a state."""
+    """Stretch boxes of settled worlds to the colliders they are in contact with, on one thread: once for a state."""
     memory = inputs.memory
     kind = inputs.colliders.kind
     for a in range(kind.shape[0]):
         if not is_settled(inputs, a):
             continue
-        # The boxes of the next time are none of these.
+        # The boxes of the next detection are none of these.
         inputs.margins.changed[0] = 1
         inputs.margins.held_upper[a] = vec3(-FAR, -FAR, -FAR)
         for k in range(memory.first[a], memory.first[a + 1]):

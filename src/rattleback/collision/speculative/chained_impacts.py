@@ -1,24 +1,24 @@
-"""Jolts that lie ahead: what strikes each other in the coming step throws each other, and that what it meets.
+"""Chained impacts: how far solids that hit each other in the coming step can move, and then others that they meet.
 
     α_v = 2 ρ' h |n × ω_ab| − n · u h,   u = v_a + ω_a × r_a − v_b − ω_b × r_b      how much nearer they come
     γ_a = the largest  2 m_b / (m_a + m_b) (ρ' h |n × ω_ab| − n · u h − s')    of the solids b that a meets
-          and of       0.9 · 2 m_b / (m_a + m_b) (γ_b − s')                           where b is thrown itself
+          and of       0.9 · 2 m_b / (m_a + m_b) (γ_b − s')                    where b itself is hit
 
-h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s separation
-and n normal of two solids, r their nearest points from the centres of mass, d contact distance. They meet where s is
-less than d + α_v, or less than d + α_v + γ_a + γ_b. Nobody is thrown before s is used up; s' is what is left of it when
-points collide, 5/4 of a step before they touch. ω_ab is ω_a − ω_b or the difference of what of them moves the surfaces,
-whichever is less across n: the turning of a ball or a wheel does not count. That bounds how far one blow after the
-other throws bodies, whatever the restitution; what several throw at once may go farther. What slides past has no part
-in it, but in the blows by which boxes are widened before any normal is known (see ``boxes_ahead``).
+h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s gap and n
+normal of two solids, r their nearest points from the centres of mass, d contact distance. They meet where s is less
+than d + α_v, or less than d + α_v + γ_a + γ_b. An impulse transfers only after the gap has closed; s' is what is left
+of it when points collide, 5/4 of a step before they touch. ω_ab is ω_a − ω_b or the difference of the parts that move
+the surfaces, whichever is less across n: rotation of a sphere or a wheel does not count. That bounds the travel by one
+impact after another, for any restitution; several impacts at once may exceed it. Sliding bodies do not count here, only
+in the impacts by which boxes are widened before any normal is known (``boxes``).
 
-In order on a CPU jolts go on from solid to solid, up the list, so that a column that lands is foreseen to its top if it
-was built from the ground. In parallel on CUDA they go on once.
+In order on a CPU impacts pass from solid to solid up the list, so a column that lands is covered to its top if it was
+built from the ground. In parallel on CUDA they pass on once.
 
-Limits: only what boxes have listed is looked at. A row of bodies at rest, some way apart, is not: the second one that
-is struck in turn may overlap the third for a step.
+Limits: only pairs of the broad phase are tested. In a row of bodies at rest, some way apart, the second one that is hit
+in turn may penetrate the third for a step.
 
-Cost: two looks at every item that is near.
+Cost: two tests of every item within its search margin.
 """
 
 from typing import Any
@@ -33,13 +33,13 @@ from rattleback.core.precision import real
 
 # Steps before they touch in which points collide.
 EARLY = wp.constant(real(1.25))
-# Part of a jolt that is passed on; the rest turns bodies, or goes to others that they meet.
+# Part of an impact that is passed on; the rest rotates bodies, or goes to others that they meet.
 PASSED_ON = wp.constant(real(0.9))
 
 
 @wp.func
 def is_near(items: Items, found: Found, inputs: SpeculativeInput, m: int) -> bool:
-    """Whether two solids may touch in the step, by all that can happen to them."""
+    """Whether two solids are within their search margin."""
     return (
         items.speculative_margin[m] > real(0.0) and found.separation[m] <= inputs.max_gap + items.speculative_margin[m]
     )
@@ -47,7 +47,7 @@ def is_near(items: Items, found: Found, inputs: SpeculativeInput, m: int) -> boo
 
 @wp.func
 def approach_of(inputs: SpeculativeInput, found: Found, m: int, a: int, b: int) -> tuple[real, real]:
-    """How much nearer two solids come by turning, at either end, and by how their nearest points move."""
+    """How much nearer two solids come by rotation, at either end, and by how their nearest points move."""
     n = found.normal[m]
     body_a = inputs.colliders.body[a]
     body_b = inputs.colliders.body[b]
@@ -70,13 +70,13 @@ def approach_of(inputs: SpeculativeInput, found: Found, m: int, a: int, b: int) 
 
 @wp.func
 def gap_left(inputs: SpeculativeInput, s: real, nearer: real) -> real:
-    """What is left of the separation of two solids when they collide, that come so much nearer in all steps."""
+    """What is left of the gap of two solids when they collide, which come so much nearer in all steps."""
     return wp.max(s - (EARLY / inputs.steps) * wp.max(nearer, real(0.0)), real(0.0))
 
 
 @kernel
 def find_impacts_ahead(items: Items, found: Found, inputs: SpeculativeInput, lanes: int) -> None:
-    """How much nearer solids come by their velocities, and how far those that meet throw each other."""
+    """How much nearer solids come by their velocities, and how far those that meet move each other."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         items.approach[m] = real(0.0)
         a = items.a[m]
@@ -93,7 +93,7 @@ def find_impacts_ahead(items: Items, found: Found, inputs: SpeculativeInput, lan
 
 @kernel
 def chain_impacts(items: Items, found: Found, inputs: SpeculativeInput, into: wp.array[real], lanes: int) -> None:
-    """What is thrown throws what it meets then; into the same array they go on, in the order of the items."""
+    """Pass impacts on to the next solids; where ``into`` is the array read, they chain in the order of items."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if not is_near(items, found, inputs, m):
             continue
@@ -110,12 +110,12 @@ def chain_impacts(items: Items, found: Found, inputs: SpeculativeInput, into: wp
 
 @wp.func
 def impact_travel_of(inputs: SpeculativeInput, i: int) -> real:
-    """How much farther a collider may go than its velocity says."""
+    """How much farther a collider may move than its velocity says."""
     return wp.max(inputs.margins.ahead_travel[i], inputs.margins.chained_travel[i])
 
 
 def record_chained_impacts(program: Any, inputs: SpeculativeInput, items: Items, found: Found) -> None:
-    """Record what finds the jolts that lie ahead, from the answers of a narrow phase."""
+    """Record what bounds chained impacts, from the results of a narrow phase."""
     margins = inputs.margins
     program.share(find_impacts_ahead, len(items.a), items, found, inputs)
     into = margins.ahead_travel if program.device.is_cpu else margins.chained_travel

@@ -1,15 +1,14 @@
-"""Strikes that lie ahead: what comes upon something it has not touched yet may be thrown by it, or throw it.
+"""New impacts: how far the first contact with something not touched before can move a collider within the step.
 
     β_a = 2 m_b / (m_a + m_b) h (|u| + |ω_a − ω_b| ρ')    where a and b were not in contact and boxes meet
 
-h step, m mass of a body, ω its angular velocity, u the velocity of one against the other at the origin of the smaller
-of two colliders, ρ' how far that reaches. A contact that lies ahead is
-resolved when it is found, so what is struck then goes another way than its box was stretched along. What flies behind
-it was far enough away as long as both went on alike, and would be run into. Contacts of the last time say nothing of
-such strikes (see ``boxes_ahead``); the pairs do. Where there are any, the boxes of what may be struck are made wider,
-and pairs are listed once more. What that strikes in turn is not foreseen.
+h step, m mass of a body, ω its angular velocity, u relative velocity at the origin of the smaller of two colliders, ρ'
+its reach. A speculative contact is solved when it is detected, so a body that is hit moves another way than its box was
+stretched. A body behind it was far enough away as long as both moved alike, and would now be hit too. The last contacts
+say nothing of such impacts (see ``boxes``); the pairs do. Where there are any, the boxes of these colliders are widened
+and pairs are listed once more. Impacts that follow from these are left to ``chained_impacts``.
 
-Cost: a look at every pair, and in steps with such strikes a second list of pairs.
+Cost: one test of every pair, and in steps with such impacts a second list of pairs.
 """
 
 from typing import Any
@@ -26,7 +25,7 @@ from rattleback.model.contact_memory import known_from
 
 @kernel
 def clear_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
-    """Nothing that lies ahead is known."""
+    """No impact with a new partner is known."""
     if wp.tid() == 0:
         inputs.margins.has_new_impacts[0] = 0
     for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
@@ -35,13 +34,13 @@ def clear_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
 
 @wp.func
 def touched(inputs: SpeculativeInput, a: int, b: int) -> bool:
-    """Whether two colliders were in contact the last time."""
+    """Whether two colliders were in contact in the last detection."""
     return known_from(inputs.memory, a, b) < known_from(inputs.memory, a, b + 1)
 
 
 @wp.func
 def lowest(inputs: SpeculativeInput, i: int) -> vec3:
-    """Lower corner of the box that a collider stays in over the step."""
+    """Lower corner of the box that holds a collider over the step."""
     wide = wp.max(inputs.margins.turn[i], real(0.0))
     lower = inputs.margins.lower[i]
     return wp.min(lower, lower + inputs.margins.travel[i]) - vec3(wide, wide, wide)
@@ -57,7 +56,7 @@ def highest(inputs: SpeculativeInput, i: int) -> vec3:
 
 @wp.func
 def meet(inputs: SpeculativeInput, a: int, b: int) -> bool:
-    """Whether two colliders may come upon each other: their boxes overlap, and one gets as far as a half-space."""
+    """Whether two colliders may meet: their boxes overlap, and one reaches a half-space."""
     below = highest(inputs, a) - lowest(inputs, b)
     above = highest(inputs, b) - lowest(inputs, a)
     if wp.min(wp.min(below), wp.min(above)) < real(0.0):
@@ -75,7 +74,7 @@ def meet(inputs: SpeculativeInput, a: int, b: int) -> bool:
 
 @kernel
 def find_new_impacts(inputs: SpeculativeInput, pairs: Pairs, lanes: int) -> None:
-    """How far colliders may be thrown by others that they have not touched."""
+    """Bound how far impacts with colliders that they have not touched can move colliders."""
     for k in range(wp.tid(), wp.min(pairs.needed[0], pairs.a.shape[0]), lanes):
         a = pairs.a[k]
         b = pairs.b[k]
@@ -96,7 +95,7 @@ def find_new_impacts(inputs: SpeculativeInput, pairs: Pairs, lanes: int) -> None
 
 @kernel
 def widen_by_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
-    """Make the boxes wider of colliders that may be struck, by what their blows do not cover."""
+    """Widen the boxes of colliders that may be hit, by what impacts at contacts do not cover."""
     for i in range(wp.tid(), inputs.colliders.body.shape[0], lanes):
         more = inputs.margins.new_impact_travel[i] - inputs.margins.impact_travel[i]
         if more > real(0.0):
@@ -108,6 +107,6 @@ def widen_by_new_impacts(inputs: SpeculativeInput, lanes: int) -> None:
 
 
 def record_new_impacts(program: Any, inputs: SpeculativeInput, pairs: Pairs) -> None:
-    """Record what finds the strikes that lie ahead, from the pairs; then ``has_new_impacts`` says if there are any."""
+    """Record what finds new impacts, from the pairs; then ``has_new_impacts`` says if there are any."""
     program.share(clear_new_impacts, len(inputs.margins.new_impact_travel), inputs)
     program.share(find_new_impacts, len(pairs.a), inputs, pairs)

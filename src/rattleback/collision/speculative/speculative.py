@@ -1,31 +1,29 @@
-"""Contacts that lie ahead: solids that would touch within the coming step are contacts before they overlap.
+"""Speculative contacts: pairs that may touch within the coming step get contact points before their surfaces touch.
 
-    reach    d + |w_a − w_b| + min(|w_a|, |w_b|) + θ_a + θ_b + β_a + β_b     what a narrow phase has to look at
-    ahead    d < s < d + α      α = α_v + γ_a + γ_b
-    region   the largest of  d,  ½ d + 3/2 α_v + γ_a + γ_b  and, where they are ahead,  d + s
+    search margin       d + |w_a − w_b| + min(|w_a|, |w_b|) + θ_a + θ_b + β_a + β_b     pairs are tested up to it
+    speculative         d < s < d + α      α = α_v + γ_a + γ_b
+    margin of points    the largest of  d,  ½ d + 3/2 α_v + γ_a + γ_b  and, where s > d,  d + s
 
-h step, v velocity of a body, w = h v, θ how far points of a collider go by turning, β its blow (see ``boxes_ahead``),
-d contact distance, s separation of two solids. α is how much nearer their points may come:
-α_v by their velocities, γ by the jolts of what strikes them before the step begins (see ``jolts_ahead``). A jolt may
-stop one that went with the other; so the reach counts the way of the slower one, too. The points of a region have their
-true separations, by which those who resolve contacts let them come closer. What is stopped at one end comes faster at
-the other, a rod half as much again. Regions go farther by one of a few classes, d (2ᵏ − 1) for class k; that of what
-moves and touches is one at least, as regions that lie ahead have more points, and what moves sinks in at a corner that
-has none. Where the reach is d + ¼ d or less nothing is looked for: what touches then was
-found before it came that near, and a heap at rest has the contacts it would have without.
+h step, v velocity of a body, w = h v, θ how far points of a collider move by rotation, β its impact travel (``boxes``),
+d contact distance, s gap of two solids. α is how much nearer their points may come: α_v by their velocities, γ by
+impacts that happen first (``chained_impacts``). An impact may stop one of two bodies that move together, so the search
+margin counts the travel of the slower one too. Points keep their true gaps; solvers let them close by these. A body
+that is stopped at one end comes faster at the other, a rod half as much again. Margins of points come in classes,
+d (2ᵏ − 1) for class k. A pair in motion that touches has class 1 at least: speculative manifolds have more points, and
+a moving solid would sink in at a corner without one. Below a search margin of d + ¼ d there is none: the pair was
+detected before it came that near, and a heap at rest has the contacts it would have without margins.
 
-Where contacts are found after every n-th step only, h is n steps for velocities and jolts, and half of n + 1 for blows,
-which come somewhere between. What is thrown farther than jolts say may overlap what it was far from by as many steps of
-its way, until that is found.
+With ``contact_every=n``, h is n steps for velocities and impacts ahead, and half of n + 1 for impacts at contacts,
+which happen somewhere between. A body that an impact moves farther than γ may penetrate a body that was far away until
+the next detection.
 
-Once the velocities of a state fit its contacts they are not the ones with which these were found. Contacts that are
-found again then, as those of a copied state are, are the ones it remembers: boxes are widened to them, the solids they
-are of are looked at however far apart they are, regions have the class they had, which their points carry beside their
-names, and of the points on surfaces those remembered are kept. So a copied state has the contacts of the one it comes
-from, bit for bit.
+A settled state has velocities that fit its contacts, not those of the detection. Where it is detected again, as in a
+copied state, its contacts are those in the contact memory: boxes are stretched to their colliders, their pairs are
+tested at any gap, margins have the class stored with their feature ids, and of points on surfaces those in the memory
+are kept. So a copied state has the contacts of the original, bit for bit.
 
-Limits: the normal is that of now, so a solid that passes close by an edge may be taken to touch it; how velocities
-change within the step is not known, and d has to make up for ½ g h².
+Limits: the normal is that of the start of the step, so a solid that passes close to an edge may touch it ("ghost
+contact"). Accelerations within the step are not known; d has to cover ½ g h².
 
 Reference: derived here; compare Catto (2013), Continuous collision, speculative contacts.
 """
@@ -58,19 +56,19 @@ from rattleback.core.precision import real
 from rattleback.model.contact_memory import ContactMemory, known_from
 from rattleback.model.state import Clock, Motion
 
-# Part of the contact distance by which more is looked at than can matter, against rounding.
+# Part of the contact distance by which search margins are wider, against rounding.
 SPARE = wp.constant(real(0.01))
-# Part of the contact distance that solids may come nearer without anything to look for: those farther apart stay so.
+# Part of the contact distance that solids may come nearer without a margin: those farther apart stay so.
 SLOW = wp.constant(real(0.25))
-# Part of the contact distance by which a region in motion goes less far, and of α by which farther.
+# Parts of the contact distance and of α in the margin of the points of a pair in motion.
 AT_REST, IN_MOTION = wp.constant(real(0.5)), wp.constant(real(1.5))
-# Classes of regions there are.
+# Number of classes of margins.
 CLASSES = wp.constant(63)
 
 
 @wp.func
 def remembered_class(memory: ContactMemory, a: int, b: int, part: int) -> int:
-    """Class of the region of two solids that is remembered; −1 where they have no contact."""
+    """Class of the margin of two solids in the contact memory; −1 where they have no contact."""
     for k in range(known_from(memory, a, b), known_from(memory, a, b + 1)):
         if memory.part[k] == part:
             return memory.feature[k] // FEATURE_IDS
@@ -79,7 +77,7 @@ def remembered_class(memory: ContactMemory, a: int, b: int, part: int) -> int:
 
 @wp.func
 def turning(inputs: SpeculativeInput, i: int, other: int) -> real:
-    """How far a collider comes towards another by turning, at most."""
+    """How far a collider comes towards another by rotation, at most."""
     turn = inputs.margins.turn[i]
     if turn < real(0.0):
         away = inputs.places.position[other] - inputs.places.position[i]
@@ -90,7 +88,7 @@ def turning(inputs: SpeculativeInput, i: int, other: int) -> real:
 
 @kernel
 def set_search_margins(items: Items, inputs: SpeculativeInput, lanes: int) -> None:
-    """How much farther apart than the contact distance two solids may be and still touch in the step."""
+    """Set the gap beyond the contact distance up to which two solids are tested."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
@@ -109,7 +107,7 @@ def set_search_margins(items: Items, inputs: SpeculativeInput, lanes: int) -> No
 
 @wp.func
 def margin_of(inputs: SpeculativeInput, s: real, nearer: real, impacts: real) -> real:
-    """How much farther than the contact distance the region of two solids goes; negative where they do not touch."""
+    """How far beyond the contact distance points of two solids go; negative where they cannot touch."""
     if s > inputs.max_gap and s >= inputs.max_gap + nearer + impacts:
         return real(-1.0)
     far = IN_MOTION * nearer + impacts - AT_REST * inputs.max_gap
@@ -118,7 +116,7 @@ def margin_of(inputs: SpeculativeInput, s: real, nearer: real, impacts: real) ->
 
 @kernel
 def set_margins(items: Items, found: Found, inputs: SpeculativeInput, lanes: int) -> None:
-    """How much farther than the contact distance the regions of solids go."""
+    """Set how far beyond the contact distance the points of solids go, by classes."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         a = items.a[m]
         b = items.b[m]
@@ -127,12 +125,12 @@ def set_margins(items: Items, found: Found, inputs: SpeculativeInput, lanes: int
         if is_settled(inputs, a):
             margin_class = wp.max(remembered_class(inputs.memory, a, b, items.part[m]), 0)
             for _ in range(margin_class):
-                beyond = real(2.0) * beyond + inputs.unit
+                beyond = real(2.0) * beyond + inputs.base_margin
         elif is_near(items, found, inputs, m):
             impacts = impact_travel_of(inputs, a) + impact_travel_of(inputs, b)
             more = margin_of(inputs, found.separation[m], items.approach[m], impacts)
             while more >= beyond and margin_class < CLASSES:
-                beyond = real(2.0) * beyond + inputs.unit
+                beyond = real(2.0) * beyond + inputs.base_margin
                 margin_class += 1
         items.margin_class[m] = margin_class
         items.speculative_margin[m] = beyond
@@ -140,7 +138,7 @@ def set_margins(items: Items, found: Found, inputs: SpeculativeInput, lanes: int
 
 @wp.func
 def keep_points(items: Items, inputs: SpeculativeInput, most: int, manifolds: Manifolds, m: int) -> None:
-    """Of the points on a triangle, keep those that are remembered, if any are of its pair and contacts are known."""
+    """Of the points on a triangle of a settled world, keep those in the memory, if any are of its pair."""
     memory = inputs.memory
     first = int(0)
     end = int(0)
@@ -168,14 +166,14 @@ def keep_points(items: Items, inputs: SpeculativeInput, most: int, manifolds: Ma
 
 @kernel
 def keep_remembered_points(items: Items, inputs: SpeculativeInput, most: int, manifolds: Manifolds, lanes: int) -> None:
-    """Of the points on surfaces, keep those that are remembered."""
+    """Of the points on surfaces, keep those in the contact memory."""
     for m in range(wp.tid(), wp.min(items.needed[0], items.a.shape[0]), lanes):
         if items.part[m] >= 0:
             keep_points(items, inputs, most, manifolds, m)
 
 
 class SpeculativeContacts:
-    """What a finder does to find contacts that lie ahead.
+    """What a finder does to find speculative contacts.
 
     Args:
         geometry: The colliders.
@@ -193,23 +191,23 @@ class SpeculativeContacts:
         self.inputs.bodies, self.inputs.colliders, self.inputs.places = geometry.bodies, geometry.colliders, places
         self.inputs.hulls = geometry.hulls
         self.inputs.motion, self.inputs.clock = motion, clock
-        self.inputs.max_gap, self.inputs.unit = distance, unit
+        self.inputs.max_gap, self.inputs.base_margin = distance, unit
         self.inputs.steps = self.inputs.impact_steps = 1.0
         self.margins = arrays.allocate(SpeculativeMargins, {"colliders": geometry.count, "one": 1}, geometry.device)
         self.inputs.margins = self.margins
         self.geometry, self._meshes = geometry, int(MESH) in geometry.kinds
 
     def set_horizon(self, every: int) -> None:
-        """Look so far ahead as contacts that are found after every so many steps need."""
+        """Set the margins for contacts that are detected every so many steps."""
         self.inputs.steps, self.inputs.impact_steps = float(every), 0.5 * (every + 1)
 
     def remember(self, memory: ContactMemory) -> None:
-        """Use this memory and new lists from now on; then record again."""
+        """Use this contact memory and new lists from now on; then record again."""
         self.inputs.memory = memory
         self.margins.held_upper.fill_(-float(FAR))
 
     def record_boxes(self, program: Any) -> None:
-        """Record what widens the boxes, after the colliders were placed."""
+        """Record what stretches the boxes, after the colliders were placed."""
         program.share(clear_impacts, self.geometry.count, self.inputs)
         rows = len(self.inputs.memory.collider)
         program.share(find_contact_impacts, rows, self.inputs)
@@ -218,15 +216,15 @@ class SpeculativeContacts:
         program.launch(restore_boxes, 1, self.inputs)
 
     def record_reach(self, program: Any, items: Items) -> None:
-        """Record what says how far apart solids may be to be looked at."""
+        """Record what sets the search margins."""
         program.share(set_search_margins, len(items.a), items, self.inputs)
 
     def record_margins(self, program: Any, items: Items, found: Found) -> None:
-        """Record what says which of them will touch, and how far their regions go, from their answers."""
+        """Record what sets the margins of points, from the results of the narrow phase."""
         record_chained_impacts(program, self.inputs, items, found)
         program.share(set_margins, len(items.a), items, found, self.inputs)
 
     def record_points(self, program: Any, items: Items, most: int, manifolds: Manifolds) -> None:
-        """Record what keeps the points on surfaces that are remembered; these are not thinned out again."""
+        """Record what keeps the points on surfaces that are in the memory; these are not reduced again."""
         if self._meshes:
             program.share(keep_remembered_points, len(items.a), items, self.inputs, most, manifolds)

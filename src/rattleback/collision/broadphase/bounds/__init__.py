@@ -1,4 +1,4 @@
-"""Bounding volumes: a second look at candidate pairs, cheaper than the narrow phase, by name.
+"""Bounding volumes: a second test of candidate pairs, cheaper than the narrow phase, by name.
 
 | name | volume | what it costs a pair |
 |---|---|---|
@@ -9,7 +9,7 @@
 
 Each has ``record(program, geometry, places, pairs, keep, wider)``: it records launches that write 1 to ``keep[k]``
 where pair k may be nearer than the contact distance, 2 ``wider``, now or after the ``places.max_travel`` of both, and 0
-where it is not. A pair that is nearer is never given up. What is looked at are the colliders where they are, not where
+where it is not. A pair that is nearer is never given up. The items tested are the colliders where they are, not where
 they come from.
 """
 

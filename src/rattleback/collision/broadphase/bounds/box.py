@@ -2,7 +2,7 @@
 
 lower(a) ≤ upper(b) and lower(b) ≤ upper(a)        along x, y and z
 
-a, b colliders of a candidate pair. It is the default: nothing is asked that has not been answered.
+a, b colliders of a candidate pair. It is the default and costs nothing.
 """
 
 from dataclasses import dataclass

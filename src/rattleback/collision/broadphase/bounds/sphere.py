@@ -2,7 +2,7 @@
 
     |p_a − p_b| ≤ r_a + r_b + 2 w        against a half-space: n · (p − p_0) ≤ r + 2 w
 
-p place of a collider, r its reach, and its stride where contacts that lie ahead are wanted, w half the contact
+p place of a collider, r its reach, and its stride where speculative contacts are wanted, w half the contact
 distance, n outward normal of the half-space, p_0 a point of its surface. Independent of the orientation, tight for what
 is round, useless for needles.
 """

@@ -1,4 +1,4 @@
-"""Two boxes: separating axes, and the corners of the region where they touch, in one go.
+"""Two boxes: separating axes, and the corners of the overlap of their faces, in one pass.
 
     s = max over the axes d of  |t · d| − Σ h_i |a_i · d| − Σ k_i |b_i · d|
 
@@ -22,7 +22,7 @@ from rattleback.core.precision import epsilon, mat33, real, vec3
 # An axis across two edges must beat the faces by this part of the size: near ties a face is the steadier normal.
 EDGE_BIAS = wp.constant(real(1e-7))
 PARALLEL = wp.constant(real(1e-14))
-# Where corners alone come as near as this part of the size to what the axes say, edges need not be asked.
+# Where corners alone come as near as this part of the size to what the axes say, edges need no test.
 TOUCHING = wp.constant(real(1e-12 if epsilon < 1e-10 else 1e-5))
 # Points nearer than this part of the size lose too many digits for their difference to be a normal; the axis is one.
 BLURRED = wp.constant(real(1e-9 if epsilon < 1e-10 else 1e-4))
@@ -152,7 +152,7 @@ def sign_of(x: real) -> real:
 
 @wp.func
 def from_axis(h: vec3, k: vec3, R: mat33, t: vec3, n: vec3, code: int) -> BoxPoints:
-    """The points the axis itself tells of: the corner that looks at a face, or two edges, in the frame of A."""
+    """The points that follow from the axis: the corner nearest to a face, or two edges, in the frame of A."""
     best = BoxPoints()
     best.square = real(1e30)
     d = wp.transpose(R) * n
@@ -265,7 +265,7 @@ def between_boxes(h: vec3, k: vec3, R: mat33, t: vec3, enough: real, points: int
     out.normal = direction(axis.code, R, t)
     if points == 0 and axis.separation <= real(0.0):
         return out
-    # Overlapping boxes are looked at where they just touch: A moved out along the normal, which may be off by the bias.
+    # Overlapping boxes are tested where they just touch: A moved out along the normal, which may be off by the bias.
     size = h[0] + h[1] + h[2] + k[0] + k[1] + k[2]
     depth = wp.max(real(0.0), -axis.separation)
     moved = t - depth * out.normal

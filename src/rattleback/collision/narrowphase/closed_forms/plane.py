@@ -50,6 +50,6 @@ def find_planes(items: Items, colliders: Colliders, places: Places, hulls: Hulls
 
 
 def record_planes(program: Any, geometry: Any, items: Items, places: Places, found: Found) -> None:
-    """Record the launch that looks at half-spaces, where there are any."""
+    """Record the launch that tests half-spaces, where there are any."""
     if PLANE in geometry.kinds:
         program.share(find_planes, len(items.a), items, geometry.colliders, places, geometry.hulls, found)

@@ -13,7 +13,7 @@ around d, and the point u d of A − B joins the polytope. It alone proves a dep
 few more corners are needed to prove that there is none less anywhere, or to find where there is. Where all corners are
 used up before, as in the middle of what is nearly a ball, the faces that leave room are refined one after the other.
 
-Cost: a round looks at every face, 0.1 to 0.3 µs; 5 to 30 rounds. When not: for cores that are apart.
+Cost: a round visits every face, 0.1 to 0.3 µs; 5 to 30 rounds. When not: for cores that are apart.
 
 Reference: van den Bergen (2003), §4.3.8.
 """

@@ -151,10 +151,10 @@ class GJK:
         Args:
             program: Where to record.
             geometry: Colliders and their tables.
-            items: What to look at.
+            items: The items to test.
             places: Where the colliders are.
-            max_gap: Contact distance [m]; items farther apart than that and their ``ahead`` may come out with less than
-                their distance, but more than it.
+            max_gap: Contact distance [m]; items farther apart than that plus their ``speculative_margin`` may get less
+                than their distance, but more than this bound.
             found: Where the answers go.
         """
         if not any(PLANE in pair for pair in self.leave_out):

@@ -1,9 +1,9 @@
-"""The point of a simplex nearest to the origin: what GJK asks in every round.
+"""The point of a simplex nearest to the origin, one round of GJK.
 
     v = Σ λ_k w_k      λ_k ≥ 0      Σ λ_k = 1      |v| least
 
 w_k = a_k − b_k the one to four corners, differences of points of A and B. The newest corner belongs to the nearest
-feature, or nothing was gained; so only the edges and faces at it are asked, each on its own, and the nearest answer
+feature, or nothing was gained; so only the edges and faces at it are tested, each on its own, and the nearest answer
 wins. Every answer is a point of the simplex, however flat it is: a face too thin to have a normal and a tetrahedron too
 flat to have an inside are left out, their edges and faces say the same. On a face, v is the part of a corner along the
 normal, so that its direction is right even where its length is lost in rounding.

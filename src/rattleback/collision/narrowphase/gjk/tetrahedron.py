@@ -77,7 +77,7 @@ def tetrahedron(a: Solid, b: Solid, hulls: Hulls, core: Core) -> Start:
         out.simplex = core.simplex
         return out
     s = with_corner(Simplex(), core.simplex.w0, core.simplex.a0)
-    # The directions to look along: u, v, n across what there is so far, n along the line or across the plane.
+    # The directions to search: u, v, n across what there is so far, n along the line or across the plane.
     u = vec3(real(1.0), real(0.0), real(0.0))
     v = vec3(real(0.0), real(1.0), real(0.0))
     n = vec3(real(0.0), real(0.0), real(1.0))

@@ -2,7 +2,7 @@
 
     x = Σ λ_k w_k      λ_k ≥ 0      Σ λ_k = 1      p_a = Σ λ_k a_k      p_b = p_a − x
 
-w_k = a_k − b_k corners of A − B. Which of them to weigh is asked as in GJK: the nearest point of a simplex of corners,
+w_k = a_k − b_k corners of A − B. Which of them to weigh follows as in GJK: the nearest point of a simplex of corners,
 and the corner farthest towards x joins it. So no triangulation of a facet is needed, which rounding leaves with gaps
 where A − B is a needle or a plate.
 
@@ -36,7 +36,7 @@ SEARCH = wp.constant(48)
 
 @wp.struct
 class Witness:
-    """A point of A, and how far the point of A − B it belongs to is from the one asked for."""
+    """A point of A, and how far the point of A − B it belongs to is from the given one."""
 
     point_a: vec3
     miss: real

@@ -29,7 +29,7 @@ NEAR = wp.constant(real(epsilon ** (1.0 / 3.0)))
 ON_FACE = wp.constant(real(8.0))
 # Cosine between directions that are about the same; of a triangle seen along a normal, one that is seen too flat.
 ALIKE = wp.constant(real(0.7))
-# Most triangles around a corner that are looked at.
+# Most triangles around a corner that are tested.
 FAN = wp.constant(64)
 
 # What an answer is: none; valid on the face; valid on an edge or a corner; valid, but another triangle has it and

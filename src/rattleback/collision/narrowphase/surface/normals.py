@@ -28,7 +28,7 @@ side by side, the normals beside a ridge stand in for those of its arc, and dept
 of a part only. A sheet knows the side of the middle of the other solid, not the one it came from.
 
 Two triangles that report one point of a round solid, because it is on their common edge, keep it once, in the triangle
-of the lower number. Angular solids keep a region for every triangle they lie on.
+of the lower number. Angular solids keep a manifold for every triangle they touch.
 
 Cost: some 0.1 µs for an answer that stays, 1 µs for one that is replaced. Reference: derived here; compare Bender,
 dissertation, §2.2.3.
@@ -364,7 +364,7 @@ def record_surface_normals(program: Any, geometry: Any, items: Any, places: Any,
     Args:
         program: Where to record.
         geometry: Colliders and their tables.
-        items: What was looked at.
+        items: The items tested.
         places: Where the colliders are.
         max_gap: Contact distance [m].
         found: The answers, changed in place.

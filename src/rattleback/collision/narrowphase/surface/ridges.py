@@ -7,10 +7,10 @@ long: each is left by its nearest border. But where the triangles of a pair all 
 that hull stands in for what they enclose. From the best of their normals, and of those found for single triangles that
 the surface has, s is sought uphill, from up to ``STARTS`` directions, some between these. The triangle that has the
 point of the surface carries the answer; the border of the hull that no triangle makes up does not count. Triangles that
-only lie ahead are left out.
+only the stretched box reaches are left out.
 
 Exact for shallow overlaps. Where the solid is deeper than a tenth of its size the maximum nearby need not be the
-largest: one hull in 200 came out 1 % too deep. Only surfaces that are solid are looked at, pairs of up to ``MOST``
+largest: one hull in 200 came out 1 % too deep. Only surfaces that are solid are tested, pairs of up to ``MOST``
 triangles, and ``WORK`` triangles times directions; where triangles are hollow towards each other, or too many,
 ``surface_normals`` has to guess. Cost: n d products to see whether n triangles of d directions bulge, then a few
 distances to their hull. Reference: derived here, after ``refine``.
@@ -34,10 +34,10 @@ from rattleback.core.arrays import allocate, each, field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
-# Most triangles of a pair that are looked at, and most of them times most directions.
+# Most triangles of a pair that are tested, and most of them times most directions.
 MOST = wp.constant(2048)
 WORK = wp.constant(65536)
-# Directions that are remembered, so that the triangles of a flat face are looked at once.
+# Directions that are remembered, so that the triangles of a flat face are tested once.
 SEEN = 16
 # Most directions from which the way out is sought, and the angle by which they differ at least [rad].
 STARTS = 10
@@ -304,7 +304,7 @@ def record_ridges(program: Any, geometry: Any, items: Any, places: Any, found: A
     Args:
         program: Where to record.
         geometry: Colliders and their tables.
-        items: What was looked at.
+        items: The items tested.
         places: Where the colliders are.
         found: The answers for single triangles.
     """

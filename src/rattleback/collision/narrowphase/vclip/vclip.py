@@ -340,7 +340,7 @@ class VClip:
         Args:
             program: Where to record.
             geometry: Colliders and their tables.
-            items: What to look at.
+            items: The items to test.
             places: Where the colliders are.
             max_gap: Contact distance [m]; pairs that are certainly farther apart are not looked at.
             found: Where the answers go.

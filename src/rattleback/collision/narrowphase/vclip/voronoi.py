@@ -91,7 +91,7 @@ def beyond_vertex(hulls: Hulls, p: Polyhedron, v: int, x: vec3) -> int:
 def inward(a: vec3, b: vec3, n: vec3, sign: real, x: vec3) -> real:
     """How far a point lies on a face's side of its edge a…b, in units of the edge; sign −1 for the face to the right.
 
-    Every state asks by this function, so that a point beside an edge is found on one side of it or on the other.
+    Every state uses this function, so that a point beside an edge is found on one side of it or on the other.
     """
     return sign * wp.dot(x - a, wp.cross(n, b - a))
 
@@ -323,7 +323,7 @@ def step_edge_face(hulls: Hulls, m: Meeting, e: int, f: int) -> tuple[int, int, 
 
 @wp.func
 def step(hulls: Hulls, m: Meeting, x: int, y: int) -> tuple[int, int, int]:
-    """One step from feature x of X and feature y of Y, of no lower kind: the features to go on with, and the state."""
+    """One step from feature x of X and feature y of Y, of no lower kind: the next features, and the state."""
     i = x // 4
     j = y // 4
     if y % 4 == FACE:
