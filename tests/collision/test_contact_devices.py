@@ -51,7 +51,7 @@ def deepest(contacts):
 
 
 def agree_where_deepest(one, other):
-    """The same pairs meet, equally deep. How many points a region of round shapes has may hang on the last bit."""
+    """The same pairs meet, equally deep. How many points a manifold of round shapes has may hang on the last bit."""
     here, there = deepest(one), deepest(other)
     assert sorted(here) == sorted(there)
     first, second = ([chosen[key] for key in here] for chosen in (here, there))

@@ -5,16 +5,16 @@
 Start with ``finder``, the pipeline of one detection. ``detection`` has its options, ``stages`` its place in a step,
 ``contact_view`` and ``events`` are what users read. The rooms, in the order of the pipeline:
 
-=================  ===================================================================================================
-``geometry``       colliders, hulls, surfaces, bounding volume trees, world poses
-``broadphase``     pairs of colliders whose bounding volumes overlap
-``narrowphase``    gap or penetration, normal and nearest points of two convex solids
-``manifold``       contact points: clip, reduce, match, update between detections
-``speculative``    contact points before surfaces touch
-``ccd``            swept AABBs, conservative advancement, time of impact
+==================  ==================================================================================================
+``geometry``        colliders, hulls, surfaces, bounding volume trees, world poses
+``broadphase``      pairs of colliders whose bounding volumes overlap
+``narrowphase``     gap or penetration, normal and nearest points of two convex solids
+``manifold``        contact points: clip, reduce, match, update between detections
+``speculative``     contact points before surfaces touch
+``ccd``             swept AABBs, conservative advancement, time of impact
 ``overlap_volume``  the intersection of two solids as a solid
-``queries``        distances, rays, shape casts, without dynamics
-=================  ===================================================================================================
+``queries``         distances, rays, shape casts, without dynamics
+==================  ==================================================================================================
 
 Names below are imported on first use.
 """

@@ -56,7 +56,7 @@ class ContactView:
         body_a: Index of body A in its world (contacts,), as in ``sim.state``.
         body_b: Index of body B (contacts,).
         force: Force on A in the last step, world frame (contacts, 3) [N]; zero for those that were not there in it.
-        feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
+        feature: Feature id of the point within its pair of solids (contacts,); small motions leave it as it is.
         previous: Row of the same point in the last detection (contacts,); −1 for a new one and for those of
             sleeping bodies, which do not count in these rows.
 
@@ -138,7 +138,7 @@ class ContactView:
 
 
 def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[Any]:
-    """What each contact carried in the last step, by the name of its point (contacts, 3) [N]."""
+    """Force of each contact in the last step, matched by feature id, (contacts, 3) [N]."""
     count = int(seen(memory.count)[0])
     force = np.zeros((len(found["part"]), 3), dtype=found["normal"].dtype)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Courses: the shortest turn between two orientations, and where a solid is on its way."""
+"""Rigid motion: the shortest rotation between two orientations, and where a solid is at a part of its motion."""
 
 import math
 

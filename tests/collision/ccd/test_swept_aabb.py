@@ -1,4 +1,4 @@
-"""Swept boxes hold their colliders on the whole way, however these turn."""
+"""Swept AABBs hold their colliders on the whole motion, however these rotate."""
 
 import numpy as np
 import warp as wp

@@ -1,4 +1,4 @@
-"""A step that would end with an overlap is shortened to the contact time, world by world; others are left alone."""
+"""A step that would end with penetration is shortened to the time of impact, world by world; others are left alone."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Contact regions: the right corners, each with its separation, never too many, the deepest among them."""
+"""Contact manifolds: the right corners, each with its gap, never too many, the deepest among them."""
 
 import numpy as np
 import pytest
@@ -168,7 +168,7 @@ KINDS = {
 
 @pytest.mark.parametrize("gap", [-1e-4, 0.0, 1e-4])
 @pytest.mark.parametrize("name", KINDS)
-def test_regions_worked_out_by_hand(name, gap):
+def test_manifolds_worked_out_by_hand(name, gap):
     lower, upper, position, turn, expected = KINDS[name]
     height = 1.0 if lower is BOX else 0.0
     point, separation, normal = meet(lower, upper, np.add(position, (0, 0, gap)), turn, contact_distance=2e-4)

@@ -1,4 +1,4 @@
-"""Contacts of bodies that hardly move: carried along as exactly as if they were found anew, and spared only then."""
+"""Persistent manifolds: bodies that hardly move keep contacts as exact as detected ones, and only these are kept."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def kept(sim):
 
 
 def limit(sim):
-    """How far a collider may go from its anchor [m]."""
+    """How far a collider may move from its reference pose [m]."""
     return LIMIT * sim._step.contacts.finder.distance
 
 
@@ -49,7 +49,7 @@ def test_corners_are_as_far_from_the_ground_as_they_are(way, turn, near):
     found = sim.contacts
     order = np.argmin(np.linalg.norm(found.point[:, None, :2] - corners[None, :, :2], axis=2), axis=1)
     assert sorted(order) == [0, 1, 2, 3]
-    # Corners go on circles, of which the carried ones see the tangent.
+    # Corners move on circles, of which kept manifolds follow the tangent.
     np.testing.assert_allclose(found.separation, corners[order, 2], rtol=0.0, atol=(far / SIDE) ** 2 * SIDE)
 
 
@@ -73,7 +73,7 @@ def test_slow_bodies_are_spared_until_they_have_gone_too_far():
     assert 0 < sum(spared) < 16
 
 
-def test_a_copy_finds_the_contacts_that_were_carried_along():
+def test_a_copy_has_the_manifolds_that_were_kept():
     sim = cube_on_the_ground()
     sim["cube"].velocity = (0.2 * limit(sim) / sim.time_step, 0, 0)
     sim.step(3)

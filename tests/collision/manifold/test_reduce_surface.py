@@ -1,4 +1,4 @@
-"""Regions on tessellated surfaces: as many points for a pair as on a plane, and the same area."""
+"""Manifolds on tessellated surfaces: as many points for a pair as on a plane, and the same area."""
 
 import numpy as np
 import pytest

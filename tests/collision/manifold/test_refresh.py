@@ -1,4 +1,4 @@
-"""Pairs that go far against each other between the steps in which contacts are found: as if found where they are."""
+"""Manifold refresh: pairs that slip far between detections have the contacts of their present poses."""
 
 import numpy as np
 import pytest

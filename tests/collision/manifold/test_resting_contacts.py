@@ -1,4 +1,4 @@
-"""Contacts that lie where they lay are not copied again: all is as if they had been found afresh."""
+"""Contacts at rest are not copied again: all is as if they had been detected afresh."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Contacts that are found after every few steps: carried along exactly between, and the same in every copy."""
+"""Manifold update: between detections contacts move exactly with their bodies, and the same in every copy."""
 
 import re
 
@@ -143,7 +143,7 @@ def test_contacts_appear_after_every_so_many_steps():
 
 
 @pytest.mark.parametrize("substeps", [1, 2])
-def test_anchors_follow_after_every_so_many_steps(substeps):
+def test_reference_poses_follow_after_every_so_many_steps(substeps):
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_static(rb.Plane(), name="ground", material=rb.Material(friction=0.0))
     add_cube(scene, "cube", (0, 0, 0.5 * SIDE), velocity=(1.0, 0, 0))
@@ -207,7 +207,7 @@ def test_with_a_contact_time_contacts_are_found_after_every_step():
         np.testing.assert_array_equal(often.contacts.point, seldom.contacts.point)
 
 
-def test_what_rests_has_nothing_ahead():
+def test_bodies_at_rest_have_no_speculative_margin():
     scene = rb.Scene()
     scene.add_static(rb.Plane(), name="ground")
     for k in range(3):

@@ -1,4 +1,4 @@
-"""Contacts that are found after every few steps, where they are resolved: copies, calls, heaps, walls and sleep."""
+"""Manifold update with a contact solver: copies, calls, heaps, walls and sleep."""
 
 import json
 import zipfile

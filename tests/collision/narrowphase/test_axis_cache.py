@@ -1,4 +1,4 @@
-"""Axes that kept solids apart: they spare work, and change no bit of what is found."""
+"""The separating-axis cache saves work and changes no bit of the contacts."""
 
 import numpy as np
 import pytest

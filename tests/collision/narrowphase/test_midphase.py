@@ -1,4 +1,4 @@
-"""From pairs to items: which triangles of a mesh meet another collider, in order and in parallel."""
+"""Mid-phase: which triangles of a mesh meet another collider, in order and in parallel."""
 
 from types import SimpleNamespace
 

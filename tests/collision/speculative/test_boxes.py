@@ -1,4 +1,4 @@
-"""Boxes that look ahead: held at rest, so that pairs are not listed again; as wide as needed in motion; small again."""
+"""Speculative AABBs: kept at rest, so that pairs are not listed again; as wide as needed in motion; small again."""
 
 import numpy as np
 import pytest

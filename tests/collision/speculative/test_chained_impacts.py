@@ -1,4 +1,4 @@
-"""What is struck strikes the next: a column that falls as one and lands is foreseen to its top."""
+"""Chained impacts: a column that falls as one and lands has contacts up to its top in time."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What flies behind something that strikes the ground is found before it is run into."""
+"""New impacts: a body behind one that hits the ground has its contact before it penetrates."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Contacts that lie ahead: listed in the step before bodies overlap, not earlier, the same for a copied state."""
+"""Speculative contacts: listed in the step before bodies touch, not earlier, the same for a copied state."""
 
 import itertools
 
@@ -109,7 +109,7 @@ def test_what_passes_by_or_parts_or_does_not_get_there_is_no_contact(thing, grou
     assert len(simulation.contacts) == 0
 
 
-def test_contacts_that_are_only_found_do_not_lie_ahead():
+def test_contacts_without_a_solver_are_not_speculative():
     shape, low = FALLING["box"]
     simulation = dropped(shape, low, "plane", 5.0, 0.02, contacts="detect")
     assert len(simulation.contacts) == 0
@@ -220,7 +220,7 @@ def test_a_copied_state_has_the_same_contacts_and_goes_on_bit_for_bit(method):
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
-def test_all_broad_phases_and_bounding_volumes_find_what_lies_ahead():
+def test_all_broad_phases_and_bounding_volumes_find_speculative_contacts():
     choices = [{"broadphase": name} for name in broadphase.MENU] + [{"bounding_volume": name} for name in BOUNDS]
     hashes = set()
     for choice in choices:
@@ -230,7 +230,7 @@ def test_all_broad_phases_and_bounding_volumes_find_what_lies_ahead():
     assert len(hashes) == 1
 
 
-def test_worlds_look_ahead_by_their_own_steps():
+def test_worlds_have_margins_of_their_own_steps():
     shape, low = FALLING["box"]
     steps = [0.001, 0.003, 0.005]
     batch = dropped(shape, low, "surface", 5.0, 0.012, worlds=3)
@@ -244,7 +244,7 @@ def test_worlds_look_ahead_by_their_own_steps():
         assert np.array_equal(found.separation[rows], alone.separation)
 
 
-def test_buffers_grow_for_what_lies_ahead_without_loss():
+def test_buffers_grow_for_speculative_contacts_without_loss():
     def simulation():
         scene = rb.Scene()
         scene.add_static(sheet(60, 2.0), name="ground")
