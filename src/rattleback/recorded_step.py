@@ -310,7 +310,7 @@ class RecordedStep:
         methods = self.methods
         if not methods.finds:
             return None
-        from rattleback.collision.contact_time import ContactTime
+        from rattleback.collision.ccd.time_of_impact import ContactTime
         from rattleback.collision.detection import Detection
         from rattleback.collision.stages import ContactStages
 

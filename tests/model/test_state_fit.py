@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.collision.compile import compile_colliders
+from rattleback.collision.geometry.compile import compile_colliders
 from rattleback.core import arrays
 from rattleback.core.ranges import Range
 from rattleback.model.collider_list import list_colliders

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.collision.measure_overlap import OVERLAPPING
-from rattleback.collision.narrowphase.wanted import NAMES
-from rattleback.collision.volume import OverlapSolid
+from rattleback.collision.manifold.limits import FEATURE_IDS
+from rattleback.collision.overlap_volume.measure import OVERLAPPING
+from rattleback.collision.overlap_volume.volume import OverlapSolid
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import seen
@@ -56,8 +56,8 @@ class ContactView:
         body_a: Index of body A in its world (contacts,), as in ``sim.state``.
         body_b: Index of body B (contacts,).
         force: Force on A in the last step, world frame (contacts, 3) [N]; zero for those that were not there in it.
-        feature: Name of the point among those of its pair of solids (contacts,); small motions leave it as it is.
-        previous: Row of the same point the last time contacts were found (contacts,); −1 for a new one and for those of
+        feature: Feature id of the point within its pair of solids (contacts,); small motions leave it as it is.
+        previous: Row of the same point in the last detection (contacts,); −1 for a new one and for those of
             sleeping bodies, which do not count in these rows.
 
     Args:
@@ -80,7 +80,7 @@ class ContactView:
         self.normal: NDArray[Any] = found["normal"]
         self.separation: NDArray[Any] = found["separation"]
         self.force: NDArray[Any] = found["force"]
-        self.feature: NDArray[Any] = found["feature"] % int(NAMES)
+        self.feature: NDArray[Any] = found["feature"] % int(FEATURE_IDS)
         self.previous: NDArray[Any] = found["previous"]
         self._finder = finder
 
@@ -138,7 +138,7 @@ class ContactView:
 
 
 def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[Any]:
-    """What each contact carried in the last step, by the name of its point (contacts, 3) [N]."""
+    """Force of each contact in the last step, matched by feature id, (contacts, 3) [N]."""
     count = int(seen(memory.count)[0])
     force = np.zeros((len(found["part"]), 3), dtype=found["normal"].dtype)
     if count == 0:

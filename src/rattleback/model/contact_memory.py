@@ -25,7 +25,7 @@ class ContactMemory:
 
     collider: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
     part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
-    feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
+    feature: wp.int32 = field("1", "feature id of the point", within=NOT_NEGATIVE)
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows", within=row_of("contacts", more=1))

@@ -44,7 +44,7 @@ class SleepingContacts:
     collider_a: wp.int32 = field("1", "collider of A", within=row_of("colliders"))
     collider_b: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
     part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
-    feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
+    feature: wp.int32 = field("1", "feature id of the point", within=NOT_NEGATIVE)
     normal: vec3 = field("1", "unit normal from B to A", within=UNIT)
     point: vec3 = field("m", "middle between the two surfaces, world frame")
     separation: real = field("m", "signed distance of the surfaces along the normal")

@@ -285,7 +285,7 @@ class ImpulseStep:
         joints = self.joints
         hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(bench), hit=True)
         self.impulses.record_positions(lambda: self._predict(bench), hold)
-        with self.contacts.before_found(bench.program):
+        with self.contacts.before_detection(bench.program):
             self.impulses.record_projection(self.contacts.every)
 
     def _try(self, bench: Bench) -> None:
