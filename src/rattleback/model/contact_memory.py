@@ -7,7 +7,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import quat, vec3
+from rattleback.core.precision import quat, real, vec3
 from rattleback.core.ranges import NOT_NEGATIVE, UNIT_OR_ZERO, between, row_of
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -28,6 +28,8 @@ class ContactMemory:
     feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its way that is linear in the turns left out in the last step, world frame")
+    extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows", within=row_of("contacts", more=1))
     anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
     heading: quat = field(
@@ -77,6 +79,8 @@ class MovedLoads:
 
     force: vec3 = field("N", "force on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
+    extent: real = field("m²", "square of the motion that this came from")
 
 
 @kernel
@@ -119,7 +123,11 @@ def take_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: D
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
         loads.force[c] = vec3()
         loads.slip[c] = vec3()
+        loads.remainder[c] = vec3()
+        loads.extent[c] = real(0.0)
         if contacts.previous[c] >= 0:
+            loads.remainder[c] = memory.remainder[contacts.previous[c]]
+            loads.extent[c] = memory.extent[contacts.previous[c]]
             loads.force[c] = memory.force[contacts.previous[c]]
             loads.slip[c] = memory.slip[contacts.previous[c]]
 
@@ -131,6 +139,8 @@ def put_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Du
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
         memory.force[c] = loads.force[c]
         memory.slip[c] = loads.slip[c]
+        memory.remainder[c] = loads.remainder[c]
+        memory.extent[c] = loads.extent[c]
 
 
 def record_due(program: Any, memory: ContactMemory, stop: Any, due: Due) -> None:
@@ -158,6 +168,8 @@ def forget_loads(memory: ContactMemory, lanes: int) -> None:
     for c in range(wp.tid(), memory.force.shape[0], lanes):
         memory.force[c] = vec3()
         memory.slip[c] = vec3()
+        memory.remainder[c] = vec3()
+        memory.extent[c] = real(0.0)
     for w in range(wp.tid(), memory.pending.shape[0], lanes):
         memory.pending[w] = WRITTEN
 

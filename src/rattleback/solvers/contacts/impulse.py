@@ -35,11 +35,12 @@ from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
-from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing, Ways
+from rattleback.solvers.contacts.resting import ContactLimits, Footing
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.standing import Ground
 from rattleback.solvers.contacts.sweeper import Sweeper, Turn
 from rattleback.solvers.contacts.ties import Ties, record_choice
+from rattleback.solvers.contacts.ways import Departures, Flights, Ways, find_ways
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -143,6 +144,7 @@ class ContactImpulses:
         self.impacts = Impacts(method, bench, self.ground, self.sweeper)
         self.exchange: Exchange | None = None
         self.moved = arrays.allocate(MovedLoads, counts, model.device)
+        self.departures: Any = arrays.allocate(Departures, counts, model.device)
         self._part_worlds(counts)
 
     def _part_worlds(self, counts: dict[str, int]) -> None:
@@ -194,7 +196,7 @@ class ContactImpulses:
         else:
             self.palette.record_patches(self.contacts, bench.stop)
         bench.share_bodies(weigh, motion, self.pressing.weights)
-        given = (bodies, self.ground, graph, self.pressing, motion)
+        given = (bodies, self.ground, graph, self.pressing, motion, self.departures)
         self._for_patches(resting.prepare_patches, *given, int(self._loads_end))
         if bench.model.scene.joints:
             self.footing.record_look()
@@ -263,7 +265,7 @@ class ContactImpulses:
     def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         self._for_patches(resting.begin_way, *given, which)
         self.footing.stay(self.flights, which)
         sweep(bench.start, self.limits.speed, most, which)
@@ -295,7 +297,7 @@ class ContactImpulses:
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             some = self._split(self.overlapping)
@@ -322,8 +324,8 @@ class ContactImpulses:
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
-        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.bench.stop)
-        self.bench.share_bodies(resting.find_ways, self.flights, self.bench.state.clock)
+        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.departures, self.bench.stop)
+        self.bench.share_bodies(find_ways, self.flights, self.bench.state.clock)
         self._for_patches(resting.keep_forces, *given)
 
     def record_velocities(self, correct: Turn | None = None) -> None:
@@ -386,6 +388,8 @@ class ContactImpulses:
         """Go on with what another one of the same model has seen."""
         arrays.copy_into(self.errors, old.errors)
         wp.copy(self.taken, old.taken)
+        for name, array in arrays.each(old.departures):
+            wp.copy(getattr(self.departures, name), array, count=len(array))
         wp.copy(self.impacts.collisions.left, old.impacts.collisions.left)
 
     def summary(self) -> dict[str, Any]:

@@ -13,10 +13,9 @@ Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of seco
 
 import warp as wp
 
-from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
-from rattleback.maths.quat import rotate, small_turn
+from rattleback.maths.quat import rotate
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -25,9 +24,20 @@ from rattleback.model.surfaces import PairRules, Surfaces, combine
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, answer, between, local, place_points, twist_of, world
 from rattleback.solvers.contacts.rounds import Rounds
+from rattleback.solvers.contacts.ways import (
+    HALF,
+    ZERO,
+    Departures,
+    Flights,
+    Ways,
+    begin_remainders,
+    keep_remainders,
+    note_departures,
+    part_expected,
+    recall_remainders,
+    way_of,
+)
 
-HALF = wp.constant(real(0.5))
-ZERO = wp.constant(real(0.0))
 # Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
 # How many times longer than the last one a step may be in which forces that few sweeps have left go on.
@@ -86,7 +96,14 @@ def recall_points(ground: Footing, pressing: Pressing, k: int) -> None:
 
 @kernel
 def prepare_patches(
-    bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, loaded: int, lanes: int
+    bodies: Bodies,
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    departures: Departures,
+    loaded: int,
+    lanes: int,
 ) -> None:
     """Where a patch is, how it answers, what its surfaces are, and what its points remember.
 
@@ -109,6 +126,7 @@ def prepare_patches(
         pressing.patches.spinning[k] = found.spinning
         if loaded == 1 or ground.contacts.carried[0] == 0:
             recall_points(ground, pressing, k)
+        recall_remainders(ground.contacts, ground.memory, pressing, departures, k)
 
 
 @wp.func
@@ -159,6 +177,7 @@ def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motio
             c = pressing.patches.first[k] + i
             pressing.points.force[c] = local(n, t, ground.memory.force[row])
             pressing.points.slip[c] = ground.memory.slip[row]
+        begin_remainders(ground.memory, pressing, k)
         begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
 
 
@@ -192,44 +211,6 @@ def begin_end(
             end_patch(ground, pressing, motion, clock, taken, k)
 
 
-@group(axis="bodies")
-class Ways:
-    """How far the bodies go over the predicted step."""
-
-    way: vec3 = field("m", "way of its centre of mass")
-    turn: vec3 = field("rad", "its turn")
-    gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
-    spin: vec3 = field("rad/s", "the same of its angular velocity")
-
-
-@wp.struct
-class Flights:
-    """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
-
-    start: Motion
-    end: Motion
-    ways: Ways
-
-
-@kernel
-def find_ways(bodies: Bodies, flights: Flights, clock: Clock, lanes: int) -> None:
-    """How far the bodies go over the predicted step."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-        way = flights.end.position[i] - flights.start.position[i]
-        turn = small_turn(flights.start.orientation[i], flights.end.orientation[i])
-        flights.ways.way[i] = way
-        flights.ways.turn[i] = turn
-        flights.ways.gain[i] = rate * way - flights.start.velocity[i]
-        flights.ways.spin[i] = rate * turn - flights.start.angular_velocity[i]
-
-
-@wp.func
-def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
-    """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
-    return between(pressing.patches, ways.way, ways.turn, k)
-
-
 @kernel
 def begin_way(
     ground: Footing,
@@ -248,9 +229,13 @@ def begin_way(
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
-        pressing.patches.drive[k] = u + local(n, t, slide)
+        h = real(clock.time_step[pressing.patches.world[k]])
+        rate = part_expected(pressing, flights.ways, k) / h
+        pressing.patches.drive[k] = u + local(n, t, slide) + rate * pressing.patches.remainder[k]
         pressing.patches.spin[k] = w
-        allow(ground, pressing, k, real(clock.time_step[pressing.patches.world[k]]))
+        allow(ground, pressing, k, h)
+        for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
+            pressing.points.place[c] = pressing.points.place[c] + vec3(ZERO, ZERO, rate * pressing.points.lift[c])
 
 
 @kernel
@@ -283,9 +268,15 @@ def end_start(graph: Graph, pressing: Pressing, clock: Clock, which: wp.array[wp
 
 @kernel
 def keep_forces(
-    ground: Footing, graph: Graph, pressing: Pressing, ways: Ways, stop: wp.array[wp.int32], lanes: int
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    ways: Ways,
+    departures: Departures,
+    stop: wp.array[wp.int32],
+    lanes: int,
 ) -> None:
-    """The step is taken: what the points carry from now on, and how far those that stick have crept."""
+    """The step is taken: what the points carry from now on, how far those that stick have crept, and where all were."""
     if stop[0] != 0:
         return
     for w in range(wp.tid(), ground.memory.pending.shape[0], lanes):
@@ -294,6 +285,8 @@ def keep_forces(
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         d, turn = way_of(pressing, ways, k)
+        note_departures(ground.contacts, pressing, ways, departures, k)
+        d += part_expected(pressing, ways, k) * pressing.patches.remainder[k]
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i
@@ -344,6 +337,7 @@ def keep_points(
                 force = (pressing.points.impulse[c][0] / pushed) * force
             ground.memory.force[pressing.patches.contact[k] + i] = part * world(n, t, force)
             ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
+        keep_remainders(ground.memory, pressing, k)
 
 
 @kernel

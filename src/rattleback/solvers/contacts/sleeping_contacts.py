@@ -13,6 +13,7 @@ Cost: O(contacts) on one thread, only in steps in which an island falls asleep o
 import warp as wp
 
 from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import ContactMemory, first_from
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -79,6 +80,8 @@ def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
     memory.feature[to] = memory.feature[c]
     memory.force[to] = memory.force[c]
     memory.slip[to] = memory.slip[c]
+    memory.remainder[to] = memory.remainder[c]
+    memory.extent[to] = memory.extent[c]
 
 
 @kernel
@@ -133,6 +136,8 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
         if same and contacts.previous[c] < 0:
             memory.force[row] = kept.force[k]
             memory.slip[row] = kept.slip[k]
+            memory.remainder[row] = vec3()
+            memory.extent[row] = real(0.0)
             contacts.previous[c] = row
 
 

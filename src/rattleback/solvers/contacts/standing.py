@@ -33,7 +33,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, moment_at, world
-from rattleback.solvers.contacts.resting import ContactLimits, Flights
+from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.support import (
     Pace,
     Standing,
@@ -48,6 +48,7 @@ from rattleback.solvers.contacts.support import (
     weight,
 )
 from rattleback.solvers.contacts.ties import Ties, begin_ties, find_loose, find_tied
+from rattleback.solvers.contacts.ways import Flights
 
 # Times that those who cannot stand are taken out before nobody does.
 TRIES = wp.constant(8)

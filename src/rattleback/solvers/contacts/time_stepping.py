@@ -41,7 +41,7 @@ from rattleback.model.state import Clock
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
 from rattleback.solvers.contacts.patch import Pressing, world
-from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, keep_remainders, sticks
 from rattleback.solvers.contacts.rounds import Rounds, note_rounds
 from rattleback.solvers.contacts.sweeper import Turn
 from rattleback.solvers.contacts.ties import Ties
@@ -94,10 +94,11 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.arra
 
     Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
     """
-    if ground.contacts.carried[0] == 1:
-        return
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[pressing.patches.world[k]] == 0:
+            continue
+        keep_remainders(ground.memory, pressing, k)
+        if ground.contacts.carried[0] == 1:
             continue
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
