@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # What contacts of a body depend on.
 FORM = ("static", "center_of_mass", "colliders", "margin")
 # What contacts remember.
-CARRIED = ("force", "slip", "remainder", "extent")
+CARRIED = ("load", "impulse", "slip", "remainder", "extent")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Pressing, Weights, local
 from rattleback.solvers.contacts.resting import Footing
-from rattleback.solvers.contacts.ways import Ways, part_expected, way_of
+from rattleback.solvers.contacts.ways import Ways, extent_of, part_expected, way_of
 
 # Friction of a patch that sticks while it is moved back.
 STUCK = wp.constant(real(1e9))
@@ -63,8 +63,10 @@ def measure_overlap(
         zero = real(0.0)
         h = real(clock.time_step[pressing.patches.world[k]])
         d, turn = way_of(pressing, ways, k)
-        part = part_expected(pressing, ways, k)
-        d += part * pressing.patches.remainder[k]
+        part = zero
+        if pressing.patches.extent[k] > zero:
+            part = part_expected(pressing, k, extent_of(pressing, ways, k, d))
+            d += part * pressing.patches.remainder[k]
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         count = pressing.patches.count[k]

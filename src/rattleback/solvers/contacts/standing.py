@@ -169,7 +169,7 @@ def push_point(points: PatchPoints, standing: Standing, c: int) -> None:
     change = standing.push[c] - p
     if wp.dot(change, change) < SLIGHT * SLIGHT * p[0] * p[0]:
         # The load is twice the impulse by the length of the step; one half of it has acted at the start.
-        points.force[c] = points.force[c] + (real(0.5) * points.force[c][0] / p[0]) * change
+        points.load[c] = points.load[c] + (real(0.5) * points.load[c][0] / p[0]) * change
     points.impulse[c] = standing.push[c]
 
 

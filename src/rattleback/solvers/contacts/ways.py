@@ -20,6 +20,7 @@ Reference: Anitescu, Potra (2002), A time-stepping method for stiff multibody dy
 
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real, vec3
@@ -66,6 +67,8 @@ class Departures:
     across: vec3 = field("m", "part of the remainder across the normal that its bodies have, world frame")
     twist: real = field("rad", "turn of A against B about the normal")
     extent: real = field("m²", "square of the motion of its patch; zero where its remainder is rounding")
+    afresh: wp.int32 = field("1", "1 where a whole step begins", axis="worlds")
+    duration: wp.float64 = field("s", "time since it began, when the step is taken", axis="worlds")
 
 
 @kernel
@@ -88,37 +91,36 @@ def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
 
 
 @wp.func
-def extent_of(pressing: Pressing, ways: Ways, k: int) -> real:
-    """Square of how far a patch and its bodies go."""
-    d, _turn = way_of(pressing, ways, k)
+def extent_of(pressing: Pressing, ways: Ways, k: int, d: vec3) -> real:
+    """Square of how far a patch, which goes by d, and its bodies go."""
     by_a = wp.length_sq(ways.turn[pressing.patches.body_a[k]]) * wp.length_sq(pressing.patches.arm_a[k])
     by_b = wp.length_sq(ways.turn[pressing.patches.body_b[k]]) * wp.length_sq(pressing.patches.arm_b[k])
     return wp.dot(d, d) + by_a + by_b
 
 
 @wp.func
-def part_expected(pressing: Pressing, ways: Ways, k: int) -> real:
-    """The part of the last remainder of a patch that is expected of the predicted step."""
-    last = pressing.patches.extent[k]
-    if last == ZERO:
-        return ZERO
-    return wp.min(real(1.0), extent_of(pressing, ways, k) / last)
+def part_expected(pressing: Pressing, k: int, extent: real) -> real:
+    """The part of the last remainder of a patch that is expected of a step in which it goes so far."""
+    return wp.min(real(1.0), extent / pressing.patches.extent[k])
 
 
 @wp.func
-def note_departures(contacts: Contacts, pressing: Pressing, ways: Ways, departures: Departures, k: int) -> None:
+def note_departures(
+    contacts: Contacts, pressing: Pressing, ways: Ways, departures: Departures, k: int, extent: real
+) -> None:
     """Where the points of a patch were before the step that is taken, and where their linear ways lead."""
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    n = pressing.patches.normal[k]
-    d, turn = way_of(pressing, ways, k)
-    across = -HALF * (wp.cross(ways.turn[a], ways.way[a]) - wp.cross(ways.turn[b], ways.way[b]))
-    extent = extent_of(pressing, ways, k)
+    first = pressing.patches.contact[k]
     arms = wp.length_sq(pressing.patches.arm_a[k]) + wp.length_sq(pressing.patches.arm_b[k])
     if extent <= ROUNDING * arms:
-        extent = ZERO
+        for i in range(pressing.patches.count[k]):
+            departures.extent[first + i] = ZERO
+        return
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    d, turn = way_of(pressing, ways, k)
+    across = -HALF * (wp.cross(ways.turn[a], ways.way[a]) - wp.cross(ways.turn[b], ways.way[b]))
     for i in range(pressing.patches.count[k]):
-        row = pressing.patches.contact[k] + i
+        row = first + i
         place = pressing.points.place[pressing.patches.first[k] + i]
         departures.point[row] = contacts.point[row]
         departures.gap[row] = contacts.separation[row] + d[0] + turn[1] * place[1] - turn[2] * place[0]
@@ -143,51 +145,49 @@ def recall_remainders(
     contacts: Contacts, memory: ContactMemory, pressing: Pressing, departures: Departures, k: int
 ) -> None:
     """The remainders of the points of a patch: measured after a step, else those that are remembered."""
-    n = pressing.patches.normal[k]
     advanced = memory.pending[pressing.patches.world[k]] == ADVANCED
     for i in range(pressing.patches.count[k]):
         row = pressing.patches.contact[k] + i
         c = pressing.patches.first[k] + i
         former = contacts.previous[row]
-        remainder = vec3()
         extent = ZERO
         # Rows beyond are of contacts that were put aside while their bodies slept.
         if former >= 0 and former < memory.count[0]:
+            extent = departures.extent[former]
             if not advanced:
-                remainder = memory.remainder[former]
                 extent = memory.extent[former]
-            elif departures.extent[former] > ZERO:
-                remainder = remainder_of(contacts, departures, row, former, n)
-                extent = departures.extent[former]
-        pressing.points.remainder[c] = remainder
         pressing.points.extent[c] = extent
+        if extent > ZERO:
+            remainder = memory.remainder[former]
+            if advanced:
+                remainder = remainder_of(contacts, departures, row, former, pressing.patches.normal[k])
+            pressing.points.remainder[c] = remainder
 
 
 @wp.func
 def begin_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
     """The remainder of a patch, in the mean over its points, and what those of its points have beside it."""
-    n = pressing.patches.normal[k]
     row = pressing.patches.contact[k]
-    first = pressing.patches.first[k]
     count = pressing.patches.count[k]
-    mean = vec3()
     extent = ZERO
+    for i in range(count):
+        extent = wp.max(extent, memory.extent[row + i])
+    pressing.patches.extent[k] = extent
+    if extent == ZERO:
+        return
+    mean = vec3()
     known = ZERO
     for i in range(count):
-        if memory.extent[row + i] > ZERO:
-            mean += memory.remainder[row + i]
-            extent = wp.max(extent, memory.extent[row + i])
-            known += real(1.0)
-    if known > ZERO:
-        mean *= real(1.0) / known
+        mean += memory.remainder[row + i]
+        known += wp.where(memory.extent[row + i] > ZERO, real(1.0), ZERO)
+    mean *= real(1.0) / known
+    n = pressing.patches.normal[k]
     pressing.patches.remainder[k] = local(n, pressing.patches.tangent[k], mean)
-    pressing.patches.extent[k] = extent
     for i in range(count):
-        lift = ZERO
+        lift = wp.dot(memory.remainder[row + i] - mean, n)
         # A flat patch is taken whole only where all its points want the same.
-        if pressing.patches.flat[k] == 0 and memory.extent[row + i] > ZERO:
-            lift = wp.dot(memory.remainder[row + i] - mean, n)
-        pressing.points.lift[first + i] = lift
+        knows = pressing.patches.flat[k] == 0 and memory.extent[row + i] > ZERO
+        pressing.points.lift[pressing.patches.first[k] + i] = wp.where(knows, lift, ZERO)
 
 
 @wp.func
@@ -195,5 +195,16 @@ def keep_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
     """What the linear ways of the points of a patch left out is remembered, by the rows of the contacts found last."""
     for i in range(pressing.patches.count[k]):
         row = pressing.patches.contact[k] + i
-        memory.remainder[row] = pressing.points.remainder[pressing.patches.first[k] + i]
-        memory.extent[row] = pressing.points.extent[pressing.patches.first[k] + i]
+        c = pressing.patches.first[k] + i
+        # What rests has none, and had none.
+        extent = pressing.points.extent[c]
+        if extent + memory.extent[row] > ZERO:
+            memory.remainder[row] = wp.where(extent > ZERO, pressing.points.remainder[c], vec3())
+            memory.extent[row] = extent
+
+
+def take_over_departures(new: Departures, old: Departures) -> None:
+    """Go on with those of the step under way, where there is other room for contacts."""
+    for name, array in arrays.each(old):
+        room = getattr(new, name)
+        wp.copy(room, array, count=min(len(room), len(array)))
