@@ -234,6 +234,7 @@ class RecordedStep:
             worst=arrays.allocate(Diagnostics, counts, device),
             proposed=wp.zeros(model.worlds, dtype=wp.float64, device=device),
             stop=stop,
+            substeps=self.methods.substeps,
         )
 
     def _make_preview(self) -> Preview:

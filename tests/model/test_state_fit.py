@@ -153,8 +153,8 @@ def test_arrays_of_another_form_are_refused() -> None:
     groups["sleeping_contacts"]["part"] = np.zeros((), np.int32)
     assert refusal(groups) == "group 'sleeping_contacts' has no list 'part'."
     groups = full_groups()
-    groups["contacts"]["force"] = groups["contacts"]["force"][:-1]
-    assert "group 'contacts': force has shape (3, 3) of " in refusal(groups)
+    groups["contacts"]["load"] = groups["contacts"]["load"][:-1]
+    assert "group 'contacts': load has shape (3, 3) of " in refusal(groups)
     groups = full_groups()
     groups["motion"]["velocity"] = groups["motion"]["velocity"].astype(np.int64)
     assert "velocity has shape (12, 3) of int64; it must be (12, 3) of " in refusal(groups)

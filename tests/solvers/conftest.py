@@ -14,6 +14,7 @@ from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
 from rattleback.solvers import contacts
+from rattleback.solvers.contacts.colours import make_palette
 from rattleback.solvers.contacts.impulse import ContactImpulses
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
@@ -142,8 +143,10 @@ def give_colours(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def with_palette(self: Any, method: Any, bench: Any, contacts: Any, limits: Any) -> None:
         made(self, method, bench, contacts, limits)
-        self.palette = self._make_palette({"contacts": len(contacts.part), "bodies": bench.model.count})
-        self.sweeper.palette = self.palette
+        counts = {"contacts": len(contacts.part), "bodies": bench.model.count}
+        self.palette = make_palette(bench, self.pressing, self.graph, counts)
+        self.sweeper.palette = self.account.palette = self.palette
+        self.ground.adds = 0
 
     return lambda: monkeypatch.setattr(ContactImpulses, "__init__", with_palette)
 

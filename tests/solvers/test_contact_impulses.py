@@ -131,7 +131,7 @@ def test_a_tower_stands_and_every_contact_carries_what_is_above_it(masses, conta
         assert sim[f"cube_{k}"].position[2] == pytest.approx(0.5 + k, abs=1e-5)
         below = "ground" if k == 0 else f"cube_{k - 1}"
         rows = sim.contacts.of(f"cube_{k}", below)
-        force = sim.state.contacts.force.numpy()[rows].sum(axis=0)
+        force = sim.state.contacts.load.numpy()[rows].sum(axis=0)
         assert abs(force[2]) == pytest.approx(G * masses[k:].sum(), rel=1e-4)
         assert np.abs(force[:2]).max() < 1e-3 * abs(force[2])
 

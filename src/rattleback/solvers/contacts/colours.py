@@ -17,6 +17,7 @@ from typing import Any
 
 import warp as wp
 
+from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
@@ -273,15 +274,21 @@ class Palette:
 
     def sweep(self, motion: Motion, rounds: Rounds) -> None:
         """Record one sweep over busy worlds."""
-        self._by_colour(sweep_colour, motion, rounds)
+        self.by_colour(sweep_colour, motion, rounds)
 
     def push(self, motion: Motion, wanted: Any) -> None:
         """Record what applies the impulses that the patches of wanted worlds have."""
-        self._by_colour(push_colour, motion, wanted)
+        self.by_colour(push_colour, motion, wanted)
 
-    def _by_colour(self, kernel: Any, *rest: Any) -> None:
-        """Record a kernel for every colour there is, and on one thread for the patches without."""
-        given = (self.bodies, self.pressing, self.colours, *rest)
+    def by_colour(self, kernel: Any, *rest: Any, first: Any = None) -> None:
+        """Record a kernel for every colour there is, and on one thread for the patches without.
+
+        Args:
+            kernel: The kernel; its arguments are the bodies, the patches, their colours, the rest, and which colour.
+            rest: The rest.
+            first: What it has in place of the bodies.
+        """
+        given = (self.bodies if first is None else first, self.pressing, self.colours, *rest)
         self._launch(kernel, given, range(USUAL))
         self._go_on(kernel, given, 0)
 
@@ -298,3 +305,18 @@ class Palette:
         for colour in those:
             threads = min(self.room, max(FEWEST, THREADS >> max(0, colour + 1 - FULL)))
             self.program.launch(kernel, threads, *given, colour, threads)
+
+
+def make_palette(bench: Any, pressing: Pressing, graph: Graph, counts: dict[str, int]) -> Palette:
+    """The palette of a model.
+
+    Args:
+        bench: What the step works on.
+        pressing: The patches.
+        graph: Their number.
+        counts: Rows along the axes of groups of bodies and contacts.
+    """
+    counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
+    counts["steps"] = (COLOURS - USUAL) // MORE
+    colours = arrays.allocate(Colours, counts, bench.model.device)
+    return Palette(bench.program, bench.model.bodies, pressing, graph, colours, bench.model.worlds)

@@ -31,6 +31,7 @@ from rattleback.core.kernel import kernel
 from rattleback.model.bench import copy_velocities
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import collision_round, collisions, expansion
+from rattleback.solvers.contacts.account import note_blows, note_slice
 from rattleback.solvers.contacts.collisions import Collisions, Courses
 from rattleback.solvers.contacts.conjugate import begin_directions, go_on
 from rattleback.solvers.contacts.expansion import Works
@@ -186,9 +187,11 @@ class Impacts:
             # Joints move bodies between sweeps: no patch is quiet then.
             given = (*parts, self.sweeper.rounds, self.ground.limits.speed if correct is None else NEVER)
             self._sweep(collision_round.sweep_listed, given, found.colliding, correct)
+        program.launch(note_blows, 1, self.ground, pressing, found)
         if self.restitution == "poisson":
             program.launch(expansion.expand, 1, *parts)
             self._sweep(expansion.grip_listed, (*parts, self.sweeper.rounds), found.colliding, correct)
+            program.launch(note_blows, 1, self.ground, pressing, found)
 
     def _slice(self, parts: tuple[Any, ...], correct: Turn | None) -> None:
         """The impacts of a round, followed slice by slice."""
@@ -202,6 +205,7 @@ class Impacts:
             program.launch(expansion.measure_slice, 1, *rest, works)
             program.launch(lower, 1, works.any_going)
             bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
+            program.launch(note_slice, 1, self.ground, self.sweeper.pressing, self.collisions, works)
             bench.for_bodies(expansion.take_part, works, self.kept, motion)
 
     def _sweep(self, kernel: Any, given: tuple[Any, ...], wanted: Any, correct: Turn | None) -> None:

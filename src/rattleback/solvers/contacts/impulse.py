@@ -28,18 +28,20 @@ from rattleback.core.sealed import sealed
 from rattleback.model.contact_memory import Due, MovedLoads, record_due, record_moved_loads, remember
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts import projection, resting
-from rattleback.solvers.contacts.colours import COLOURS, MORE, USUAL, Colours, Palette
+from rattleback.solvers.contacts.account import Account
+from rattleback.solvers.contacts.colours import make_palette
 from rattleback.solvers.contacts.contact_errors import ContactErrors, record_errors, summary
 from rattleback.solvers.contacts.contact_graph import LEVELS, SHELVES, Graph, find_levels, gather_patches, order_patches
 from rattleback.solvers.contacts.easing import Easer
 from rattleback.solvers.contacts.exchange import Exchange
 from rattleback.solvers.contacts.impact import ORDERS, RESTITUTIONS, Impacts
 from rattleback.solvers.contacts.patch import Patches, PatchPoints, Pressing, Weights, weigh
-from rattleback.solvers.contacts.resting import ContactLimits, Flights, Footing, Ways
+from rattleback.solvers.contacts.resting import ContactLimits, Footing
 from rattleback.solvers.contacts.rounds import Rounds
 from rattleback.solvers.contacts.standing import Ground
 from rattleback.solvers.contacts.sweeper import Sweeper, Turn
 from rattleback.solvers.contacts.ties import Ties, record_choice
+from rattleback.solvers.contacts.ways import Departures, Flights, Ways, find_ways, take_over_departures
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -124,11 +126,11 @@ class ContactImpulses:
         model, room = bench.model, len(contacts.part)
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": model.worlds}
         counts |= {"shelves": SHELVES * LEVELS + 1, "one": 1, "flags": 1}
-        kinds: tuple[type[Any], ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors, Ways)
+        kinds: tuple[Any, ...] = (Patches, PatchPoints, Weights, Graph, Rounds, Motion, ContactErrors, Ways, Departures)
         made = [arrays.allocate(kind, counts, model.device) for kind in kinds]
         # One more patch than there can be, for those who solve one with other masses.
         made[0] = arrays.allocate(Patches, {"contacts": room + 1}, model.device)
-        patches, points, weights, graph, rounds, self.shift, self.errors, ways = made
+        patches, points, weights, graph, rounds, self.shift, self.errors, ways, self.departures = made
         self.pressing, self.graph, self.rounds, self.solved = Pressing(), graph, rounds, rounds
         self.pressing.patches, self.pressing.points, self.pressing.weights = patches, points, weights
         self.ground = Footing()
@@ -136,7 +138,7 @@ class ContactImpulses:
         self.ground.surfaces, self.ground.rules, self.ground.limits = model.surfaces, model.rules, limits
         self.flights = Flights()
         self.flights.start, self.flights.end, self.flights.ways = bench.start, bench.predicted, ways
-        self.palette = None if model.device.is_cpu else self._make_palette(counts)
+        self.palette = None if model.device.is_cpu else make_palette(bench, self.pressing, graph, counts)
         self.sweeper = Sweeper(bench.program, model.bodies, self.pressing, graph, rounds, self.palette)
         self.footing = Ground(bench, self.pressing, graph, limits)
         self._calm_sweeps()
@@ -153,6 +155,9 @@ class ContactImpulses:
         self.due: Any = arrays.allocate(Due, counts, device)
         # Those of the worlds that are due, or overlap.
         self.some: Any = arrays.allocate(Ties, counts, device)
+        ground, state = self.ground, self.bench.state
+        ground.bodies, ground.impulses, ground.adds = self.bench.model.bodies, state.impulses, int(device.is_cpu)
+        self.account = Account(self.bench, self.ground, self.pressing, self.graph, self.palette)
 
     def _calm_sweeps(self) -> None:
         """On one thread sweeps create no energy, and go on where hardly anything moves."""
@@ -165,13 +170,6 @@ class ContactImpulses:
         """Whether points push with half of their load at the end of the step."""
         return True
 
-    def _make_palette(self, counts: dict[str, int]) -> Palette:
-        bench, device = self.bench, self.bench.model.device
-        counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
-        counts["steps"] = (COLOURS - USUAL) // MORE
-        colours = arrays.allocate(Colours, counts, device)
-        return Palette(bench.program, bench.model.bodies, self.pressing, self.graph, colours, bench.model.worlds)
-
     def meet(self, answer: JointAnswer) -> None:
         """Let joints answer to every sweep from now on."""
         self.exchange = Exchange(self.sweeper, answer, self.footing.standing.alone)
@@ -179,8 +177,8 @@ class ContactImpulses:
 
     def propagate(self) -> None:
         """End sweeps that leave contacts outside their tolerance with a pass of shock propagation."""
-        self.palette = self.sweeper.palette = None
-        self.sweeper.shocks = True
+        self.palette = self.sweeper.palette = self.account.palette = None
+        self.sweeper.shocks = self.account.shocks = True
 
     def record_patches(self) -> None:
         """Record what makes patches of the contacts found."""
@@ -194,7 +192,7 @@ class ContactImpulses:
         else:
             self.palette.record_patches(self.contacts, bench.stop)
         bench.share_bodies(weigh, motion, self.pressing.weights)
-        given = (bodies, self.ground, graph, self.pressing, motion)
+        given = (bodies, self.ground, graph, self.pressing, motion, self.departures)
         self._for_patches(resting.prepare_patches, *given, int(self._loads_end))
         if bench.model.scene.joints:
             self.footing.record_look()
@@ -208,6 +206,7 @@ class ContactImpulses:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
+        self.account.begin()
         push = partial(self.sweeper.push_loads, bench.start)
         self._where_loose(None if self.exchange is None else self.footing.ties, push)
 
@@ -223,7 +222,8 @@ class ContactImpulses:
         if hold is not None:
             self._where_tied(ties, lambda which: self._press_tied(predict, hold, which))
         self._end_start()
-        self.bench.for_worlds(resting.note_length, self.bench.state.clock, self.taken)
+        given = (self.bench.state.impulses, self.bench.substeps, self.taken, self.departures)
+        self.bench.for_worlds(resting.note_length, self.bench.state.clock, *given)
 
     def _press_tied(self, predict: Callable[[], None], hold: Turn, which: Any) -> None:
         """Record the same where joints hold what touches, which answer to the loads of the last step first."""
@@ -263,7 +263,7 @@ class ContactImpulses:
     def _press(self, predict: Callable[[], None], sweep: Callable[..., None], most: int, which: Any) -> None:
         bench = self.bench
         given = (self.ground, self.graph, self.pressing, self.flights, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         self._for_patches(resting.begin_way, *given, which)
         self.footing.stay(self.flights, which)
         sweep(bench.start, self.limits.speed, most, which)
@@ -295,7 +295,7 @@ class ContactImpulses:
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(projection.begin_projection, self.pressing.weights, self.shift, *flags)
         given = (self.ground, self.graph, self.pressing, self.flights.ways, bench.state.clock)
-        bench.share_bodies(resting.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         self._for_patches(projection.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             some = self._split(self.overlapping)
@@ -322,9 +322,10 @@ class ContactImpulses:
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
-        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.bench.stop)
-        self.bench.share_bodies(resting.find_ways, self.flights, self.bench.state.clock)
+        given = (self.ground, self.graph, self.pressing, self.flights.ways, self.departures, self.bench.stop)
+        self.bench.share_bodies(find_ways, self.flights, self.bench.state.clock)
         self._for_patches(resting.keep_forces, *given)
+        self.account.record_taken(self.departures.afresh)
 
     def record_velocities(self, correct: Turn | None = None) -> None:
         """Record what makes the velocities of the state fit the contacts found, and remember them.
@@ -335,6 +336,7 @@ class ContactImpulses:
         bench, memory, due = self.bench, self.ground.memory, self.due
         record_due(bench.program, memory, bench.stop, due)
         with bench.program.when(due.any_due):
+            self.account.record_written(due)
             self._end(correct, self._split(due.which))
             record_moved_loads(bench.program, (bench.model.bodies, self.contacts, memory, due), self.moved)
             rows = max(len(self.contacts.part), len(memory.first))
@@ -366,6 +368,7 @@ class ContactImpulses:
     def _keep_points(self, which: Any) -> None:
         lengths = (self.bench.state.clock, self.taken)
         self._for_patches(resting.keep_points, self.ground, self.graph, self.pressing, self.rounds, *lengths, which)
+        self.account.record_end(which)
 
     def _stop(self, which: Any) -> None:
         self._sweep(self.bench.state.motion, self.limits.speed, self._turn, which)
@@ -386,6 +389,7 @@ class ContactImpulses:
         """Go on with what another one of the same model has seen."""
         arrays.copy_into(self.errors, old.errors)
         wp.copy(self.taken, old.taken)
+        take_over_departures(self.departures, old.departures)
         wp.copy(self.impacts.collisions.left, old.impacts.collisions.left)
 
     def summary(self) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class Patches:
     lead: mat33 = field("1, m, 1/m", "calm times drag: what holds it across against what pushes")
     hold: mat33 = field("kg, kg m, kg m²", "what stops it along the normal while it is held across")
     spread: vec3 = field("1/m²", "inverse of the second moments of its points: xx, xy, yy")
+    remainder: vec3 = field("m", "what its linear way over the last step left out")
+    extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
     drive: vec3 = field("m/s", "added to its velocity")
     spin: vec3 = field("rad/s", "added to its angular velocity")
     couple: vec3 = field("N m s", "moment of the resistance to spinning and rolling so far")
@@ -78,8 +80,13 @@ class PatchPoints:
 
     place: vec3 = field("m, m, m/s", "x and y in the patch; what is added to the velocity along the normal")
     impulse: vec3 = field("N s", "impulse on A so far, axes of the patch")
-    force: vec3 = field("N", "force on A in the last step, axes of the patch")
+    load: vec3 = field("N", "force on A that the step begins with, axes of the patch")
+    acted: vec3 = field("N s", "impulse on A before the step is taken, axes of the patch")
+    given: vec3 = field("N s", "impulse on A in the step so far where its row is another one, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
+    extent: real = field("m²", "square of the motion that this came from")
+    lift: real = field("m", "what its remainder along the normal has beside that of its patch")
     sticks: wp.int32 = field("1", "1 where it pushes and its friction is not used up")
 
 
@@ -89,6 +96,7 @@ class Weights:
 
     inverse_inertia: mat33 = field("1/(kg m²)", "inverse inertia, axes of the world")
     pushed: wp.int32 = field("1", "last sweep in which it was pushed so that it matters")
+    withheld: vec3 = field("N s", "less the impulse that shock propagation kept from it while it stood still")
 
 
 @wp.struct

@@ -33,7 +33,7 @@ from rattleback.model.state import Motion
 from rattleback.solvers.contacts.conjugate import allowed
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import PatchPoints, Pressing, local, moment_at, world
-from rattleback.solvers.contacts.resting import ContactLimits, Flights
+from rattleback.solvers.contacts.resting import ContactLimits
 from rattleback.solvers.contacts.support import (
     Pace,
     Standing,
@@ -48,6 +48,7 @@ from rattleback.solvers.contacts.support import (
     weight,
 )
 from rattleback.solvers.contacts.ties import Ties, begin_ties, find_loose, find_tied
+from rattleback.solvers.contacts.ways import Flights
 
 # Times that those who cannot stand are taken out before nobody does.
 TRIES = wp.constant(8)
@@ -168,7 +169,7 @@ def push_point(points: PatchPoints, standing: Standing, c: int) -> None:
     change = standing.push[c] - p
     if wp.dot(change, change) < SLIGHT * SLIGHT * p[0] * p[0]:
         # The load is twice the impulse by the length of the step; one half of it has acted at the start.
-        points.force[c] = points.force[c] + (real(0.5) * points.force[c][0] / p[0]) * change
+        points.load[c] = points.load[c] + (real(0.5) * points.load[c][0] / p[0]) * change
     points.impulse[c] = standing.push[c]
 
 

@@ -25,7 +25,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import Patches, Pressing, twist_of
-from rattleback.solvers.contacts.resting import Ways
+from rattleback.solvers.contacts.ways import Ways
 
 # Part of the load of a patch with which all its points take part.
 BASE = wp.constant(real(0.1))

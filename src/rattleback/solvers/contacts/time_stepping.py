@@ -38,14 +38,17 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.model.state import Clock
+from rattleback.solvers.contacts.account import note_pushes
 from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.impulse import ContactImpulses, Impulse
+from rattleback.solvers.contacts.impulse_sums import keep_impulse
 from rattleback.solvers.contacts.patch import Pressing, world
-from rattleback.solvers.contacts.resting import HALF, ZERO, ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.resting import ContactLimits, Footing, sticks
 from rattleback.solvers.contacts.rounds import Rounds, note_rounds
 from rattleback.solvers.contacts.sweeper import Turn
 from rattleback.solvers.contacts.ties import Ties
 from rattleback.solvers.contacts.twist import TINY
+from rattleback.solvers.contacts.ways import HALF, ZERO, keep_remainders
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -73,10 +76,11 @@ def end_start(
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             p = pressing.points.impulse[c]
-            half = HALF * h * pressing.points.force[c]
+            half = HALF * h * pressing.points.load[c]
             grown = wp.min(p[0], half[0] + HALF * more)
             kept = wp.min(p[0], half[0])
-            pressing.points.force[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
+            pressing.points.acted[c] = p
+            pressing.points.load[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
             # What slides rubs as it did just now; what sticks as its load has it, which does not swing.
             pressing.points.impulse[c] = part(kept, p[0]) * p
             pressing.points.sticks[c] = 0
@@ -94,17 +98,20 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.arra
 
     Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
     """
-    if ground.contacts.carried[0] == 1:
-        return
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[pressing.patches.world[k]] == 0:
+            continue
+        keep_remainders(ground.memory, pressing, k)
+        for i in range(pressing.patches.count[k]):
+            keep_impulse(ground.contacts, ground.memory, pressing, k, i)
+        if ground.contacts.carried[0] == 1:
             continue
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i
-            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            ground.memory.load[row] = world(n, t, pressing.points.load[c])
             ground.memory.slip[row] = pressing.points.slip[c]
 
 
@@ -146,6 +153,7 @@ class SteppedContacts(ContactImpulses):
         self._for_patches(end_start, self.graph, self.pressing, self.limits, self.bench.state.clock, which)
         self.sweeper.push(self.bench.predicted, which)
         self.footing.stop(self.bench.predicted, which)
+        self._for_patches(note_pushes, self.graph, self.pressing, which)
         self._note_solved(which)
 
     def _note_solved(self, which: Any) -> None:
