@@ -45,7 +45,7 @@ def spoilt(number: int) -> tuple[str, bytes]:
 
 def spoilt_scene(rng: Rng, good: Good, other: Good) -> bytes:
     data = copy.deepcopy(good.scene)
-    for _ in range(int(rng.integers(1, MOST_CHANGES + 1))):
+    for _ in range(min(int(rng.geometric(0.6)), MOST_CHANGES)):
         data = changed_data(rng, data, other.scene)
     text = written(data)
     return spoilt_text(rng, text) if chance(rng, 0.15) else text
@@ -122,7 +122,7 @@ def _wrap(rng: Rng, node: Any, last: Any, other: Any) -> None:
     node[last] = (str(value)[:40], [value], {"value": value}, [value] * 300, {last: value})[rng.integers(5)]
 
 
-CHANGES = (_junk, _junk, _drop, _double, _swap, _scale, _scale, _scale, _graft, _wrap)
+CHANGES = (_junk, _drop, _double, _swap, _wrap, _graft, _graft, *[_scale] * 8)
 
 
 def spoilt_text(rng: Rng, text: bytes) -> bytes:
@@ -168,7 +168,7 @@ def spoilt_state(rng: Rng, good: Good, other: Good) -> bytes:
         return state_archive.seal(spoilt_bytes(rng, good.state[: -state_archive.SEAL]))
     header, arrays = opened(good.state)
     others = opened(other.state)
-    for _ in range(int(rng.integers(1, MOST_CHANGES + 1))):
+    for _ in range(min(int(rng.geometric(0.6)), MOST_CHANGES)):
         if chance(rng, 0.3):
             header = changed_header(rng, header, others[0])
         else:

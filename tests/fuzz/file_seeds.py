@@ -75,7 +75,7 @@ def robot() -> tuple[rb.Scene, dict[str, Any]]:
     scene.add_joint(rb.Revolute("world", "link 0", at=(0, 0, 0), axis=(0, 1, 0), **HINGE), name="hip")
     scene.add_joint(rb.Revolute("link 0", "link 1", at=(0.3, 0, 0), axis=(0, 1, 0), breaking_force=2e3), name="knee")
     scene.add_joint(rb.Prismatic("link 1", "link 2", at=(0.6, 0, 0), axis=(1, 0, 0), limits=(-0.01, 0.1)), name="slide")
-    scene.add_joint(rb.Ball("link 2", "link 3", at=(0.9, 0, 0), breaking_force=5.0), name="weak")
+    scene.add_joint(rb.Ball("link 2", "link 3", at=(0.9, 0, 0), breaking_force=0.01), name="weak")
     scene.add_joint(rb.Universal("link 3", "link 4", at=(1.2, 0, 0), axis=(0, 1, 0), axis_b=(0, 0, 1)), name="cross")
     target = rb.Schedule((0.0, 0.1, 1.0), (0.0, 0.3, -0.3), "linear")
     scene.add_force(rb.Servo("knee", target=target, gain=5.0, reset_time=1.0, window=0.5, limit=30.0), name="motor")

@@ -66,7 +66,7 @@ def test_random_mechanisms_have_every_kind_of_everything() -> None:
     cases = [draw(seed) for seed in range(120)]
     wanted = {kind.__name__ for menu in (JOINTS, SHAPES) for kind in menu.values()}
     wanted |= {"Servo", "Spring", "TorsionSpring", "angle", "position", "velocity", "limits", "limits_b", "turn_limits"}
-    wanted |= {"apart", "displaced", "conflict", "twice", "loop", "held", "bouncy", "heap", "ground", "moving"}
+    wanted |= {"breaks", "terrain", "apart", "displaced", "conflict", "twice", "loop", "held", "bouncy", "heap", "ground", "moving"}
     assert wanted - set().union(*(words(case) for case in cases)) == set()
     for case in cases:
         masses = [body.mass for body in case.scene.bodies if not body.static]

@@ -80,7 +80,11 @@ def compile_colliders(model: Model) -> Geometry:
     category, mask = category_bits(scene)
     exclusions, spans = _exclusions(scene)
     for b, part in parts:
-        body, row = scene.bodies[b], _describe(part, hulls, surfaces)
+        body = scene.bodies[b]
+        with np.errstate(over="ignore"):
+            row = _describe(part, hulls, surfaces)
+        if not np.isfinite(numpy_real(row["reach"])):
+            raise InputError(f"A collision shape of body {body.name!r} reaches too far for numbers; make it smaller.")
         row["round"] += body.margin
         row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
         row["position"] = part.position - body.center_of_mass
