@@ -35,7 +35,11 @@ def pile() -> tuple[rb.Scene, dict[str, Any]]:
     scene = rb.Scene(name="pile")
     scene.add_static(rb.Plane(), name="ground")
     solids = [rb.Sphere(0.1), rb.Box(0.2, 0.2, 0.2), rb.Capsule(0.05, 0.2), rb.Cylinder(0.1, 0.2), rb.Cone(0.1, 0.2)]
-    solids += [rb.Ellipsoid(0.1, 0.12, 0.14), rb.ConvexHull(0.1 * CORNERS), rb.Mesh(0.1 * CORNERS, CUBE, decompose=True)]
+    solids += [
+        rb.Ellipsoid(0.1, 0.12, 0.14),
+        rb.ConvexHull(0.1 * CORNERS),
+        rb.Mesh(0.1 * CORNERS, CUBE, decompose=True),
+    ]
     solids.append(rb.Compound([rb.Placed(rb.Box(0.1, 0.2, 0.1)), rb.Placed(rb.Sphere(0.05), (0.1, 0, 0))]))
     for k, solid in enumerate(solids):
         scene.add_body(

@@ -145,7 +145,9 @@ def draw_joints(sketch: Sketch) -> None:
 
 def add(sketch: Sketch, joint: Any, limited: bool) -> None:
     """A joint, with limits where it can have some; limits are about a start at which its axes agree."""
-    agree = isinstance(joint, rb.Universal) or np.allclose(joint.axis, joint.axis if joint.axis_b is None else joint.axis_b)
+    agree = isinstance(joint, rb.Universal) or np.allclose(
+        joint.axis, joint.axis if joint.axis_b is None else joint.axis_b
+    )
     if limited and chance(sketch.rng, 0.6) and agree:
         joint = draw_limits(sketch.rng, joint, sketch.size)
     label = f"{type(joint).__name__.lower()}_{len(sketch.scene.joints)}"

@@ -74,11 +74,11 @@ def follow(sim: rb.Simulation, case: Draw, steps: int, found: dict[str, Any]) ->
         if most > 0.0:
             note(found, k, most, ledger, report, before, after)
         lifted += lift
-        account += after.total - before.total - work
+        account += after.total - before.total - work - ledger.spun(before, after)
         largest = np.maximum(largest, after.kinetic)
         lowest = np.minimum(lowest, account)
         before = after
-        ledger.turn_page(report)
+        ledger.turn_page(report, after.kinetic)
     risen = float((account - lowest - lifted - OVER_A_RUN * largest - 10.0 * ledger.noise(largest)).max())
     if risen > 0.0:
         found["found"].append(["gain over the run", f"{risen:.3g} J beside {float(largest.max()):.3g} J kinetic"])
@@ -107,7 +107,7 @@ def note(
     )
     if report.converged:
         kind = "gain called converged"
-    elif gain <= ledger.named(report):
+    elif gain <= ledger.named(report, float(np.maximum(before.kinetic, after.kinetic).max())):
         kind = "gain named"
     else:
         kind = "gain beyond what is named"
