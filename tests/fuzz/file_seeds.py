@@ -1,4 +1,4 @@
-"""Good files to be spoilt: scenes that together have everything a file can hold, and states of them after some steps."""
+"""Good files to be spoilt: scenes that together have everything a file can hold, and their states after some steps."""
 
 import dataclasses
 import json

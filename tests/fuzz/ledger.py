@@ -9,12 +9,13 @@ W work of what drives: |u| s of every servo, u its effort (with sub-steps its li
 C what closing joints that are apart may lift: m g v h with v the closing_speed, up to the first step that ends with all
   joints within their tolerance; the same for overlaps, as deep as they are, at most at the speed of their recovery;
 D what a step of length h leaves to the integrator: a part θ² of the kinetic energy where bodies turn by θ, 2 % at
-  most, with joints of the largest lately, as the energy limit does, for what they give back they took; while joints close also of that of the way they go; ½ m g² h² for explicit Euler, and ½ h² G·J⁻¹G for Euler
-  steps of rotations without a torque, where ω' = ω + h J⁻¹G and G = −ω × Jω does no work; of each spring the part
-  (ω h)^(order + 1); and what joints and contacts may be off within their tolerances;
+  most, with joints of the largest lately, as the energy limit does, for what they give back they took; while joints
+  close also of that of the way they go; ½ m g² h² for explicit Euler, and ½ h² G·J⁻¹G for Euler steps of rotations
+  without a torque, where ω' = ω + h J⁻¹G and G = −ω × Jω does no work; of each spring the part (ω h)^(order + 1); and
+  what joints and contacts may be off within their tolerances;
 N what the errors that are named can hold: ½ m v² + m g v h, with v how fast they are or would be put right, no faster
   than the closing_speed. Being off by a micrometre excuses no jump of a joule. Where the report says that energy was
-  taken, the share of it that is left by promise.
+  taken, what is left by promise: 2 %, and what gravity does in a step.
 """
 
 import math
@@ -255,7 +256,9 @@ class Ledger:
         overlap = min(RECOVERY, report.penetration / h)
         contact = max(overlap, report.normal_velocity_error, report.tangential_velocity_error)
         v = min(fastest, joint) + min(fastest, contact)
-        left = float(SHARE) * kinetic if report.energy_limited > 0.0 else 0.0
+        left = (
+            float(SHARE) * kinetic + 0.5 * self.mass * (self.gravity * h) ** 2 if report.energy_limited > 0.0 else 0.0
+        )
         return left + 0.5 * self.mass * v**2 + self.mass * self.gravity * v * h
 
     def turn_page(self, report: Any, kinetic: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Spoilt scene and state files: refused by an error of rattleback, or loaded and simulated; nothing else comes of any."""
+"""Spoilt scene and state files: refused by an error of rattleback, or loaded and simulated; nothing else happens."""
 
 import io
 import json

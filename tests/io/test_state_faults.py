@@ -154,8 +154,8 @@ def node_of(data, place):
         (
             ["settings", "contacts"],
             {"name": "impulse", "parameters": {}, "sweeps": 3},
-            "has 2 faults:\n  settings.contacts: must be text; it is a table\n  settings.contacts.sweeps: is not a field "
-            "of this table. It takes 'name', 'parameters'.",
+            "has 2 faults:\n  settings.contacts: must be text; it is a table\n  settings.contacts.sweeps: is not a "
+            "field of this table. It takes 'name', 'parameters'.",
         ),
         (
             ["settings", "integrator", "name"],

@@ -4,9 +4,10 @@ CoACD cuts the solid by planes until no part is more concave than a threshold, a
 together they cover the solid but for a few thousandths of its size, and fill up hollows smaller than the threshold. A
 convex mesh is one part, itself.
 
-CoACD runs in a process of its own. The search takes seconds, so what it finds is kept in the folder ``decompositions`` under ``RATTLEBACK_CACHE``, or where
-the system keeps such files: ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows ``LOCALAPPDATA``, each with ``rattleback``
-below. The files may be deleted at any time; one that is damaged is found anew.
+CoACD runs in a process of its own. The search takes seconds, so what it finds is kept in the folder ``decompositions``
+under ``RATTLEBACK_CACHE``, or where the system keeps such files: ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows
+``LOCALAPPDATA``, each with ``rattleback`` below. The files may be deleted at any time; one that is damaged is found
+anew.
 
 Reference: Wei, Liu, Ling, Su: Approximate convex decomposition for 3D meshes with collision-aware concavity and tree
 search (2022).
