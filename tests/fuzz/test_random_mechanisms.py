@@ -41,7 +41,6 @@ def faults(first: int, count: int, steps: int) -> list[str]:
     return [sentence for kind, sentence in found if kind not in excused]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, FEW, QUICK_SHARE))
 def test_a_hundred_random_mechanisms_neither_gain_nor_diverge_nor_hang(first: int) -> None:
     assert faults(first, QUICK_SHARE, SHORT) == []

@@ -71,8 +71,9 @@ def follow(sim: rb.Simulation, case: Draw, steps: int, found: dict[str, Any]) ->
         work = ledger.work(before, after)
         gain = after.total - before.total - work - lift - ledger.slack(before, after)
         most = float(gain.max())
-        if most > 0.0:
-            note(found, k, most, ledger, report, before, after)
+        if most > 0.0 and note(found, k, most, ledger, report, before, after) == "gain named":
+            # What the report of a step has named is no secret of the run.
+            lifted += most
         lifted += lift
         account += after.total - before.total - work - ledger.spun(before, after)
         largest = np.maximum(largest, after.kinetic)
@@ -95,10 +96,8 @@ def repeat(sim: rb.Simulation, found: dict[str, Any]) -> None:
         found["found"].append(["another way", "the same steps from a copied state end elsewhere"])
 
 
-def note(
-    found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any, before: Moment, after: Moment
-) -> None:
-    """A gain is there: called converged, named, or named but larger than what is named can hold."""
+def note(found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any, before: Moment, after: Moment) -> str:
+    """A gain is there: called converged, named, or named but larger than what is named can hold; says which."""
     turn = ledger.sim.time_step * float(np.linalg.norm(before.angular_velocity, axis=-1).max())
     sentence = (
         f"step {k + 1}: {gain:.3g} J gained beside {float(before.kinetic.max()):.3g} J kinetic"
@@ -115,3 +114,4 @@ def note(
         found["worst"] = max(found.get("worst", 0.0), gain / float(before.kinetic.max() + 1e-9 * ledger.mass))
     if all(kind != known for known, _ in found["found"]):
         found["found"].append([kind, sentence])
+    return kind
