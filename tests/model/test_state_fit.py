@@ -133,6 +133,7 @@ def test_numbers_that_are_not_finite_are_refused(group: str, name: str) -> None:
         ("contacts", "count", 0, 1, "group 'contacts': first and count do not divide the contacts"),
         ("contacts", "first", 0, 1, "group 'contacts': first and count do not divide the contacts"),
         ("contacts", "first", 3, 0, "group 'contacts': first and count do not divide the contacts"),
+        ("joints", "angle", 0, 1e300, "angle is 1e+300 in row 0; it must be from -1099511627776 to 1099511627776"),
         ("contacts", "collider", 0, 0, "group 'contacts': row 0 is a contact of the colliders 0 and 0 at the triangle"),
         ("contacts", "collider", 0, 9, "group 'contacts': row 0 is a contact of the colliders 0 and 9 at the triangle"),
         ("contacts", "part", 0, -1, "at the triangle -1, which cannot have one."),

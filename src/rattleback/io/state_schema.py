@@ -93,7 +93,9 @@ class HeaderEntry(Entry):
     settings: SettingsEntry
 
 
-ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry, **dict.fromkeys(SLOTS, MethodEntry)}
+ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry}
+# Contacts may also be text, so that the kind of table comes last in their path.
+ENTRIES |= dict.fromkeys((*SLOTS, MethodEntry.__name__), MethodEntry)
 
 
 def settings_data(simulation: Simulation) -> dict[str, Any]:
