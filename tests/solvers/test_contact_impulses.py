@@ -315,6 +315,7 @@ def test_nothing_becomes_infinite_whatever_the_sizes_masses_and_overlaps(size, m
     [
         (lambda: rb.contacts.Impulse(max_sweeps=0), "max_sweeps of Impulse"),
         (lambda: rb.contacts.Impulse(sweeps_between=0), "sweeps_between of Impulse"),
+        (lambda: rb.contacts.Impulse(exchanges=0), "exchanges of Impulse"),
         (lambda: rb.contacts.TimeStepping(max_sweeps=0), "max_sweeps of TimeStepping"),
         (lambda: rb.contacts.TimeStepping(restitution="newtonian"), "restitution of TimeStepping"),
         (lambda: rb.contacts.ShockPropagation(after=0), "after of ShockPropagation"),

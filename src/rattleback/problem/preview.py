@@ -382,6 +382,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     limits.share = prepared.share
     flight = Flight()
     flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
+    flight.pushed = arrays.allocate(Motion, counts, model.device)
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
     shared = (limits, errors, reactions, effort, make_links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)

@@ -27,10 +27,11 @@ from rattleback.solvers.contacts.contact_graph import Graph
 from rattleback.solvers.contacts.patch import SET_ASIDE, Pressing
 from rattleback.solvers.contacts.rounds import Rounds, judge, judge_plain, reopen
 from rattleback.solvers.contacts.shock import propagate
+from rattleback.solvers.contacts.softness import Softness
 
 if TYPE_CHECKING:
     from rattleback.problem.joint_answer import JointAnswer
-    from rattleback.solvers.contacts.sweeper import Sweeper
+    from rattleback.solvers.contacts.sweeper import Sweeper, Turn
 
 # Sweeps that move bodies apart that have no joints.
 FREELY = wp.constant(2)
@@ -87,6 +88,22 @@ class Exchange:
     def __init__(self, sweeper: "Sweeper", answer: "JointAnswer", alone: Any) -> None:
         self.sweeper, self.answer, self.alone = sweeper, answer, alone
         self.swept = (sweeper.bodies, sweeper.graph, sweeper.pressing)
+        self.softness = Softness(sweeper, answer.preview)
+
+    def begin(self) -> None:
+        """Record that a step begins: contacts have pushed nothing yet."""
+        self.softness.harden()
+        self.softness.begin_pushes(self.sweeper.everywhere)
+
+    def hold(self, hold: "Turn", which: Any) -> None:
+        """Record joints at the start of the step, which are told what contacts have done there.
+
+        Args:
+            hold: Records what holds them, in the worlds that it is given.
+            which: 1 for every world in which that is done.
+        """
+        self.softness.note_pushes(which)
+        hold(which)
 
     def push_loads(self, motion: Motion, wanted: Any) -> None:
         """Record the loads of the last step at the start of the next, and what the joints answer to them."""
@@ -107,6 +124,10 @@ class Exchange:
         sweeper, rounds = self.sweeper, self.sweeper.rounds
         program, worlds = sweeper.program, sweeper.worlds
         plain = sweeper.plain(most)
+        with program.when(self.answer.preview.effort.any_stiff):
+            self.answer.prepare_stiff(wanted)
+            self.softness.harden()
+            self.softness.soften()
         self.answer.note(motion)
         sweeper.begin(tolerance, wanted, counts)
         with program.loop(rounds.any_busy, may_stop=True):

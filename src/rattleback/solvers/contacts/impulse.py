@@ -66,14 +66,16 @@ class Impulse:
     Attributes:
         max_sweeps: Most sweeps at either end of a step. A round of collisions has up to twenty for each of them; of ten
             or fewer, in sequence on the CPU and without joints, as many, but two at least.
-        sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
+        sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
+        exchanges: Most times that is done at either end of a step.
         restitution: Law of collisions: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the collisions of a moment and then those they cause, or
             ``"simultaneous"``, all that touch at once.
     """
 
     max_sweeps: int = 50
-    sweeps_between: int = 20
+    sweeps_between: int = 50
+    exchanges: int = 3
     restitution: str = "newton"
     impact: str = "sequential"
 
@@ -83,8 +85,8 @@ class Impulse:
     def __post_init__(self) -> None:
         """Check the parameters."""
         own = type(self).__name__
-        checks.count(self.max_sweeps, f"max_sweeps of {own}")
-        checks.count(self.sweeps_between, f"sweeps_between of {own}")
+        for name in ("max_sweeps", "sweeps_between", "exchanges"):
+            checks.count(getattr(self, name), f"{name} of {own}")
         checks.one_of(self.restitution, RESTITUTIONS, f"restitution of {own}")
         checks.one_of(self.impact, ORDERS, f"impact of {own}")
 
@@ -194,6 +196,8 @@ class ContactImpulses:
         bench.share_bodies(weigh, motion, self.pressing.weights)
         given = (bodies, self.ground, graph, self.pressing, motion, self.departures)
         self._for_patches(resting.prepare_patches, *given, int(self._loads_end))
+        if self.exchange is not None:
+            self.exchange.softness.harden()
         if bench.model.scene.joints:
             self.footing.record_look()
 
@@ -207,6 +211,8 @@ class ContactImpulses:
         given = (self.ground, self.graph, self.pressing, bench.state.motion, bench.state.clock)
         self._for_patches(resting.begin_start, *given)
         self.account.begin()
+        if self.exchange is not None:
+            self.exchange.begin()
         push = partial(self.sweeper.push_loads, bench.start)
         self._where_loose(None if self.exchange is None else self.footing.ties, push)
 
@@ -230,6 +236,7 @@ class ContactImpulses:
         if self.exchange is not None:
             self.exchange.push_loads(self.bench.start, which)
             predict()
+            hold = partial(self.exchange.hold, hold)
         self._exchange((partial(self._press, predict, self._sweep, self._turn), hold), which)
 
     def _end_start(self) -> None:
@@ -276,7 +283,7 @@ class ContactImpulses:
             self.exchange.sweep(motion, tolerance, most, which, counts)
 
     def _exchange(self, turns: tuple[Turn, Turn], which: Any) -> None:
-        self.sweeper.exchange(turns, self.limits.speed, -(-self.method.max_sweeps // self._turn), which)
+        self.sweeper.exchange(turns, self.limits.speed, self.method.exchanges, which)
 
     @property
     def _turn(self) -> int:
@@ -314,11 +321,9 @@ class ContactImpulses:
 
     def _move_tied(self, which: Any) -> None:
         if self.exchange is not None:
-            bench, answer = self.bench, self.exchange.answer
-            answer.begin_ways(which)
             self._sweep(self.shift, JOINTED_NEAR * self.limits.depth, JOINTED_PROJECTIONS, which, counts=False)
             self._move(which)
-            answer.settle(bench.predicted, which)
+            self.exchange.answer.settle(self.bench.predicted, which)
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
@@ -351,8 +356,7 @@ class ContactImpulses:
         sweep = partial(self.sweeper.sweep, motion, self.limits.speed, self.method.max_sweeps)
         self._where_loose(some, sweep, which)
         if correct is not None:
-            turns = (self._stop, correct)
-            self._where_tied(some, lambda tied: self._exchange(turns, tied))
+            self._where_tied(some, lambda tied: self._exchange((self._stop, correct), tied))
 
     def _begin_end(self, correct: Turn | None, which: Any) -> None:
         motion = self.bench.state.motion

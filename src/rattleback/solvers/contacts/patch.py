@@ -95,6 +95,7 @@ class Weights:
     """How the bodies answer to a push now."""
 
     inverse_inertia: mat33 = field("1/(kg m²)", "inverse inertia, axes of the world")
+    soft: wp.int32 = field("1", "1 where the stiffness of joints is in it")
     pushed: wp.int32 = field("1", "last sweep in which it was pushed so that it matters")
     withheld: vec3 = field("N s", "less the impulse that shock propagation kept from it while it stood still")
 
@@ -149,6 +150,7 @@ def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
             r = wp.quat_to_matrix(motion.orientation[i])
             inverse = r * inverse * wp.transpose(r)
         weights.inverse_inertia[i] = inverse
+        weights.soft[i] = 0
 
 
 @wp.func
@@ -235,7 +237,7 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
             r = local(n, t, wp.where(side == 0, pressing.patches.arm_a[k], pressing.patches.arm_b[k]))
             arm = wp.skew(r)
             inverse = pressing.weights.inverse_inertia[i]
-            if is_alike(bodies, i):
+            if is_alike(bodies, i) and pressing.weights.soft[i] == 0:
                 ease = share * inverse[0, 0]
                 all_ways = mass + ease * wp.dot(r, r)
                 give += wp.diag(vec3(all_ways, all_ways, all_ways)) - wp.outer(ease * r, r)
