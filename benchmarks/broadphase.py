@@ -13,11 +13,11 @@ from machine import main, markdown
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from rattleback.collision import solid
-from rattleback.collision.bounds import BoxBounds, DopBounds, OrientedBounds, SphereBounds
 from rattleback.collision.broadphase import AllPairs, BoxTree, Cached, Grid, Sweep, needed
-from rattleback.collision.colliders import Colliders, Exclusions, Hulls, Places
-from rattleback.collision.pairs import Pairs
+from rattleback.collision.broadphase.bounds import BoxBounds, DopBounds, OrientedBounds, SphereBounds
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry import solid
+from rattleback.collision.geometry.colliders import Colliders, Exclusions, Hulls, Places
 from rattleback.core import arrays, device
 from rattleback.core.precision import numpy_real
 from rattleback.core.stages import Program

@@ -21,11 +21,11 @@ from machine import markdown, median_seconds, options, publish
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from rattleback.collision.bounds import BoxBounds
-from rattleback.collision.compile import Geometry, compile_colliders
+from rattleback.collision.broadphase.bounds import BoxBounds
 from rattleback.collision.detection import Detection
-from rattleback.collision.hull_table import HullTable
-from rattleback.collision.surface import SurfaceTable
+from rattleback.collision.geometry.compile import Geometry, compile_colliders
+from rattleback.collision.geometry.hull_table import HullTable
+from rattleback.collision.geometry.surface_table import SurfaceTable
 from rattleback.core import arrays, device
 from rattleback.core.errors import NotConvergedWarning
 from rattleback.core.precision import numpy_real

@@ -33,7 +33,7 @@ LOOSE = max(1e-4, DEFAULT_TOLERANCE)
 MENU: dict[str, Settings] = {
     "accurate": {
         "substeps": 8,
-        "contacts": Impulse(solver=BlockGaussSeidel(sweeps=1000), sweeps_between=50),
+        "contacts": Impulse(solver=BlockGaussSeidel(sweeps=1000), exchanges=20),
         "max_iterations": 200,
         "sleep": False,
         "warn": True,
@@ -41,7 +41,7 @@ MENU: dict[str, Settings] = {
     "balanced": {"substeps": 1, "contacts": Impulse(), "max_iterations": 50, "sleep": False, "warn": True},
     "fast": {
         "substeps": 2,
-        "contacts": ShockPropagation(Impulse(sweeps_between=2), after=4),
+        "contacts": ShockPropagation(Impulse(sweeps_between=2, exchanges=2), after=4),
         "max_iterations": 4,
         "sleep": True,
         "warn": False,

@@ -234,6 +234,7 @@ class RecordedStep:
             worst=arrays.allocate(Diagnostics, counts, device),
             proposed=wp.zeros(model.worlds, dtype=wp.float64, device=device),
             stop=stop,
+            substeps=self.methods.substeps,
         )
 
     def _make_preview(self) -> Preview:
@@ -310,7 +311,7 @@ class RecordedStep:
         methods = self.methods
         if not methods.finds:
             return None
-        from rattleback.collision.contact_time import ContactTime
+        from rattleback.collision.ccd.time_of_impact import ContactTime
         from rattleback.collision.detection import Detection
         from rattleback.collision.stages import ContactStages
 

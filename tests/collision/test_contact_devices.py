@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 
 import rattleback as rb
 from rattleback.collision import broadphase, narrowphase
-from rattleback.collision.compile import compile_colliders
 from rattleback.collision.contact_view import ContactView
 from rattleback.collision.detection import Detection
 from rattleback.collision.finder import Finder
+from rattleback.collision.geometry.compile import compile_colliders
 from rattleback.core.stages import Program
 
 ROUND = (rb.Sphere(0.5), rb.Capsule(0.3, 1.4), rb.Cylinder(0.5, 1.2), rb.Cone(0.5, 1.0), rb.Ellipsoid(0.3, 0.5, 0.7))
@@ -51,7 +51,7 @@ def deepest(contacts):
 
 
 def agree_where_deepest(one, other):
-    """The same pairs meet, equally deep. How many points a region of round shapes has may hang on the last bit."""
+    """The same pairs meet, equally deep. How many points a manifold of round shapes has may hang on the last bit."""
     here, there = deepest(one), deepest(other)
     assert sorted(here) == sorted(there)
     first, second = ([chosen[key] for key in here] for chosen in (here, there))

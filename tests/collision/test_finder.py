@@ -1,4 +1,4 @@
-"""The contact finder: the same contacts whatever method finds them, lasting names, filters, worlds that never meet."""
+"""Contact detection: the same contacts by every method, lasting feature ids, filters, worlds that never meet."""
 
 import itertools
 
@@ -86,7 +86,7 @@ def test_small_motions_leave_the_names_of_contacts_as_they_are(stack, amplitude)
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_every_contact_knows_its_former_self(stack):
+def test_every_contact_is_matched_with_its_row_in_the_last_list(stack):
     simulation = rb.Simulation(STACKS[stack](), contacts="detect", time_step=1e-4)
     rng = np.random.default_rng(3)
     simulation.state.velocity[1:] = rng.normal(size=(len(simulation.model.names) - 1, 3))

@@ -10,7 +10,8 @@ import pytest
 
 import rattleback as rb
 from rattleback import joints
-from rattleback.collision import bounds, broadphase, narrowphase
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.broadphase import bounds
 from rattleback.core.errors import FieldError
 from rattleback.core.sealed import writable
 from rattleback.problem.joint_view import JointView

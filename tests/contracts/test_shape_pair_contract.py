@@ -21,19 +21,17 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.collision import narrowphase, solid
-from rattleback.collision.closest import Found
-from rattleback.collision.colliders import Colliders, Places
-from rattleback.collision.hull_table import HullTable
-from rattleback.collision.items import Items
+from rattleback.collision import narrowphase
+from rattleback.collision.geometry import solid
+from rattleback.collision.geometry.colliders import Colliders, Places
+from rattleback.collision.geometry.hull_table import HullTable
+from rattleback.collision.narrowphase.closest import Found
+from rattleback.collision.narrowphase.items import Items
 from rattleback.core import arrays
 from rattleback.core.stages import Program
 
-KINDS = {
-    name: int(getattr(solid, name.upper()))
-    for name in ("sphere", "capsule", "box", "cylinder", "cone", "ellipsoid", "hull", "plane", "mesh")
-}
 CONVEX = ("sphere", "capsule", "box", "cylinder", "cone", "ellipsoid", "hull")
+KINDS = {name: int(getattr(solid, name.upper())) for name in (*CONVEX, "plane", "mesh")}
 PAIRS = [(a, b) for a in KINDS for b in KINDS if a in CONVEX or b in CONVEX]
 SCALES = 10.0 ** np.arange(-3, 4)
 VARIANTS = 12

@@ -15,7 +15,8 @@ import warp as wp
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.collision import bounds, broadphase, narrowphase
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.broadphase import bounds
 from rattleback.core import arrays
 from rattleback.core.node import launches_of
 from rattleback.integrators import MENU as INTEGRATORS

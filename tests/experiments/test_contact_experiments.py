@@ -116,7 +116,7 @@ def test_the_lowest_contact_of_a_tower_carries_all_cubes():
     sim.step(3)
     memory = sim.state.contacts
     count = int(memory.count.numpy()[0])
-    force = memory.force.numpy()[:count, 2]
+    force = memory.load.numpy()[:count, 2]
     weight = 9.81 * math.fsum(10.0**k for k in range(10))
     assert np.abs(force.reshape(10, 4).sum(axis=1)).max() == pytest.approx(weight, rel=1e-9)
 

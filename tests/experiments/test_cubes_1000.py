@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.collision.compile import compile_colliders
 from rattleback.collision.detection import Detection
+from rattleback.collision.geometry.compile import compile_colliders
 from rattleback.core import arrays
 from rattleback.experiments.cubes_1000 import above_line, crossing, exponent, line
 from rattleback.experiments.settled import settle, sleeps

@@ -131,7 +131,7 @@ def test_a_tower_stands_and_every_contact_carries_what_is_above_it(masses, conta
         assert sim[f"cube_{k}"].position[2] == pytest.approx(0.5 + k, abs=1e-5)
         below = "ground" if k == 0 else f"cube_{k - 1}"
         rows = sim.contacts.of(f"cube_{k}", below)
-        force = sim.state.contacts.force.numpy()[rows].sum(axis=0)
+        force = sim.state.contacts.load.numpy()[rows].sum(axis=0)
         assert abs(force[2]) == pytest.approx(G * masses[k:].sum(), rel=1e-4)
         assert np.abs(force[:2]).max() < 1e-3 * abs(force[2])
 
@@ -323,6 +323,7 @@ def test_nothing_becomes_infinite_whatever_the_sizes_masses_and_overlaps(size, m
     [
         (lambda: rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=0)), "sweeps of BlockGaussSeidel"),
         (lambda: rb.contacts.Impulse(sweeps_between=0), "sweeps_between of Impulse"),
+        (lambda: rb.contacts.Impulse(exchanges=0), "exchanges of Impulse"),
         (lambda: rb.contacts.TimeStepping(solver=rb.contacts.BlockGaussSeidel(sweeps=0)), "sweeps of BlockGaussSeidel"),
         (lambda: rb.contacts.TimeStepping(restitution="newtonian"), "restitution of TimeStepping"),
         (lambda: rb.contacts.ShockPropagation(after=0), "after of ShockPropagation"),

@@ -166,7 +166,7 @@ def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
     kept, problem.program = problem.program, program
     bench, steps.bench.__dict__["program"] = steps.bench.program, program
     with program.stage("all"):
-        response.note(motion)
+        response.note(motion, problem.everywhere)
         problem.record_push(motion)
         response.answer(motion, problem.everywhere)
     program.compile()

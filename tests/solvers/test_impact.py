@@ -279,7 +279,7 @@ def test_a_ball_between_two_heavy_ones_that_close_in_stays_while_they_rebound() 
 
 def test_impulses_of_collisions_are_not_remembered() -> None:
     sim = after_impact(balls([1.0, 1.0], [1.0, -1.0], 1.0))
-    assert not sim.state.contacts.force.numpy().any()
+    assert not sim.state.contacts.load.numpy().any()
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("restitution", "poison"), ("impact", "sequentially")])

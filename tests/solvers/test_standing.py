@@ -78,7 +78,7 @@ def test_the_ground_carries_the_weight_of_the_wall():
     sim.step(3)
     on_ground = np.array([pair[1] == sim.scene.bodies[0].name for pair in sim.contacts.bodies])
     on_ground |= np.array([pair[0] == sim.scene.bodies[0].name for pair in sim.contacts.bodies])
-    carried = sim.state.contacts.force.numpy()[: len(sim.contacts)][on_ground].sum(axis=0)
+    carried = sim.state.contacts.load.numpy()[: len(sim.contacts)][on_ground].sum(axis=0)
     np.testing.assert_allclose(np.abs(carried), (0.0, 0.0, mass * G), atol=1e-8 * mass * G)
 
 

@@ -86,7 +86,7 @@ def test_a_ball_in_a_wedge_comes_to_rest_and_presses_both_sides_alike():
     sim.step(20)
     np.testing.assert_allclose(sim["ball"].velocity, 0.0, atol=1e-5)
     np.testing.assert_allclose(sim["ball"].position, (0, 0, 0.5 * np.sqrt(2.0)), atol=1e-6)
-    loads = sim.state.contacts.force.numpy()[:2]
+    loads = sim.state.contacts.load.numpy()[:2]
     np.testing.assert_allclose(np.linalg.norm(loads, axis=1), G / np.sqrt(2.0), rtol=1e-4)
 
 
@@ -100,7 +100,7 @@ def test_what_a_joint_presses_to_a_wall_keeps_no_speed():
     sim.run(1.0)
     np.testing.assert_allclose(sim["box"].velocity, 0.0, atol=1e-6)
     assert sim["box"].position[0] == pytest.approx(0.5, abs=1e-4)
-    assert abs(sim.state.contacts.force.numpy()[:, 0].sum()) == pytest.approx(50.0, rel=1e-3)
+    assert abs(sim.state.contacts.load.numpy()[:, 0].sum()) == pytest.approx(50.0, rel=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")

@@ -1,21 +1,35 @@
-"""Collision: shapes that meet, as questions of their own and as the contacts of a simulation.
+"""Collision detection: contacts of a simulation, and queries about shapes that need no simulation.
 
     rb.collision.distance(rb.Box(1, 1, 1), rb.Placed(rb.Sphere(0.5), position=(0, 0, 2))).distance     # 1.0
 
-The names below need no dynamics; each is imported when it is first asked for.
+Start with ``finder``, the pipeline of one detection. ``detection`` has its options, ``stages`` its place in a step,
+``contact_view`` and ``events`` are what users read. The rooms, in the order of the pipeline:
+
+==================  ==================================================================================================
+``geometry``        colliders, hulls, surfaces, bounding volume trees, world poses
+``broadphase``      pairs of colliders whose bounding volumes overlap
+``narrowphase``     gap or penetration, normal and nearest points of two convex solids
+``manifold``        contact points: clip, reduce, match, update between detections
+``speculative``     contact points before surfaces touch
+``ccd``             swept AABBs, conservative advancement, time of impact
+``overlap_volume``  the intersection of two solids as a solid
+``queries``         distances, rays, shape casts, without dynamics
+==================  ==================================================================================================
+
+Names below are imported on first use.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rattleback.collision.overlap_volume.volume import OverlapSolid, overlap_solid
     from rattleback.collision.queries.distance import Separation, closest_points, distance, overlap, penetration
     from rattleback.collision.queries.placement import Poses
     from rattleback.collision.queries.ray import Hits, ray_cast
     from rattleback.collision.queries.space import Space
     from rattleback.collision.queries.sweep import Touch, shape_cast
     from rattleback.collision.queries.vicinity import Vicinity
-    from rattleback.collision.volume import OverlapSolid, overlap_solid
 
 # Where each public name lives.
 _HOME = {
@@ -25,7 +39,7 @@ _HOME = {
     "rattleback.collision.queries.space": ("Space",),
     "rattleback.collision.queries.sweep": ("Touch", "shape_cast"),
     "rattleback.collision.queries.vicinity": ("Vicinity",),
-    "rattleback.collision.volume": ("OverlapSolid", "overlap_solid"),
+    "rattleback.collision.overlap_volume.volume": ("OverlapSolid", "overlap_solid"),
 }
 
 

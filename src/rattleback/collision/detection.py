@@ -1,11 +1,12 @@
-"""How contacts are found: the distance that counts as touching, the points of a region, the two phases."""
+"""How contacts are detected: contact distance, points of a manifold, broad phase, narrow phase and bounding volumes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from rattleback.collision import bounds, broadphase, narrowphase
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.broadphase import bounds
 from rattleback.core import checks
 from rattleback.core.choice import choose
 
@@ -15,7 +16,7 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class Detection:
-    """How contacts are found.
+    """How contacts are detected.
 
     Attributes:
         distance: Surfaces no farther apart than this are in contact [m]; None for a thousandth of the median size of
@@ -24,8 +25,8 @@ class Detection:
         broadphase: Name from the menu or object; None for what is fastest at this size on this device.
         narrowphase: Name from the menu or object.
         bounds: Bounding volume that pairs are tested with before a costly narrow phase; name from the menu or object.
-        volumes: Whether overlaps are measured as solids, too.
-        every: After how many steps, sub-steps included, contacts are found anew; between they go with their bodies.
+        volumes: Whether overlap volumes are measured, too.
+        every: After how many steps, sub-steps included, contacts are detected; between, manifolds are updated.
     """
 
     distance: float | None = None
@@ -41,7 +42,7 @@ class Detection:
         if self.distance is not None:
             checks.not_negative(self.distance, "The contact distance")
         checks.flag(self.volumes, "contact_volumes")
-        checks.count(self.points, "The number of points of a contact region", most=MOST_POINTS)
+        checks.count(self.points, "The number of points of a contact manifold", most=MOST_POINTS)
         checks.count(self.every, "contact_every", most=MOST_STEPS)
         if self.broadphase is not None:
             chosen = choose("broad phase", self.broadphase, broadphase.MENU, broadphase.NEEDS)

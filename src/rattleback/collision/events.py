@@ -1,4 +1,4 @@
-"""Events: bodies begin to touch, go on touching, cease to touch, and scripts are told."""
+"""Contact events: functions are called when bodies begin to touch, keep touching, or cease to touch."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class ContactEvent:
 
 @sealed
 class ContactEvents:
-    """Calls functions when bodies begin to touch, go on touching, or cease to: ``sim.observe(ContactEvents(begin=f))``.
+    """Calls functions when bodies begin to touch, keep touching, or cease to: ``sim.observe(ContactEvents(begin=f))``.
 
-    Each function gets a :class:`ContactEvent`. Bodies touch that have a contact after a step; the first time it looks,
-    all contacts begin. Of one step, ends are told first, then what begins or persists, in the order of the bodies.
+    Each function gets a :class:`ContactEvent`. Bodies touch that have a contact after a step; at the first call,
+    all contacts begin. Of one step, ends come first, then what begins or persists, in the order of the bodies.
 
     Args:
         begin: Called when two bodies begin to touch.
@@ -82,7 +82,7 @@ class ContactEvents:
         self._touching: dict[tuple[int, str, str], None] = {}
 
     def observe(self, simulation: Any) -> None:
-        """Compare the contacts with those of the last time and tell what happened."""
+        """Compare the contacts with those of the last call and report what happened."""
         contacts = simulation.contacts
         now = self._pairs(contacts)
         nothing = np.zeros(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a step does about contacts: find them at its end, stop fast bodies within it, end it when bodies touch."""
+"""Contact stages of a step: detection at its end, continuous bodies within it, its end at the time of impact."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
-from rattleback.collision.carry import find_eve, find_phase
-from rattleback.collision.compile import compile_colliders
-from rattleback.collision.continuous import Continuous
+from rattleback.collision.ccd.continuous import Continuous
 from rattleback.collision.finder import Finder
+from rattleback.collision.geometry.compile import compile_colliders
+from rattleback.collision.manifold.update import find_before_detection, find_phase
 from rattleback.core.kernel import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rattleback.collision.contact_time import ContactTime
+    from rattleback.collision.ccd.time_of_impact import ContactTime
     from rattleback.collision.detection import Detection
     from rattleback.core.stages import Program
     from rattleback.model.bench import Bench
@@ -35,13 +35,13 @@ def note_stale(stale: wp.array[wp.int32]) -> None:
 
 
 class ContactStages:
-    """The parts of a step that have to do with contacts.
+    """The stages of a step that deal with contacts.
 
     Args:
         bench: What the step works on; its motions must stay the same arrays.
-        how: How contacts are found.
-        time: How the time of contact is found; None to let steps be as long as they are.
-        keeps: Whether the state remembers the contacts, as those who resolve them need.
+        how: How contacts are detected.
+        time: How the time of impact is found; None for steps of fixed length.
+        keeps: Whether the state stores the contacts, as contact solvers need.
 
     Attributes:
         finder: Finds the contacts at the end of a step.
@@ -54,14 +54,14 @@ class ContactStages:
         self.how, self.time, self.keeps, self.clock = how, time, keeps, bench.state.clock
         # Steps that end when bodies touch need contacts at the end of each.
         how = how if time is None else replace(how, every=1)
-        # Who resolves contacts wants them before bodies overlap, unless the step is to end when they touch.
+        # A contact solver needs speculative contacts, unless the step ends when bodies touch.
         ahead = bench.state.clock if keeps and time is None else None
         self.finder = Finder(geometry, each, motion, how, bench.state if keeps else None, ahead)
-        # 1 where contacts are not those of the state any more.
+        # 1 where contacts are no longer those of the state.
         self.stale = wp.full(1, 1, dtype=wp.int32, device=model.device)
         distance = self.finder.distance
         self.continuous = Continuous(model, geometry, motion, predicted, distance, how.broadphase)
-        # Where bodies would overlap at the end of the step is looked for on its own.
+        # Penetration at the predicted end of the step is detected on its own.
         self._trial = None if time is None else Finder(geometry, each, predicted, how)
         given = (geometry, bench.state.clock, motion, predicted, distance, keeps)
         self._search = None if time is None else time.bind(*given)
@@ -74,7 +74,7 @@ class ContactStages:
     @property
     def memory(self) -> Any:
         """What the finder remembers of the last contacts."""
-        return self.finder.gathering.memory
+        return self.finder.contact_list.memory
 
     def skip_still(self, still: Any) -> None:
         """Find no contacts between still colliders from now on, or between all for None; then record again."""
@@ -83,38 +83,38 @@ class ContactStages:
                 part.skip_still(still)
 
     def record_contacts(self, program: "Program", stop: Any) -> None:
-        """Record what finds the contacts where the bodies are now, or carries them there from where they were found."""
-        carrying, phase = self.finder.carrying, self.finder.phase
-        if carrying is None:
+        """Record the detection of contacts, or the update of their manifolds between detections."""
+        updater, phase = self.finder.updater, self.finder.phase
+        if updater is None:
             self.finder.record(program, stop)
             return
-        program.launch(find_phase, 1, self.clock, self.stale, self.finder.contacts, carrying.every, phase)
+        program.launch(find_phase, 1, self.clock, self.stale, self.finder.contacts, updater.every, phase)
         with program.when(phase.due):
             self.finder.record(program, stop)
             self.record_fresh(program, stop)
         with program.when(phase.carried):
-            self.finder.record_carried(program, anew=False)
+            self.finder.record_update(program, anew=False)
 
     @property
     def every(self) -> int:
-        """After how many steps contacts are found anew."""
-        return 1 if self.finder.carrying is None else self.finder.carrying.every
+        """After how many steps contacts are detected."""
+        return 1 if self.finder.updater is None else self.finder.updater.every
 
-    def before_found(self, program: "Program") -> AbstractContextManager[None]:
-        """What is recorded inside is done in steps after which contacts are found anew."""
+    def before_detection(self, program: "Program") -> AbstractContextManager[None]:
+        """What is recorded inside is done in steps after which contacts are detected."""
         phase = self.finder.phase
         if self.every == 1:
             return nullcontext()
-        program.launch(find_eve, 1, self.clock, self.every, phase)
-        return program.when(phase.eve)
+        program.launch(find_before_detection, 1, self.clock, self.every, phase)
+        return program.when(phase.before_detection)
 
     def record_stale(self, program: "Program") -> None:
-        """Record that contacts have to be found where they are wanted next, not carried along."""
-        if self.finder.carrying is not None:
+        """Record that contacts have to be detected when they are needed next, not updated."""
+        if self.finder.updater is not None:
             program.launch(note_stale, 1, self.stale)
 
     def record_memory(self, program: "Program", stop: Any) -> None:
-        """Record what makes them the last ones."""
+        """Record what stores them as those of the last detection."""
         self.finder.record_memory(program, stop)
 
     def record_fresh(self, program: "Program", stop: Any) -> None:

@@ -130,8 +130,8 @@ class ContactResponse(Protocol):
 
     accelerates: ClassVar[bool]
 
-    def note(self, motion: Any) -> None:
-        """Record that sweeps over a motion begin."""
+    def note(self, motion: Any, which: Any) -> None:
+        """Record that sweeps over a motion begin, in the worlds where ``which`` is 1."""
 
     def answer(self, motion: Any, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1."""

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.collision.compile import compile_colliders
 from rattleback.collision.detection import Detection
+from rattleback.collision.geometry.compile import compile_colliders
 from rattleback.core.errors import NotConvergedWarning
 from rattleback.experiments.result import (
     Curve,

@@ -17,18 +17,18 @@ from rattleback.core import arrays
 from rattleback.core.stages import Launch, Program
 
 if TYPE_CHECKING:
-    from rattleback.collision.compile import Geometry
     from rattleback.collision.detection import Detection
+    from rattleback.collision.geometry.compile import Geometry
     from rattleback.model.state import Motion
 
 # Where the kernels of each stage stand, in the room of collisions; other kernels belong to the stage they follow.
 KERNELS = {
-    "place": ("place",),
+    "place": ("geometry.world_poses",),
     "broad": ("broadphase",),
-    "split": ("split",),
-    "narrow": ("coherence", "narrowphase"),
-    "regions": ("narrowphase.region", "narrowphase.box_region"),
-    "gather": ("gather",),
+    "split": ("narrowphase.midphase",),
+    "narrow": tuple(f"narrowphase.{part}" for part in ("axis_cache", "closed_forms", "gjk", "vclip", "surface")),
+    "regions": ("manifold.build", "manifold.box_box"),
+    "gather": ("manifold.match",),
 }
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, ValidationError
 
 from rattleback import integrators
-from rattleback.collision import bounds, broadphase, narrowphase
+from rattleback.collision import broadphase, narrowphase
+from rattleback.collision.broadphase import bounds
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
@@ -92,7 +93,9 @@ class HeaderEntry(Entry):
     settings: SettingsEntry
 
 
-ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry, **dict.fromkeys(SLOTS, MethodEntry)}
+ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry}
+# Contacts may also be text, so that the kind of table comes last in their path.
+ENTRIES |= dict.fromkeys((*SLOTS, MethodEntry.__name__), MethodEntry)
 
 
 def settings_data(simulation: Simulation) -> dict[str, Any]:

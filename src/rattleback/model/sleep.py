@@ -44,11 +44,11 @@ class SleepingContacts:
     collider_a: wp.int32 = field("1", "collider of A", within=row_of("colliders"))
     collider_b: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
     part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
-    feature: wp.int32 = field("1", "name of the point", within=NOT_NEGATIVE)
+    feature: wp.int32 = field("1", "feature id of the point", within=NOT_NEGATIVE)
     normal: vec3 = field("1", "unit normal from B to A", within=UNIT)
     point: vec3 = field("m", "middle between the two surfaces, world frame")
     separation: real = field("m", "signed distance of the surfaces along the normal")
-    force: vec3 = field("N", "force on A in the last step, world frame")
+    load: vec3 = field("N", "force on A that holds it, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
     count: wp.int32 = field("1", "number of contacts", axis="one", within=row_of("contacts", more=1))
 

@@ -41,7 +41,7 @@ FEW_ON_CPU, FEW_ON_CUDA = 48, 128
 
 
 def default(geometry: Any) -> Any:
-    """The broad phase taken where none is asked for, by the number of colliders of a world and the device.
+    """The default broad phase, by the number of colliders of a world and the device.
 
     Args:
         geometry: The colliders.

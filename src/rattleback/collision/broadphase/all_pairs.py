@@ -1,4 +1,4 @@
-"""Every pair of colliders of a world is looked at.
+"""All pairs: every pair of colliders of a world is tested.
 
     candidates = { (a, b) : a < b, box(a) ∩ box(b) ≠ ∅ }        n (n − 1) / 2 tests
 
@@ -14,8 +14,8 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, put_all
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core.sealed import sealed
 
 

@@ -2,7 +2,7 @@
 
     fat(i) = box(i) ± slack · (longest edge of box(i))        box(i) ∩ box(j) ≠ ∅  ⇒  fat(i) ∩ fat(j) ≠ ∅
 
-While every box stays in its fat one, the pairs of fat boxes hold all pairs of boxes. Each step then costs one look at
+While every box stays in its fat one, the pairs of fat boxes hold all pairs of boxes. Each step then costs one test of
 every collider and at every such pair, linear in both and far less than to find them anew. Bodies at rest never leave
 their boxes. Where one of many bodies is always fast, the inner method is done every step with more pairs than needed;
 where there are many worlds, one of them is always restless.
@@ -18,9 +18,9 @@ import numpy as np
 import warp as wp
 
 from rattleback.collision.broadphase.grid import Grid
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core import arrays
 from rattleback.core.checks import positive
 from rattleback.core.errors import InputError

@@ -23,9 +23,9 @@ from typing import Any
 import warp as wp
 
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, is_partner, put, put_all, put_big
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.collision.broadphase.pairs import Pairs, may_meet
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core.checks import count as checked_count
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
@@ -43,13 +43,13 @@ DROPPED, ONE = wp.constant(19), wp.constant(127 * 16)
 # Primes from the hash of Teschner et al.
 PRIME_Y, PRIME_Z, PRIME_WORLD = (wp.constant(wp.uint32(prime)) for prime in (19349663, 83492791, 73856093))
 WIDE = wp.constant(-1)
-# So many cells are looked at however few colliders there are.
+# So many cells are tested however few colliders there are.
 FEW = wp.constant(27)
 
 
 @wp.struct
 class Cells:
-    """The table of cells and who is in them."""
+    """The table of cells and the colliders in them."""
 
     largest: real
     wide: wp.int32
@@ -174,7 +174,7 @@ def put_line(crowd: Crowd, cells: Cells, a: int, cell: wp.vec3i, last: int, pair
     upper = crowd.places.upper[a]
     first = hashed(cells, cell[0], cell[1], cell[2], a // crowd.each)
     end = first + last - cell[0] + 1
-    # Past the end of the table, a run goes on at its beginning.
+    # Past the end of the table, a run continues at its beginning.
     over = wp.max(end - cells.table, 0)
     to = at
     for part in range(2):
@@ -201,7 +201,7 @@ def row(crowd: Crowd, cells: Cells, a: int, pairs: Pairs, at: int, room: int) ->
     upper = crowd.places.upper[a]
     low = cell_at(cells, lower) - wp.vec3i(1, 1, 1)
     high = cell_at(cells, upper)
-    # A box over more cells than there are colliders is looked at as a big one.
+    # A box over more cells than there are colliders is tested as a big one.
     many = real(high[0] - low[0] + 1) * real(high[1] - low[1] + 1) * real(high[2] - low[2] + 1)
     if many > real(wp.max(crowd.each, FEW)):
         return put_all(crowd, a, pairs, at, room)

@@ -14,9 +14,9 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Colliders, Exclusions, Places
-from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.collision.broadphase.pairs import Pairs, may_meet
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Colliders, Exclusions, Places
 from rattleback.core.kernel import lone_kernel
 from rattleback.core.precision import vec3
 from rattleback.core.sums import Sum

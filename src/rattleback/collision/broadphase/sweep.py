@@ -9,7 +9,7 @@
 3. A lower end that passes above an upper one, or an upper below a lower one, ends a pair.
 4. The list holds the pairs of fat boxes whose boxes overlap.
 
-Bodies at rest cost one look, bodies in motion the ends they pass, so the cost is O(n) where motions are small beside
+Bodies at rest cost one test, bodies in motion the ends they pass, so the cost is O(n) where motions are small beside
 the distances. In a dense pile of n bodies an end has n^(2/3) others close by; where more than ``SWAPS`` ends per
 collider were passed in a step, as after bodies were put elsewhere, the ends are sorted and swept from scratch. One
 thread goes through a world: good on a CPU and for many worlds on CUDA, not for one large world there.
@@ -36,9 +36,9 @@ from rattleback.collision.broadphase.pair_lists import (
     note_pair,
     remove_pair,
 )
-from rattleback.collision.bvh import overlap
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs, may_meet
+from rattleback.collision.broadphase.pairs import Pairs, may_meet
+from rattleback.collision.geometry.bvh import overlap
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core.checks import positive
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.collision import bvh
 from rattleback.collision.broadphase.listing import Crowd, Listing, crowd, drivers, is_partner, put, put_all, put_big
-from rattleback.collision.bvh import EMPTY, next_leaf
-from rattleback.collision.colliders import Places
-from rattleback.collision.pairs import Pairs
+from rattleback.collision.broadphase.pairs import Pairs
+from rattleback.collision.geometry import bvh
+from rattleback.collision.geometry.bvh import EMPTY, next_leaf
+from rattleback.collision.geometry.colliders import Places
 from rattleback.core import arrays
 from rattleback.core.checks import number
 from rattleback.core.errors import InputError
@@ -121,7 +121,7 @@ class BoxTree:
     """Walks a tree of boxes.
 
     Args:
-        looser: By which factor the surfaces of the tree's boxes may grow before it asks to be built anew.
+        looser: By which factor the surfaces of the tree's boxes may grow before it is to be rebuilt.
     """
 
     looser: float = 2.0

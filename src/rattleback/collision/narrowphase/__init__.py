@@ -8,14 +8,14 @@
 
 All give the same answers. A method is a small frozen object with ``record(program, geometry, items, places, gap,
 found)``, which records the launches that write the answers of all items but those that ``found.settled`` marks; its
-``cheap`` names the pairs of kinds that are not worth marking, see ``collision.coherence``.
+``cheap`` names the pairs of kinds that are not worth marking, see ``collision.narrowphase.axis_cache``.
 """
 
 from typing import Any
 
-from rattleback.collision.narrowphase.closed_forms import ClosedForms
-from rattleback.collision.narrowphase.gjk import GJK
-from rattleback.collision.narrowphase.vclip import VClip
+from rattleback.collision.narrowphase.closed_forms.closed_forms import ClosedForms
+from rattleback.collision.narrowphase.gjk.gjk import GJK
+from rattleback.collision.narrowphase.vclip.vclip import VClip
 
 MENU: dict[str, type[Any]] = {"closed_forms": ClosedForms, "gjk": GJK, "vclip": VClip}
 DEFAULT = "closed_forms"

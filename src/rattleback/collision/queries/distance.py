@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.collision.queries.arrangement import arrange
-from rattleback.collision.queries.meeting import NOWHERE, meet, method_of
+from rattleback.collision.queries.pairwise import NOWHERE, meet, method_of
+from rattleback.collision.queries.placed_colliders import arrange
 from rattleback.collision.queries.placement import joined, paired, read
 from rattleback.core.sealed import sealed
 
 if TYPE_CHECKING:
-    from rattleback.collision.queries.meeting import Answers
+    from rattleback.collision.queries.pairwise import Answers
 
 DEFAULT = "closed_forms"
 

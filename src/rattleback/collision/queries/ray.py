@@ -1,6 +1,6 @@
 """Ray casts: the first thing each of many rays hits, one thread a ray.
 
-    o' = Rᵀ (o − p)      d' = Rᵀ d      s = −o' · d'      the line is looked at from o' + s d', its point nearest to p
+    o' = Rᵀ (o − p)      d' = Rᵀ d      s = −o' · d'      the line is tested from o' + s d', its point nearest to p
 
 o, d origin and unit direction of the ray, p, R place of a collider. Seen from there the closed forms keep their digits,
 however far the ray comes. Cost: O(log n) boxes and a few solids a ray.
@@ -13,14 +13,14 @@ import numpy as np
 import warp as wp
 from numpy.typing import ArrayLike, NDArray
 
-from rattleback.collision.narrowphase.ball import point_core
-from rattleback.collision.place import FAR
-from rattleback.collision.queries.arrangement import Arrangement, arrange
-from rattleback.collision.queries.interval import has_shell, in_core, to_shell
+from rattleback.collision.geometry.solid import MESH, load
+from rattleback.collision.geometry.world_poses import FAR
+from rattleback.collision.narrowphase.closed_forms.sphere import point_core
+from rattleback.collision.queries.bvh_walk import Walk, next_near, ray_probe
+from rattleback.collision.queries.line_interval import has_shell, in_core, to_shell
+from rattleback.collision.queries.placed_colliders import Arrangement, arrange
 from rattleback.collision.queries.placement import paired, read, rows
-from rattleback.collision.queries.scenery import Hit, Scenery, cast_surface, scenery_of
-from rattleback.collision.queries.walk import Walk, next_near, ray_probe
-from rattleback.collision.solid import MESH, load
+from rattleback.collision.queries.triangle_scene import Hit, Scenery, cast_surface, scenery_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.device import load_kernels

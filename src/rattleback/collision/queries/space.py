@@ -1,4 +1,4 @@
-"""A space: things at their places under a tree of boxes, for questions that are asked again and again.
+"""A space: things at their places under a tree of boxes, for repeated queries.
 
 The tree is built once for each selection of categories; a question then costs what lies near it.
 """
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import warp as wp
 
-from rattleback.collision.compile import compile_colliders
 from rattleback.collision.contact_view import ContactView
 from rattleback.collision.detection import Detection
 from rattleback.collision.finder import Finder
-from rattleback.collision.queries.arrangement import arrange
-from rattleback.collision.queries.meeting import meet, method_of
+from rattleback.collision.geometry.compile import compile_colliders
+from rattleback.collision.queries.pairwise import meet, method_of
+from rattleback.collision.queries.placed_colliders import arrange
 from rattleback.collision.queries.placement import PlacedEntries, body_entries, joined, read, rows
 from rattleback.collision.queries.ray import Hits, cast, one
-from rattleback.collision.queries.scenery import scenery_of
+from rattleback.collision.queries.triangle_scene import scenery_of
 from rattleback.collision.queries.vicinity import Points, Vicinity, look_around
 from rattleback.core import arrays, checks
 from rattleback.core.device import load_kernels
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rattleback.collision.compile import Geometry
-    from rattleback.collision.queries.scenery import Scenery
+    from rattleback.collision.geometry.compile import Geometry
+    from rattleback.collision.queries.triangle_scene import Scenery
     from rattleback.model.state import Motion
 
     Categories = str | Sequence[str] | None
@@ -46,7 +46,7 @@ EXAMPLE = 'rb.collision.Space(scene), or {"floor": rb.Plane(), "ball": rb.Placed
 
 @sealed
 class Space:
-    """Things at their places, to be asked about.
+    """Things at their places, for queries.
 
     ``names`` lists the things that collide; the hits of ``ray_cast`` index into it.
 

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.collision.colliders import Colliders, Places
-from rattleback.collision.queries.arrangement import arrange, upload
-from rattleback.collision.queries.meeting import Answers, check_kinds, method_of, narrow
+from rattleback.collision.geometry.colliders import Colliders, Places
+from rattleback.collision.geometry.solid import PLANE
+from rattleback.collision.queries.pairwise import Answers, check_kinds, method_of, narrow
+from rattleback.collision.queries.placed_colliders import arrange, upload
 from rattleback.collision.queries.placement import joined, paired, read, rows
 from rattleback.collision.queries.ray import one
 from rattleback.collision.queries.triangles import split
-from rattleback.collision.solid import PLANE
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon
@@ -35,7 +35,7 @@ from rattleback.core.sealed import sealed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rattleback.collision.queries.arrangement import Arrangement
+    from rattleback.collision.queries.placed_colliders import Arrangement
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

@@ -11,11 +11,11 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from rattleback.collision.bvh import next_leaf
-from rattleback.collision.place import FAR
-from rattleback.collision.queries.arrangement import Arrangement
-from rattleback.collision.queries.scenery import Scenery, nearest_triangle, on_triangle, scenery_of
-from rattleback.collision.solid import MESH, PLANE, load, middle
+from rattleback.collision.geometry.bvh import next_leaf
+from rattleback.collision.geometry.solid import MESH, PLANE, load, middle
+from rattleback.collision.geometry.world_poses import FAR
+from rattleback.collision.queries.placed_colliders import Arrangement
+from rattleback.collision.queries.triangle_scene import Scenery, nearest_triangle, on_triangle, scenery_of
 from rattleback.core.device import load_kernels
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, numpy_real, real, vec3

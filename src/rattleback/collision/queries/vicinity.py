@@ -11,12 +11,12 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.collision.narrowphase.ball import point_core
-from rattleback.collision.narrowphase.nearest import Nearest
-from rattleback.collision.place import FAR
-from rattleback.collision.queries.scenery import Scenery, is_behind, near_surface
-from rattleback.collision.queries.walk import Walk, next_near, point_probe
-from rattleback.collision.solid import MESH, load
+from rattleback.collision.geometry.solid import MESH, load
+from rattleback.collision.geometry.world_poses import FAR
+from rattleback.collision.narrowphase.closed_forms.nearest import Nearest
+from rattleback.collision.narrowphase.closed_forms.sphere import point_core
+from rattleback.collision.queries.bvh_walk import Walk, next_near, point_probe
+from rattleback.collision.queries.triangle_scene import Scenery, is_behind, near_surface
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3

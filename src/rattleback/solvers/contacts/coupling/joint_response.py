@@ -17,6 +17,8 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
+from rattleback.solvers.contacts.coupling.alternation import Turn
+from rattleback.solvers.contacts.coupling.softness import Softness
 from rattleback.solvers.contacts.problem.manifolds import Pressing
 from rattleback.solvers.contacts.problem.status import Rounds
 
@@ -40,21 +42,48 @@ class JointResponse:
         accelerates: Whether a solver may take steps along conjugate directions with it.
         changed: 1 for every world whose stops act otherwise than when the directions began.
         any_changed: 1 where any world's do.
+        softness: What contacts know of the stiffness of loaded joints.
 
     Args:
         problem: The contact problem.
         joints: What its joints answer.
+        softness: See above.
         displaces: Whether velocities stand for displacements, which no joint remembers.
     """
 
     accelerates = True
 
-    def __init__(self, problem: "ContactProblem", joints: "JointAnswer", displaces: bool = False) -> None:
-        self.problem, self.joints, self.displaces = problem, joints, displaces
+    def __init__(
+        self, problem: "ContactProblem", joints: "JointAnswer", softness: Softness, displaces: bool = False
+    ) -> None:
+        self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
         self.changed, self.any_changed = joints.steps.changed, joints.steps.any_changed
 
-    def note(self, motion: Motion) -> None:
-        """Record that sweeps over a motion begin: the rates that rows of joints keep."""
+    def of_displacements(self) -> "JointResponse":
+        """The same for displacements."""
+        return JointResponse(self.problem, self.joints, self.softness, displaces=True)
+
+    def begin_step(self) -> None:
+        """Record that a step begins: contacts have pushed nothing yet."""
+        self.softness.harden()
+        self.softness.begin_pushes(self.problem.everywhere)
+
+    def hold(self, hold: Turn, which: Any) -> None:
+        """Record what holds joints at the start of the step, which are told what contacts have done there.
+
+        Args:
+            hold: Records it, in the worlds that it is given.
+            which: 1 for every world in which that is done.
+        """
+        self.softness.note_pushes(which)
+        hold(which)
+
+    def note(self, motion: Motion, which: Any) -> None:
+        """Record that sweeps over a motion begin: the rates that rows of joints keep, and how stiff they are."""
+        with self.problem.program.when(self.joints.preview.effort.any_stiff):
+            self.joints.prepare_stiff(which)
+            self.softness.harden()
+            self.softness.soften()
         self.joints.note(motion)
 
     def answer(self, motion: Motion, which: Any, tried: bool = False) -> None:

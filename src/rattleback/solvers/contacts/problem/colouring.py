@@ -256,14 +256,15 @@ class Palette:
         """Record what applies the impulses that the patches of wanted worlds have."""
         self.by_colour(push_colour, motion, wanted)
 
-    def by_colour(self, kernel: Any, *rest: Any) -> None:
+    def by_colour(self, kernel: Any, *rest: Any, first: Any = None) -> None:
         """Record a kernel for every colour there is, and on one thread for the patches without.
 
         Args:
-            kernel: Takes the bodies, the patches, the colours, the rest, the colour and the number of threads.
-            rest: What else it takes.
+            kernel: The kernel; its arguments are the bodies, the patches, their colours, the rest, and which colour.
+            rest: The rest.
+            first: What it has in place of the bodies.
         """
-        given = (self.bodies, self.pressing, self.colours, *rest)
+        given = (self.bodies if first is None else first, self.pressing, self.colours, *rest)
         self._launch(kernel, given, range(USUAL))
         self._go_on(kernel, given, 0)
 
@@ -282,9 +283,16 @@ class Palette:
             self.program.launch(kernel, threads, *given, colour, threads)
 
 
-def make_palette(program: Any, bodies: Bodies, pressing: Pressing, graph: Graph, counts: dict[str, int]) -> Palette:
-    """The colours of the patches of a problem; see ``Palette``."""
+def make_palette(bench: Any, pressing: Pressing, graph: Graph, counts: dict[str, int]) -> Palette:
+    """The palette of a model.
+
+    Args:
+        bench: What the step works on.
+        pressing: The patches.
+        graph: Their number.
+        counts: Rows along the axes of groups of bodies and contacts.
+    """
     counts = {**counts, "contacts_and_one": counts["contacts"] + 1, "colours": COLOURS + 2}
     counts["steps"] = (COLOURS - USUAL) // MORE
-    colours = arrays.allocate(Colours, counts, bodies.world.device)
-    return Palette(program, bodies, pressing, graph, colours, counts["worlds"])
+    colours = arrays.allocate(Colours, counts, bench.model.device)
+    return Palette(bench.program, bench.model.bodies, pressing, graph, colours, bench.model.worlds)

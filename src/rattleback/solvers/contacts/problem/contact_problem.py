@@ -99,7 +99,7 @@ class ContactProblem:
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
         self.palette: Palette | None = None
         if is_parallel(device) and not in_order:
-            self.palette = make_palette(self.program, self.bodies, self.pressing, self.graph, counts)
+            self.palette = make_palette(bench, self.pressing, self.graph, counts)
 
     def record_all_active(self) -> None:
         """Record that every manifold takes part."""

@@ -54,6 +54,8 @@ class Patches:
     lead: mat33 = field("1, m, 1/m", "calm times drag: what holds it across against what pushes")
     hold: mat33 = field("kg, kg m, kg m²", "what stops it along the normal while it is held across")
     spread: vec3 = field("1/m²", "inverse of the second moments of its points: xx, xy, yy")
+    remainder: vec3 = field("m", "what its linear way over the last step left out")
+    extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
     drive: vec3 = field("m/s", "added to its velocity")
     spin: vec3 = field("rad/s", "added to its angular velocity")
     couple: vec3 = field("N m s", "moment of the resistance to spinning and rolling so far")
@@ -74,8 +76,13 @@ class PatchPoints:
 
     place: vec3 = field("m, m, m/s", "x and y in the patch; what is added to the velocity along the normal")
     impulse: vec3 = field("N s", "impulse on A so far, axes of the patch")
-    force: vec3 = field("N", "force on A in the last step, axes of the patch")
+    load: vec3 = field("N", "force on A that the step begins with, axes of the patch")
+    acted: vec3 = field("N s", "impulse on A before the step is taken, axes of the patch")
+    given: vec3 = field("N s", "impulse on A in the step so far where its row is another one, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
+    extent: real = field("m²", "square of the motion that this came from")
+    lift: real = field("m", "what its remainder along the normal has beside that of its patch")
     sticks: wp.int32 = field("1", "1 where it pushes and its friction is not used up")
 
 
@@ -84,7 +91,9 @@ class Weights:
     """How the bodies answer to a push now."""
 
     inverse_inertia: mat33 = field("1/(kg m²)", "inverse inertia, axes of the world")
+    soft: wp.int32 = field("1", "1 where the stiffness of joints is in it")
     pushed: wp.int32 = field("1", "last sweep in which it was pushed so that it matters")
+    withheld: vec3 = field("N s", "less the impulse that shock propagation kept from it while it stood still")
 
 
 @wp.struct
@@ -137,6 +146,7 @@ def weigh(bodies: Bodies, motion: Motion, weights: Weights, lanes: int) -> None:
             r = wp.quat_to_matrix(motion.orientation[i])
             inverse = r * inverse * wp.transpose(r)
         weights.inverse_inertia[i] = inverse
+        weights.soft[i] = 0
 
 
 @wp.func
@@ -223,7 +233,7 @@ def answer(bodies: Bodies, pressing: Pressing, k: int, to: int, share_a: real, s
             r = local(n, t, wp.where(side == 0, pressing.patches.arm_a[k], pressing.patches.arm_b[k]))
             arm = wp.skew(r)
             inverse = pressing.weights.inverse_inertia[i]
-            if is_alike(bodies, i):
+            if is_alike(bodies, i) and pressing.weights.soft[i] == 0:
                 ease = share * inverse[0, 0]
                 all_ways = mass + ease * wp.dot(r, r)
                 give += wp.diag(vec3(all_ways, all_ways, all_ways)) - wp.outer(ease * r, r)

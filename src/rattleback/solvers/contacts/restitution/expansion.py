@@ -228,7 +228,8 @@ def part_to_take(work: vec4, left: real) -> real:
 def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
     """A slice is done: go on with the next one, until all that may come back has, or the budget ends."""
     w = wp.tid()
-    works.part[w] = real(1.0)
+    # Of worlds whose impact has ended nothing is taken any more.
+    works.part[w] = real(works.going[w])
     if works.going[w] == 0:
         return
     work = works.work[w]

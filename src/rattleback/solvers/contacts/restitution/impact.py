@@ -41,6 +41,7 @@ from rattleback.solvers.contacts.restitution.expansion import Works
 from rattleback.solvers.contacts.restitution.search import Collisions, Courses
 from rattleback.solvers.contacts.schemes.targets import begin_end
 from rattleback.solvers.contacts.solvers.iteration import iterate
+from rattleback.solvers.contacts.stages.impulse_account import note_blows, note_slice
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -170,9 +171,11 @@ class Impacts:
             self._slice(parts, correct)
             return
         self._alternate(lambda which: self._solve(motion, which), correct, found.colliding)
+        program.launch(note_blows, 1, self.ground, problem.pressing, active)
         if self.restitution == "poisson":
             program.launch(expansion.expand, 1, *parts)
             self._iterate(expansion.grip_listed, (*parts, problem.status), found.colliding, correct)
+            program.launch(note_blows, 1, self.ground, problem.pressing, active)
 
     def _alternate(self, solve: Turn, correct: Turn | None, which: Any) -> None:
         """A solution, in turn with what corrects the joints, where there are any."""
@@ -209,6 +212,7 @@ class Impacts:
             program.launch(expansion.measure_slice, 1, *rest, works)
             program.launch(lower, 1, works.any_going)
             bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
+            program.launch(note_slice, 1, self.ground, self.problem.pressing, self.problem.active, works)
             bench.for_bodies(expansion.take_part, works, self.kept, motion)
 
     def _iterate(self, kernel: Any, given: tuple[Any, ...], which: Any, correct: Turn | None) -> None:

@@ -22,16 +22,25 @@ from rattleback.model.contact_memory import Due, MovedLoads, record_due, record_
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.coupling.alternation import Turn, alternate
 from rattleback.solvers.contacts.coupling.joint_response import JointResponse
+from rattleback.solvers.contacts.coupling.softness import Softness
 from rattleback.solvers.contacts.coupling.ties import TiedWorlds
 from rattleback.solvers.contacts.problem.contact_graph import find_levels, gather_patches, order_patches
-from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
+from rattleback.solvers.contacts.problem.contact_problem import ContactProblem, is_parallel
 from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.problem.manifolds import weigh
 from rattleback.solvers.contacts.restitution.impact import Impacts
 from rattleback.solvers.contacts.schemes import position_correction, targets
+from rattleback.solvers.contacts.schemes.displacements import (
+    Departures,
+    Flights,
+    Ways,
+    find_ways,
+    take_over_departures,
+)
 from rattleback.solvers.contacts.schemes.errors import ContactErrors, record_errors, summary
-from rattleback.solvers.contacts.schemes.targets import ContactLimits, Flights, Footing, Ways
+from rattleback.solvers.contacts.schemes.targets import ContactLimits, Footing
 from rattleback.solvers.contacts.stages.energy_limiter import Easer
+from rattleback.solvers.contacts.stages.impulse_account import Account
 from rattleback.solvers.contacts.stages.load_propagation import Ground
 
 if TYPE_CHECKING:
@@ -70,12 +79,14 @@ class ContactSteps:
         self.problem = ContactProblem(bench, room, getattr(method.solver, "in_order", False))
         self.solver, self.worlds = method.solver.bind(self.problem), TiedWorlds(bench, self.problem)
         counts = {"contacts": room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
-        kinds: tuple[type[Any], ...] = (Motion, ContactErrors, Ways, MovedLoads, Due)
+        kinds: tuple[type[Any], ...] = (Motion, ContactErrors, Ways, MovedLoads, Due, Departures)
         made = (arrays.allocate(kind, counts, model.device) for kind in kinds)
-        self.shift, self.errors, ways, self.moved, self.due = made
+        self.shift, self.errors, ways, self.moved, self.due, self.departures = made
         self.ground, self.flights = Footing(), Flights()
         self.ground.contacts, self.ground.memory = self.contacts, bench.state.contacts
         self.ground.surfaces, self.ground.rules, self.ground.limits = model.surfaces, model.rules, self.limits
+        self.ground.bodies, self.ground.impulses = model.bodies, bench.state.impulses
+        self.ground.adds = int(not is_parallel(model.device))
         self.flights.start, self.flights.end, self.flights.ways = bench.start, bench.predicted, ways
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device)
         self.overlapping, self.any_overlapping = (
@@ -93,10 +104,13 @@ class ContactSteps:
         self.standing = Ground(*given, self.limits, alone) if in_order and method.load_propagation else None
         self.easer = Easer(*given, alone) if in_order and method.energy_limiter else None
         self.calm = self.bench.state.motion if in_order else None
+        shocks = getattr(method.solver, "withholds", False)
+        self.account = Account(self.bench, self.ground, self.problem, shocks)
 
     def meet(self, answer: JointAnswer) -> None:
         """Let joints answer to every sweep from now on."""
-        self.response = self.impacts.response = JointResponse(self.problem, answer)
+        softness = Softness(self.problem, answer.preview)
+        self.response = self.impacts.response = JointResponse(self.problem, answer, softness)
         self.worlds.jointed = True
 
     def solve(self, motion: Motion, which: Any, most: int | None = None, response: Any = None) -> None:
@@ -125,8 +139,10 @@ class ContactSteps:
             problem.palette.record_patches(self.contacts, bench.stop)
         problem.record_all_active()
         bench.share_bodies(weigh, motion, problem.pressing.weights)
-        given = (bodies, self.ground, graph, problem.pressing, motion)
+        given = (bodies, self.ground, graph, problem.pressing, motion, self.departures)
         problem.for_manifolds(targets.prepare_patches, *given, int(self.ends.loads_end))
+        if self.response is not None:
+            self.response.softness.harden()
         if bench.model.scene.joints:
             self.worlds.record_look()
 
@@ -139,6 +155,9 @@ class ContactSteps:
         bench, problem = self.bench, self.problem
         given = (self.ground, problem.graph, problem.pressing, bench.state.motion, bench.state.clock)
         problem.for_manifolds(targets.begin_start, *given)
+        self.account.begin()
+        if self.response is not None:
+            self.response.begin_step()
         self.worlds.where_loose(self.worlds.ties if self.worlds.jointed else None, self._push_loads)
 
     def _push_loads(self, which: Any) -> None:
@@ -159,7 +178,8 @@ class ContactSteps:
         if hold is not None:
             self.worlds.where_tied(ties, lambda which: self._press_tied(predict, hold, which))
         self.ends.record_start_found(ties)
-        self.bench.for_worlds(targets.note_length, self.bench.state.clock, self.taken)
+        given = (self.bench.state.impulses, self.bench.substeps, self.taken, self.departures)
+        self.bench.for_worlds(targets.note_length, self.bench.state.clock, *given)
 
     def _press_tied(self, predict: Callable[[], None], hold: Turn, which: Any) -> None:
         """Record the same where joints hold what touches, which answer to the loads of the last step first."""
@@ -169,12 +189,13 @@ class ContactSteps:
             self.problem.record_push(start, which)
             response.joints.give(start, which)
             predict()
+            hold = partial(response.hold, hold)
         self.alternate((partial(self._press, predict, self.turn, response), hold), which)
 
     def _press(self, predict: Callable[[], None], most: int | None, response: Any, which: Any) -> None:
         bench, problem = self.bench, self.problem
         given = (self.ground, problem.graph, problem.pressing, self.flights, bench.state.clock)
-        bench.share_bodies(targets.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         problem.for_manifolds(targets.begin_way, *given, which)
         if self.standing is not None:
             self.standing.stay(self.flights, which)
@@ -183,8 +204,7 @@ class ContactSteps:
 
     def alternate(self, turns: tuple[Turn, Turn], which: Any) -> None:
         """Record contacts and joints in turn."""
-        most = -(-self.method.solver.sweeps // self.turn)
-        alternate(self.problem, turns, (self.limits.speed, most), which)
+        alternate(self.problem, turns, (self.limits.speed, self.method.exchanges), which)
 
     @property
     def turn(self) -> int:
@@ -202,7 +222,7 @@ class ContactSteps:
         flags = (self.overlapping, self.any_overlapping)
         bench.share_bodies(position_correction.begin_projection, problem.pressing.weights, self.shift, *flags)
         given = (self.ground, problem.graph, problem.pressing, self.flights.ways, bench.state.clock)
-        bench.share_bodies(targets.find_ways, self.flights, bench.state.clock)
+        bench.share_bodies(find_ways, self.flights, bench.state.clock)
         problem.for_manifolds(position_correction.measure_overlap, *given, *flags)
         with program.when(self.any_overlapping):
             some = self.worlds.choose(self.overlapping)
@@ -221,19 +241,18 @@ class ContactSteps:
 
     def _move_tied(self, which: Any) -> None:
         if self.response is not None:
-            bench, answer = self.bench, self.response.joints
-            answer.begin_ways(which)
             goal = Goal(JOINTED_NEAR * self.limits.depth, JOINTED_PROJECTIONS)
-            self.solver.record(self.shift, goal, which, JointResponse(self.problem, answer, displaces=True))
+            self.solver.record(self.shift, goal, which, self.response.of_displacements())
             self._move(which)
-            answer.settle(bench.predicted, which)
+            self.response.joints.settle(self.bench.predicted, which)
 
     def record_taken(self) -> None:
         """Record what is kept when the step is taken."""
         problem = self.problem
-        given = (self.ground, problem.graph, problem.pressing, self.flights.ways, self.bench.stop)
-        self.bench.share_bodies(targets.find_ways, self.flights, self.bench.state.clock)
+        given = (self.ground, problem.graph, problem.pressing, self.flights.ways, self.departures, self.bench.stop)
+        self.bench.share_bodies(find_ways, self.flights, self.bench.state.clock)
         problem.for_manifolds(targets.keep_forces, *given)
+        self.account.record_taken(self.departures.afresh)
 
     def record_velocities(self, correct: Turn | None = None) -> None:
         """Record what makes the velocities of the state fit the contacts found, and remember them.
@@ -244,6 +263,7 @@ class ContactSteps:
         bench, memory, due = self.bench, self.ground.memory, self.due
         record_due(bench.program, memory, bench.stop, due)
         with bench.program.when(due.any_due):
+            self.account.record_written(due)
             some = self.worlds.choose(due.which)
             self.ends.record_end(correct, some)
             record_moved_loads(bench.program, (bench.model.bodies, self.contacts, memory, due), self.moved)
@@ -268,6 +288,7 @@ class ContactSteps:
         """Go on with what another one of the same model has seen."""
         arrays.copy_into(self.errors, old.errors)
         wp.copy(self.taken, old.taken)
+        take_over_departures(self.departures, old.departures)
         wp.copy(self.impacts.collisions.left, old.impacts.collisions.left)
 
     def summary(self) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Impulse:
 
     Attributes:
         solver: What solves its problems, by name or as an object, such as ``rb.contacts.BlockGaussSeidel(sweeps=20)``.
-        sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
+        sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
+        exchanges: Most times that contacts and joints take turns at either end of a step.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: What is resolved together: ``"sequential"``, the impacts of a moment and then those they cause, or
             ``"simultaneous"``, all that touch at once.
@@ -46,7 +47,8 @@ class Impulse:
     """
 
     solver: Any = field(default_factory=DEFAULT)
-    sweeps_between: int = 20
+    sweeps_between: int = 50
+    exchanges: int = 3
     restitution: str = "newton"
     impact: str = "sequential"
     load_propagation: bool = True
@@ -138,3 +140,4 @@ class BothEnds:
         lengths = (steps.bench.state.clock, steps.taken)
         given = (steps.ground, problem.graph, problem.pressing, problem.status, *lengths, which)
         problem.for_manifolds(targets.keep_points, *given)
+        steps.account.record_end(which)

@@ -22,7 +22,8 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, local
-from rattleback.solvers.contacts.schemes.targets import Footing, Ways, way_of
+from rattleback.solvers.contacts.schemes.displacements import Ways, extent_of, part_expected, way_of
+from rattleback.solvers.contacts.schemes.targets import Footing
 
 # Friction of a patch that sticks while it is moved back.
 STUCK = wp.constant(real(1e9))
@@ -62,6 +63,10 @@ def measure_overlap(
         zero = real(0.0)
         h = real(clock.time_step[pressing.patches.world[k]])
         d, turn = way_of(pressing, ways, k)
+        part = zero
+        if pressing.patches.extent[k] > zero:
+            part = part_expected(pressing, k, extent_of(pressing, ways, k, d))
+            d += part * pressing.patches.remainder[k]
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         count = pressing.patches.count[k]
@@ -74,6 +79,7 @@ def measure_overlap(
             place = pressing.points.place[c]
             before = ground.contacts.separation[pressing.patches.contact[k] + i]
             gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
+            gap += part * pressing.points.lift[c]
             goal = -real(0.5) * limits.depth
             if gap < -limits.depth:
                 off = True

@@ -24,6 +24,7 @@ def check_scheme(scheme: Any) -> None:
     object.__setattr__(scheme, "solver", choose("contact solver", scheme.solver, MENU, NEEDS))
     checks.count(getattr(scheme.solver, "sweeps", None), f"sweeps of the solver of {own}")
     checks.count(scheme.sweeps_between, f"sweeps_between of {own}")
+    checks.count(scheme.exchanges, f"exchanges of {own}")
     checks.one_of(scheme.restitution, RESTITUTIONS, f"restitution of {own}")
     checks.one_of(scheme.impact, ORDERS, f"impact of {own}")
 

@@ -13,10 +13,10 @@ Reference: Bender, dissertation, §5.3.1 and §5.3.3; the halves make it of seco
 
 import warp as wp
 
-from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
-from rattleback.maths.quat import rotate, small_turn
+from rattleback.maths.quat import rotate
+from rattleback.model.body_impulses import BodyImpulses
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -33,9 +33,22 @@ from rattleback.solvers.contacts.problem.manifolds import (
     world,
 )
 from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.schemes.displacements import (
+    HALF,
+    ZERO,
+    Departures,
+    Flights,
+    Ways,
+    begin_remainders,
+    extent_of,
+    keep_remainders,
+    note_departures,
+    part_expected,
+    recall_remainders,
+    way_of,
+)
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch, keep_impulse, recall_impulses
 
-HALF = wp.constant(real(0.5))
-ZERO = wp.constant(real(0.0))
 # Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
 # How many times longer than the last one a step may be in which forces that few sweeps have left go on.
@@ -56,13 +69,19 @@ class ContactLimits:
 
 @wp.struct
 class Footing:
-    """What the patches are made from: contacts, what is remembered of them, the surfaces, and the limits."""
+    """What the patches are made from: contacts, what is remembered of them, the surfaces, and the limits.
+
+    Where ``adds`` is 1, on one thread, bodies get what their points have done as soon as that is kept.
+    """
 
     contacts: Contacts
     memory: ContactMemory
     surfaces: Surfaces
     rules: PairRules
     limits: ContactLimits
+    bodies: Bodies
+    impulses: BodyImpulses
+    adds: wp.int32
 
 
 @wp.func
@@ -86,15 +105,22 @@ def recall_points(ground: Footing, pressing: Pressing, k: int) -> None:
         force = vec3()
         slip = vec3()
         if former >= 0:
-            force = ground.memory.force[former]
+            force = ground.memory.load[former]
             slip = ground.memory.slip[former]
-        pressing.points.force[pressing.patches.first[k] + i] = local(n, t, force)
+        pressing.points.load[pressing.patches.first[k] + i] = local(n, t, force)
         pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
 
 
 @kernel
 def prepare_patches(
-    bodies: Bodies, ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, loaded: int, lanes: int
+    bodies: Bodies,
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    motion: Motion,
+    departures: Departures,
+    loaded: int,
+    lanes: int,
 ) -> None:
     """Where a patch is, how it answers, what its surfaces are, and what its points remember.
 
@@ -117,6 +143,8 @@ def prepare_patches(
         pressing.patches.spinning[k] = found.spinning
         if loaded == 1 or ground.contacts.carried[0] == 0:
             recall_points(ground, pressing, k)
+        recall_impulses(ground.contacts, ground.memory, pressing, k)
+        recall_remainders(ground.contacts, ground.memory, pressing, departures, k)
 
 
 @wp.func
@@ -137,7 +165,7 @@ def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: 
     """The points of a patch begin with half of the load they had; returns how its surfaces move beside its bodies."""
     first = pressing.patches.first[k]
     for c in range(first, first + pressing.patches.count[k]):
-        pressing.points.impulse[c] = HALF * h * pressing.points.force[c]
+        pressing.points.impulse[c] = HALF * h * pressing.points.load[c]
     pressing.patches.couple[k] = vec3()
     n = pressing.patches.normal[k]
     t = pressing.patches.tangent[k]
@@ -162,8 +190,9 @@ def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motio
         for i in range(pressing.patches.count[k]):
             row = pressing.patches.contact[k] + i
             c = pressing.patches.first[k] + i
-            pressing.points.force[c] = local(n, t, ground.memory.force[row])
+            pressing.points.load[c] = local(n, t, ground.memory.load[row])
             pressing.points.slip[c] = ground.memory.slip[row]
+        begin_remainders(ground.memory, pressing, k)
         begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
 
 
@@ -197,44 +226,6 @@ def begin_end(
             end_patch(ground, pressing, motion, clock, taken, k)
 
 
-@group(axis="bodies")
-class Ways:
-    """How far the bodies go over the predicted step."""
-
-    way: vec3 = field("m", "way of its centre of mass")
-    turn: vec3 = field("rad", "its turn")
-    gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
-    spin: vec3 = field("rad/s", "the same of its angular velocity")
-
-
-@wp.struct
-class Flights:
-    """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
-
-    start: Motion
-    end: Motion
-    ways: Ways
-
-
-@kernel
-def find_ways(bodies: Bodies, flights: Flights, clock: Clock, lanes: int) -> None:
-    """How far the bodies go over the predicted step."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-        way = flights.end.position[i] - flights.start.position[i]
-        turn = small_turn(flights.start.orientation[i], flights.end.orientation[i])
-        flights.ways.way[i] = way
-        flights.ways.turn[i] = turn
-        flights.ways.gain[i] = rate * way - flights.start.velocity[i]
-        flights.ways.spin[i] = rate * turn - flights.start.angular_velocity[i]
-
-
-@wp.func
-def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
-    """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
-    return between(pressing.patches, ways.way, ways.turn, k)
-
-
 @kernel
 def begin_way(
     ground: Footing,
@@ -253,16 +244,35 @@ def begin_way(
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
+        h = real(clock.time_step[pressing.patches.world[k]])
         pressing.patches.drive[k] = u + local(n, t, slide)
         pressing.patches.spin[k] = w
-        allow(ground, pressing, k, real(clock.time_step[pressing.patches.world[k]]))
+        allow(ground, pressing, k, h)
+        if pressing.patches.extent[k] == ZERO:
+            continue
+        d, _turn = way_of(pressing, flights.ways, k)
+        rate = part_expected(pressing, k, extent_of(pressing, flights.ways, k, d)) / h
+        pressing.patches.drive[k] = pressing.patches.drive[k] + rate * pressing.patches.remainder[k]
+        for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
+            pressing.points.place[c] = pressing.points.place[c] + vec3(ZERO, ZERO, rate * pressing.points.lift[c])
 
 
 @kernel
-def note_length(clock: Clock, taken: wp.array[wp.float64]) -> None:
-    """How long the step is that was predicted last; one that is cut short is shorter than the next."""
+def note_length(
+    clock: Clock, impulses: BodyImpulses, substeps: int, taken: wp.array[wp.float64], departures: Departures
+) -> None:
+    """How long the step is that was predicted last; one that is cut short is shorter than the next.
+
+    Whether a whole step begins with it, not a sub-step of one or a step whose first impulses are there already.
+    """
     w = wp.tid()
     taken[w] = clock.time_step[w]
+    before = impulses.duration[w]
+    departures.afresh[w] = 0
+    if clock.steps[w] % wp.int64(substeps) == wp.int64(0) and before > wp.float64(0.0):
+        departures.afresh[w] = 1
+        before = wp.float64(0.0)
+    departures.duration[w] = before + taken[w]
 
 
 @wp.func
@@ -282,33 +292,58 @@ def end_start(graph: Graph, pressing: Pressing, clock: Clock, which: wp.array[wp
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             p = pressing.points.impulse[c]
-            pressing.points.force[c] = (real(2.0) / h) * p
+            pressing.points.load[c] = (real(2.0) / h) * p
+            pressing.points.acted[c] = p
             pressing.points.sticks[c] = wp.where(sticks(p, mu), 1, 0)
 
 
 @kernel
 def keep_forces(
-    ground: Footing, graph: Graph, pressing: Pressing, ways: Ways, stop: wp.array[wp.int32], lanes: int
+    ground: Footing,
+    graph: Graph,
+    pressing: Pressing,
+    ways: Ways,
+    departures: Departures,
+    stop: wp.array[wp.int32],
+    lanes: int,
 ) -> None:
-    """The step is taken: what the points carry from now on, and how far those that stick have crept."""
+    """The step is taken: what the points carry from now on, how far those that stick have crept, and where all were."""
     if stop[0] != 0:
         return
     for w in range(wp.tid(), ground.memory.pending.shape[0], lanes):
         ground.memory.pending[w] = ADVANCED
+        ground.impulses.duration[w] = departures.duration[w]
+    if ground.adds == 1:
+        for j in range(ground.bodies.world.shape[0]):
+            if departures.afresh[ground.bodies.world[j]] == 1:
+                ground.impulses.impulse[j] = vec3()
     for k in range(wp.tid(), graph.total[0], lanes):
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         d, turn = way_of(pressing, ways, k)
+        extent = extent_of(pressing, ways, k, d)
+        note_departures(ground.contacts, pressing, ways, departures, k, extent)
+        if pressing.patches.extent[k] > ZERO:
+            d += part_expected(pressing, k, extent) * pressing.patches.remainder[k]
+        afresh = departures.afresh[pressing.patches.world[k]] == 1
+        total = vec3()
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i
-            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            ground.memory.load[row] = world(n, t, pressing.points.load[c])
+            p = world(n, t, pressing.points.acted[c])
+            total += p
+            if not afresh:
+                p += ground.memory.impulse[row]
+            ground.memory.impulse[row] = p
             crept = vec3()
             if pressing.points.sticks[c] == 1:
                 place = pressing.points.place[c]
                 moved = vec3(ZERO, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
                 crept = pressing.points.slip[c] + world(n, t, moved)
             ground.memory.slip[row] = crept
+        if ground.adds == 1:
+            give_patch(ground.bodies, ground.impulses, pressing, k, total)
 
 
 @kernel
@@ -341,14 +376,22 @@ def keep_points(
             part = wp.min(part, LONGER * real(taken[w]) / real(clock.time_step[w]))
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
+        total = vec3()
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
-            force = pressing.points.force[c]
+            force = pressing.points.load[c]
             pushed = half * force[0]
             if stepped and pressing.points.impulse[c][0] < pushed - slight:
                 force = (pressing.points.impulse[c][0] / pushed) * force
-            ground.memory.force[pressing.patches.contact[k] + i] = part * world(n, t, force)
+            ground.memory.load[pressing.patches.contact[k] + i] = part * world(n, t, force)
             ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
+            p = world(n, t, pressing.points.impulse[c])
+            add_impulse(ground.contacts, ground.memory, pressing, k, i, p)
+            keep_impulse(ground.contacts, ground.memory, pressing, k, i)
+            total += p
+        keep_remainders(ground.memory, pressing, k)
+        if ground.adds == 1:
+            give_patch(ground.bodies, ground.impulses, pressing, k, total)
 
 
 @kernel

@@ -43,9 +43,12 @@ from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Pressing, world
 from rattleback.solvers.contacts.problem.status import Rounds, note_rounds
 from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
+from rattleback.solvers.contacts.schemes.displacements import HALF, ZERO, keep_remainders
 from rattleback.solvers.contacts.schemes.impulse import BothEnds
 from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
-from rattleback.solvers.contacts.schemes.targets import HALF, ZERO, ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.schemes.targets import ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.stages.impulse_account import note_pushes
+from rattleback.solvers.contacts.stages.impulse_sums import keep_impulse
 
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
@@ -73,10 +76,11 @@ def end_start(
         first = pressing.patches.first[k]
         for c in range(first, first + pressing.patches.count[k]):
             p = pressing.points.impulse[c]
-            half = HALF * h * pressing.points.force[c]
+            half = HALF * h * pressing.points.load[c]
             grown = wp.min(p[0], half[0] + HALF * more)
             kept = wp.min(p[0], half[0])
-            pressing.points.force[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
+            pressing.points.acted[c] = p
+            pressing.points.load[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
             # What slides rubs as it did just now; what sticks as its load has it, which does not swing.
             pressing.points.impulse[c] = part(kept, p[0]) * p
             pressing.points.sticks[c] = 0
@@ -94,17 +98,20 @@ def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.arra
 
     Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
     """
-    if ground.contacts.carried[0] == 1:
-        return
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[pressing.patches.world[k]] == 0:
+            continue
+        keep_remainders(ground.memory, pressing, k)
+        for i in range(pressing.patches.count[k]):
+            keep_impulse(ground.contacts, ground.memory, pressing, k, i)
+        if ground.contacts.carried[0] == 1:
             continue
         n = pressing.patches.normal[k]
         t = pressing.patches.tangent[k]
         for i in range(pressing.patches.count[k]):
             c = pressing.patches.first[k] + i
             row = pressing.patches.contact[k] + i
-            ground.memory.force[row] = world(n, t, pressing.points.force[c])
+            ground.memory.load[row] = world(n, t, pressing.points.load[c])
             ground.memory.slip[row] = pressing.points.slip[c]
 
 
@@ -115,14 +122,16 @@ class TimeStepping:
 
     Attributes:
         solver: What solves its problems, by name or as an object.
-        sweeps_between: Sweeps, with joints that answer to each, after which the step is predicted again.
+        sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
+        exchanges: Most times that contacts and joints take turns at either end of a step.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: ``"sequential"`` or ``"simultaneous"``.
         load_propagation: Whether bodies that stand send their momentum to their supports in one pass before sweeps.
     """
 
     solver: Any = field(default_factory=DEFAULT)
-    sweeps_between: int = 20
+    sweeps_between: int = 50
+    exchanges: int = 3
     restitution: str = "newton"
     impact: str = "sequential"
     load_propagation: bool = True
@@ -170,6 +179,7 @@ class OnceAStep:
         problem.record_push(predicted, which)
         if steps.standing is not None:
             steps.standing.stop(predicted, which)
+        problem.for_manifolds(note_pushes, problem.graph, problem.pressing, which)
         self._note_solved(which)
 
     def _note_solved(self, which: Any) -> None:

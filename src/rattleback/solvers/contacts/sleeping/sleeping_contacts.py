@@ -13,6 +13,7 @@ Cost: O(contacts) on one thread, only in steps in which an island falls asleep o
 import warp as wp
 
 from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import ContactMemory, first_from
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -57,7 +58,7 @@ def put_aside(contacts: Contacts, memory: ContactMemory, c: int, kept: SleepingC
     kept.normal[k] = contacts.normal[c]
     kept.point[k] = contacts.point[c]
     kept.separation[k] = contacts.separation[c]
-    kept.force[k] = memory.force[c]
+    kept.load[k] = memory.load[c]
     kept.slip[k] = memory.slip[c]
 
 
@@ -77,8 +78,11 @@ def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
     memory.collider[to] = memory.collider[c]
     memory.part[to] = memory.part[c]
     memory.feature[to] = memory.feature[c]
-    memory.force[to] = memory.force[c]
+    memory.load[to] = memory.load[c]
+    memory.impulse[to] = memory.impulse[c]
     memory.slip[to] = memory.slip[c]
+    memory.remainder[to] = memory.remainder[c]
+    memory.extent[to] = memory.extent[c]
 
 
 @kernel
@@ -123,7 +127,7 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
     """Give contacts of bodies that have woken a former self: the one that was kept."""
     k = wp.tid()
     row = memory.count[0] + k
-    if k >= kept.count[0] or row >= memory.force.shape[0] or not has_woken(bodies, sleep, kept, k):
+    if k >= kept.count[0] or row >= memory.load.shape[0] or not has_woken(bodies, sleep, kept, k):
         return
     a = kept.collider_a[k]
     end = contacts.first[a + 1]
@@ -131,8 +135,11 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
     for c in range(first, first_from(contacts.collider_b, first, end, kept.collider_b[k] + 1)):
         same = contacts.part[c] == kept.part[k] and contacts.feature[c] == kept.feature[k]
         if same and contacts.previous[c] < 0:
-            memory.force[row] = kept.force[k]
+            memory.load[row] = kept.load[k]
+            memory.impulse[row] = vec3()
             memory.slip[row] = kept.slip[k]
+            memory.remainder[row] = vec3()
+            memory.extent[row] = real(0.0)
             contacts.previous[c] = row
 
 
@@ -163,7 +170,7 @@ def drop_woken(
             kept.normal[to] = kept.normal[k]
             kept.point[to] = kept.point[k]
             kept.separation[to] = kept.separation[k]
-            kept.force[to] = kept.force[k]
+            kept.load[to] = kept.load[k]
             kept.slip[to] = kept.slip[k]
             to += 1
     kept.count[0] = to

@@ -86,7 +86,7 @@ class BoundBlockGaussSeidel:
             iterate(problem, lambda: self.sweeps.record(motion, goal), motion, goal, which, response)
             return
         if response is not None:
-            response.note(motion)
+            response.note(motion, which)
         begin(problem, goal, which)
         with problem.program.loop(status.any_busy, may_stop=True):
             self._sweep(motion, goal, response)

@@ -32,7 +32,7 @@ def iterate(
     """
     program, status = problem.program, problem.status
     if response is not None:
-        response.note(motion)
+        response.note(motion, which)
     begin(problem, goal, which)
     with program.loop(status.any_busy, may_stop=True):
         program.launch(next_sweep, problem.worlds, status)

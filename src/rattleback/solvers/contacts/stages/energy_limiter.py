@@ -144,7 +144,7 @@ def scale_patch(pressing: Pressing, k: int, s: real) -> None:
     pressing.patches.couple[k] = s * pressing.patches.couple[k]
     for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
         pressing.points.impulse[c] = s * pressing.points.impulse[c]
-        pressing.points.force[c] = s * pressing.points.force[c]
+        pressing.points.load[c] = s * pressing.points.load[c]
 
 
 @kernel

@@ -33,7 +33,8 @@ from rattleback.solvers.contacts.kernels.friction import allowed
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.manifolds import PatchPoints, Pressing, local, moment_at, world
-from rattleback.solvers.contacts.schemes.targets import ContactLimits, Flights
+from rattleback.solvers.contacts.schemes.displacements import Flights
+from rattleback.solvers.contacts.schemes.targets import ContactLimits
 from rattleback.solvers.contacts.stages.support import (
     Pace,
     Standing,
@@ -167,7 +168,7 @@ def push_point(points: PatchPoints, standing: Standing, c: int) -> None:
     change = standing.push[c] - p
     if wp.dot(change, change) < SLIGHT * SLIGHT * p[0] * p[0]:
         # The load is twice the impulse by the length of the step; one half of it has acted at the start.
-        points.force[c] = points.force[c] + (real(0.5) * points.force[c][0] / p[0]) * change
+        points.load[c] = points.load[c] + (real(0.5) * points.load[c][0] / p[0]) * change
     points.impulse[c] = standing.push[c]
 
 

@@ -58,8 +58,12 @@ def solve_above(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion
     m = world(n, t, vec3(twist.rub[2], twist.push[1], twist.push[2]))
     if share_a > real(0.0):
         push_body(bodies, pressing.weights, motion, a, pressing.patches.arm_a[k], f, m)
+    else:
+        pressing.weights.withheld[a] = pressing.weights.withheld[a] - f
     if share_b > real(0.0):
         push_body(bodies, pressing.weights, motion, b, pressing.patches.arm_b[k], -f, -m)
+    else:
+        pressing.weights.withheld[b] = pressing.weights.withheld[b] + f
 
 
 @wp.func

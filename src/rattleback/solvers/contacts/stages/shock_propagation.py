@@ -73,6 +73,7 @@ class WithShocks:
     inner: Any
 
     in_order: ClassVar[bool] = True
+    withholds: ClassVar[bool] = True
 
     @property
     def sweeps(self) -> int:

@@ -25,7 +25,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, twist_of
-from rattleback.solvers.contacts.schemes.targets import Ways
+from rattleback.solvers.contacts.schemes.displacements import Ways
 
 # Part of the load of a patch with which all its points take part.
 BASE = wp.constant(real(0.1))
