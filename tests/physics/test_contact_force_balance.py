@@ -16,8 +16,8 @@ CONTACTS: dict[str, Any] = {
     "poisson": rb.contacts.Impulse(restitution="poisson"),
     "stronge": rb.contacts.Impulse(restitution="stronge", impact="simultaneous"),
     "simultaneous": rb.contacts.Impulse(impact="simultaneous"),
-    "few sweeps": rb.contacts.Impulse(max_sweeps=3),
-    "shock propagation": rb.contacts.ShockPropagation(rb.contacts.Impulse(max_sweeps=2), after=2),
+    "few sweeps": rb.contacts.Impulse(rb.contacts.BlockGaussSeidel(sweeps=3)),
+    "shock propagation": rb.contacts.ShockPropagation(rb.contacts.Impulse(rb.contacts.BlockGaussSeidel(sweeps=2)), after=2),
     "time stepping": rb.contacts.TimeStepping(),
     "time stepping with blows": rb.contacts.TimeStepping(restitution="stronge", impact="simultaneous"),
 }
