@@ -293,4 +293,6 @@ class ContactSteps:
 
     def summary(self) -> dict[str, Any]:
         """What the report says of the contacts: the worst errors, where, and why they are too large if they are."""
-        return summary(self.errors, self.bench.model, self.limits)
+        most, name = self.method.solver.sweeps, "after" if self.account.shocks else "sweeps"
+        turn = most if self.response is None else self.turn
+        return summary(self.errors, self.bench.model, self.limits, (turn, self.method.exchanges, most, name))

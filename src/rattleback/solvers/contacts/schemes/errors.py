@@ -11,6 +11,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
+from rattleback.core.figures import told_apart
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
@@ -32,9 +33,10 @@ class ContactErrors:
     across: real = field("m/s", "the same across")
     left: real = field("m/s", "largest velocity that collisions left to be changed")
     sweeps: wp.int32 = field("1", "most sweeps")
+    spent: wp.int32 = field("1", "sweeps of the step with the largest velocity error")
     body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
     body_b: wp.int32 = field("1", "row of body B")
-    failed: wp.int32 = field("1", "1 when a step ended with a contact outside its tolerances")
+    failed: wp.int32 = field("1", "number of steps that ended with a contact outside its tolerances")
     any_deeper: wp.int32 = field("1", "1 where an overlap is deeper than all of the call before", axis="flags")
 
 
@@ -91,14 +93,16 @@ def account(
         errors.penetration[w] = errors.depth[w]
         errors.body_a[w] = contacts.body_a[c]
         errors.body_b[w] = contacts.body_b[c]
+    if wp.max(rounds.along[w], rounds.across[w]) > wp.max(errors.along[w], errors.across[w]):
+        errors.spent[w] = rounds.sweeps[w]
     errors.along[w] = wp.max(errors.along[w], wp.max(rounds.along[w], left[w]))
     errors.across[w] = wp.max(errors.across[w], rounds.across[w])
     errors.sweeps[w] = wp.max(errors.sweeps[w], rounds.sweeps[w])
     moving = wp.max(wp.max(rounds.along[w], rounds.across[w]), left[w])
     errors.left[w] = wp.max(errors.left[w], left[w])
     left[w] = real(0.0)
-    if errors.depth[w] > limits.depth or moving > limits.speed:
-        errors.failed[w] = 1
+    if errors.depth[w] > limits.deepest or moving > limits.fastest:
+        errors.failed[w] = errors.failed[w] + 1
 
 
 def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple[Any, Any], limits: Any) -> None:
@@ -119,13 +123,14 @@ def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple
     program.launch(account, worlds, contacts, errors, *ends, limits, stop)
 
 
-def summary(errors: ContactErrors, model: Model, limits: Any) -> dict[str, Any]:
+def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int, int, int, str]) -> dict[str, Any]:
     """What the report says of the contacts: the worst errors, where, and why they are too large if they are.
 
     Args:
         errors: The worst since the call began.
         model: Whose bodies and worlds are named.
         limits: What contacts aim at.
+        budget: Most sweeps until joints are corrected, how often that is done, most sweeps, and what those are called.
     """
     found = arrays.read(errors)
     worst = int(np.argmax(found["penetration"]))
@@ -133,39 +138,60 @@ def summary(errors: ContactErrors, model: Model, limits: Any) -> dict[str, Any]:
         "penetration": float(found["penetration"].max()),
         "normal_velocity_error": float(found["along"].max()),
         "tangential_velocity_error": float(found["across"].max()),
-        "penetration_tolerance": float(limits.depth),
-        "contact_velocity_tolerance": float(limits.speed),
+        "penetration_tolerance": float(limits.deepest),
+        "contact_velocity_tolerance": float(limits.fastest),
         "contact_sweeps": int(found["sweeps"].max()),
     }
     if said["penetration"] > 0.0:
         pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
         said["worst_contact"] = tuple(name for name, _ in pair)
     if found["failed"].any():
-        left = found["left"]
-        if said["penetration"] <= limits.depth and left.max() > limits.speed:
-            worst = int(np.argmax(left))
-        said["reason"] = _reason(said, f" of world {worst}" if model.batched else "", float(left.max()))
+        said["reason"] = _why(found, said, model.batched, budget)
     return said
 
 
-def _reason(said: dict[str, Any], where: str, left: float) -> str:
+def _why(found: dict[str, Any], said: dict[str, Any], batched: bool, budget: tuple[int, int, int, str]) -> str:
+    """The sentence for the world that is worst, and in how many steps one was outside."""
+    left, fast, limit = found["left"], np.maximum(found["along"], found["across"]), said["contact_velocity_tolerance"]
+    worst = int(np.argmax(left if left.max() > limit else fast))
+    if said["penetration"] > said["penetration_tolerance"]:
+        worst = int(np.argmax(found["penetration"]))
+    sweeps, many = int(found["spent"][worst]), int(found["failed"].max())
+    where = f" of world {worst}" if batched else ""
+    reason = _reason(said, where, float(left.max()), (sweeps, _advice(sweeps, *budget)))
+    return f"{reason} This is the worst of {many} such steps." if many > 1 else reason
+
+
+def _reason(said: dict[str, Any], where: str, left: float, ended: tuple[int, str]) -> str:
     depth, limit = said["penetration_tolerance"], said["contact_velocity_tolerance"]
     if said["penetration"] > depth:
         a, b = said["worst_contact"]
+        deep, most = told_apart(said["penetration"], depth)
         return (
-            f"Bodies {a!r} and {b!r}{where} overlap by {said['penetration']:.3g} m, more than the "
-            f"penetration_tolerance of {depth:.3g} m; a shorter time_step or "
+            f"Bodies {a!r} and {b!r}{where} overlap by {deep} m, more than the "
+            f"penetration_tolerance of {most} m; a shorter time_step or "
             "contact_time='interpolate' help where they meet fast, more sweeps where they rest."
         )
     if left > limit:
+        fast, most = told_apart(left, limit)
         return (
-            f"Collisions{where} were ended with a velocity of {left:.3g} m/s still to be changed, above the "
-            f"contact_velocity_tolerance of {limit:.3g} m/s: they had taken all the sweeps that there "
+            f"Collisions{where} were ended with a velocity of {fast} m/s still to be changed, above the "
+            f"contact_velocity_tolerance of {most} m/s: they had taken all the sweeps that there "
             "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
         )
-    speed = max(said["normal_velocity_error"], said["tangential_velocity_error"])
+    sweeps, advice = ended
+    fast, most = told_apart(max(said["normal_velocity_error"], said["tangential_velocity_error"]), limit)
     return (
-        f"Contacts{where} were left with a velocity error of {speed:.3g} m/s after {said['contact_sweeps']} "
-        f"sweeps, above the contact_velocity_tolerance of {limit:.3g} m/s; more sweeps or a "
-        "shorter time_step help."
+        f"Contacts{where} were left with a velocity error of {fast} m/s after {sweeps} "
+        f"sweeps, above the contact_velocity_tolerance of {most} m/s; {advice}"
     )
+
+
+def _advice(sweeps: int, turn: int, exchanges: int, most: int, name: str) -> str:
+    """What ended so many sweeps, and what helps; sweeps forth and back end one short of an even number."""
+    if turn < most and turn - 1 <= sweeps <= turn:
+        turns = f"sweeps_between={turn}, at most exchanges={exchanges} times"
+        return f"joints are corrected after {turns}; more of both or a shorter time_step help."
+    if sweeps >= most - 1:
+        return f"{name}={most} allows no more; a larger one or a shorter time_step help."
+    return f"more {name} or a shorter time_step help."

@@ -61,13 +61,15 @@ class Impulse:
         """Check the parameters."""
         check_scheme(self)
 
-    def bind(self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float) -> ContactSteps:
+    def bind(
+        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
+    ) -> ContactSteps:
         """The scheme on a model.
 
         Args:
             bench: What the step works on.
             contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] that contacts may be off.
+            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
             distance: Contact distance [m].
         """
         return ContactSteps(self, BothEnds, (bench, contacts, limits_of(bench, tolerances, distance)))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rattleback.model.bench import Bench
 
 DEFAULT = MENU[SOLVER]
+# The penetration that is left alone, as a part of the tolerance, so that what rests is well within that.
+ALONE = 0.4
 
 
 def check_scheme(scheme: Any) -> None:
@@ -29,10 +31,11 @@ def check_scheme(scheme: Any) -> None:
     checks.one_of(scheme.impact, ORDERS, f"impact of {own}")
 
 
-def limits_of(bench: Bench, tolerances: tuple[float, float], distance: float) -> ContactLimits:
+def limits_of(bench: Bench, tolerances: tuple[float, float, float], distance: float) -> ContactLimits:
     """What contacts aim at; see ``Impulse.bind``."""
     limits = ContactLimits()
-    limits.depth, limits.speed = tolerances
+    limits.deepest, limits.fastest, limits.speed = tolerances
+    limits.depth = ALONE * limits.deepest
     limits.rebound = math.sqrt(2.0 * math.hypot(*bench.model.scene.gravity) * distance)
     limits.slow = 0.1 * limits.rebound
     return limits

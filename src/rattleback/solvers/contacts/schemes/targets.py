@@ -57,10 +57,15 @@ LONGER = wp.constant(real(2.0))
 
 @wp.struct
 class ContactLimits:
-    """What contacts aim at."""
+    """What contacts aim at: penetrations of at most ``depth`` [m], residuals of at most ``speed`` [m/s].
+
+    Steps that end with more than ``deepest`` [m] or ``fastest`` [m/s] are reported.
+    """
 
     depth: real
     speed: real
+    deepest: real
+    fastest: real
     slow: real
     rebound: real
     share: real

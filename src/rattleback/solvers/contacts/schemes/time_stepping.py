@@ -145,7 +145,7 @@ class TimeStepping:
         check_scheme(self)
 
     def bind(
-        self, bench: "Bench", contacts: "Contacts", tolerances: tuple[float, float], distance: float
+        self, bench: "Bench", contacts: "Contacts", tolerances: tuple[float, float, float], distance: float
     ) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
         return ContactSteps(self, OnceAStep, (bench, contacts, limits_of(bench, tolerances, distance)))

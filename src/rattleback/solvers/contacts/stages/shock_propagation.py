@@ -56,7 +56,9 @@ class ShockPropagation:
             )
         checks.count(self.after, "after of ShockPropagation")
 
-    def bind(self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float], distance: float) -> ContactSteps:
+    def bind(
+        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
+    ) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
         solver = WithShocks(replace(self.inner.solver, sweeps=self.after))
         return replace(self.inner, solver=solver).bind(bench, contacts, tolerances, distance)
