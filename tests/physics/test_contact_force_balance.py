@@ -17,9 +17,7 @@ CONTACTS: dict[str, Any] = {
     "stronge": rb.contacts.Impulse(restitution="stronge", impact="simultaneous"),
     "simultaneous": rb.contacts.Impulse(impact="simultaneous"),
     "few sweeps": rb.contacts.Impulse(rb.contacts.BlockGaussSeidel(sweeps=3)),
-    "shock propagation": rb.contacts.ShockPropagation(
-        rb.contacts.Impulse(rb.contacts.BlockGaussSeidel(sweeps=2)), after=2
-    ),
+    "shock propagation": rb.contacts.ShockPropagation(after=2),
     "time stepping": rb.contacts.TimeStepping(),
     "time stepping with blows": rb.contacts.TimeStepping(restitution="stronge", impact="simultaneous"),
 }

@@ -78,9 +78,7 @@ def compile_colliders(model: Model) -> Geometry:
     for _, part in parts:
         if part.entry.vertices == "hull":
             _polyhedron(part.shape, hulls)
-    rows = []
-    category, mask = category_bits(scene)
-    exclusions, spans = _exclusions(scene)
+    rows, (category, mask), (exclusions, spans) = [], category_bits(scene), _exclusions(scene)
     for b, part in parts:
         body = scene.bodies[b]
         row = _described(body, part, hulls, surfaces)

@@ -30,7 +30,7 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
 from rattleback.solvers.contacts.problem.status import Rounds, note_residual
 from rattleback.solvers.contacts.restitution.search import COLLIDES, ZERO, Collisions, velocity_of
-from rattleback.solvers.contacts.schemes.targets import ContactLimits
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 
 HALF = wp.constant(real(0.5))
 # Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.

@@ -46,7 +46,7 @@ from rattleback.solvers.contacts.stages.impulse_account import note_blows, note_
 if TYPE_CHECKING:
     from rattleback.model.bench import Bench
     from rattleback.solvers.contacts.schemes.impulse import Impulse
-    from rattleback.solvers.contacts.schemes.targets import Footing
+    from rattleback.solvers.contacts.schemes.inputs import Footing
 
 RESTITUTIONS = ("newton", "poisson", "stronge")
 ORDERS = ("sequential", "simultaneous")

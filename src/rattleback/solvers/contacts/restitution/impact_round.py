@@ -21,7 +21,8 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, local, twist_of
 from rattleback.solvers.contacts.problem.status import Rounds
 from rattleback.solvers.contacts.restitution.search import COLLIDES, TOUCHES, ZERO, Collisions, Courses
-from rattleback.solvers.contacts.schemes.targets import Footing, belt, end_patch
+from rattleback.solvers.contacts.schemes.inputs import Footing
+from rattleback.solvers.contacts.schemes.targets import belt, end_patch
 
 # What is added to the velocity of points that take no part, so that they never push [m/s].
 AWAY = wp.constant(real(1e30))

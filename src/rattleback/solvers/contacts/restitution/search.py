@@ -31,7 +31,7 @@ from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
-from rattleback.solvers.contacts.schemes.targets import Footing
+from rattleback.solvers.contacts.schemes.inputs import Footing
 
 ZERO = wp.constant(real(0.0))
 # What a patch does at a moment: nothing, touch, or collide.

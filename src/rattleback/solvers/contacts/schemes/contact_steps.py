@@ -38,7 +38,7 @@ from rattleback.solvers.contacts.schemes.displacements import (
     take_over_departures,
 )
 from rattleback.solvers.contacts.schemes.errors import ContactErrors, record_errors, summary
-from rattleback.solvers.contacts.schemes.targets import ContactLimits, Footing
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits, Footing
 from rattleback.solvers.contacts.stages.energy_limiter import Easer
 from rattleback.solvers.contacts.stages.impulse_account import Account
 from rattleback.solvers.contacts.stages.load_propagation import Ground

@@ -17,7 +17,7 @@ from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies, Model
 from rattleback.solvers.contacts.problem.status import Rounds
-from rattleback.solvers.contacts.schemes.targets import ContactLimits
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 
 NOWHERE = wp.constant(2**31 - 1)
 

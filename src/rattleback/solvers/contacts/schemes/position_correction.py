@@ -23,7 +23,7 @@ from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, local
 from rattleback.solvers.contacts.schemes.displacements import Ways, extent_of, part_expected, way_of
-from rattleback.solvers.contacts.schemes.targets import Footing
+from rattleback.solvers.contacts.schemes.inputs import Footing
 
 # Friction of a patch that sticks while it is moved back.
 STUCK = wp.constant(real(1e9))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.solvers.contacts.restitution.impact import ORDERS, RESTITUTIONS
-from rattleback.solvers.contacts.schemes.targets import ContactLimits
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 from rattleback.solvers.contacts.solvers import DEFAULT as SOLVER
 from rattleback.solvers.contacts.solvers import MENU, NEEDS
 

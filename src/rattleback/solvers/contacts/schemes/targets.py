@@ -18,10 +18,9 @@ from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 from rattleback.model.body_impulses import BodyImpulses
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
-from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
-from rattleback.model.surfaces import PairRules, Surfaces, combine
+from rattleback.model.surfaces import Surfaces, combine
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import (
     Pressing,
@@ -47,46 +46,13 @@ from rattleback.solvers.contacts.schemes.displacements import (
     recall_remainders,
     way_of,
 )
+from rattleback.solvers.contacts.schemes.inputs import Footing
 from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch, keep_impulse, recall_impulses
 
 # Part of the tolerance up to which a velocity that is off is no blow.
 SLIGHT = wp.constant(real(0.1))
 # How many times longer than the last one a step may be in which forces that few sweeps have left go on.
 LONGER = wp.constant(real(2.0))
-
-
-@wp.struct
-class ContactLimits:
-    """What contacts aim at: penetrations of at most ``depth`` [m], residuals of at most ``speed`` [m/s].
-
-    Steps that end with more than ``deepest`` [m] or ``fastest`` [m/s] are reported.
-    """
-
-    depth: real
-    speed: real
-    deepest: real
-    fastest: real
-    slow: real
-    rebound: real
-    share: real
-    recovery: real
-
-
-@wp.struct
-class Footing:
-    """What the patches are made from: contacts, what is remembered of them, the surfaces, and the limits.
-
-    Where ``adds`` is 1, on one thread, bodies get what their points have done as soon as that is kept.
-    """
-
-    contacts: Contacts
-    memory: ContactMemory
-    surfaces: Surfaces
-    rules: PairRules
-    limits: ContactLimits
-    bodies: Bodies
-    impulses: BodyImpulses
-    adds: wp.int32
 
 
 @wp.func

@@ -45,8 +45,9 @@ from rattleback.solvers.contacts.problem.status import Rounds, note_rounds
 from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
 from rattleback.solvers.contacts.schemes.displacements import HALF, ZERO, keep_remainders
 from rattleback.solvers.contacts.schemes.impulse import BothEnds
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits, Footing
 from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
-from rattleback.solvers.contacts.schemes.targets import ContactLimits, Footing, sticks
+from rattleback.solvers.contacts.schemes.targets import sticks
 from rattleback.solvers.contacts.stages.impulse_account import note_pushes
 from rattleback.solvers.contacts.stages.impulse_sums import keep_impulse
 

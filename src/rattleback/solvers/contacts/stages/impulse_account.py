@@ -31,7 +31,7 @@ from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
 from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, world
 from rattleback.solvers.contacts.restitution.expansion import Works
-from rattleback.solvers.contacts.schemes.targets import Footing
+from rattleback.solvers.contacts.schemes.inputs import Footing
 from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch
 
 

@@ -34,7 +34,7 @@ from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.manifolds import PatchPoints, Pressing, local, moment_at, world
 from rattleback.solvers.contacts.schemes.displacements import Flights
-from rattleback.solvers.contacts.schemes.targets import ContactLimits
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 from rattleback.solvers.contacts.stages.support import (
     Pace,
     Standing,
