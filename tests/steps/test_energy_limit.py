@@ -91,7 +91,7 @@ def limited(sim: rb.Simulation, part: float) -> None:
         state.joints,
         ledger,
         energy.floor,
-        sim._step.bench.stop,
+        sim._step.context.stop,
     ]
     wp.launch(limit.balance, len(energy.mechanisms.first), inputs=given, device="cpu")
     joined = [model.bodies, motion, energy.joints, ledger, len(energy.joints.body_a) // worlds]

@@ -24,10 +24,10 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real
 from rattleback.maths.quat import rotate_back
-from rattleback.model.bench import move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort, Flight, Limits, Reactions
+from rattleback.model.step_context import move
+from rattleback.problem.corrections import Flight, JointStatus, Limits, Reactions
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Joints, Rows
 
@@ -147,15 +147,15 @@ def go_back(
     flight: Flight,
     reactions: Reactions,
     entry: Entry,
-    effort: Effort,
+    status: JointStatus,
 ) -> None:
     """A loop has ended: a mechanism that it made worse goes back to where it began."""
     m = wp.tid()
     w = bodies.world[mechanisms.body[mechanisms.first[m]]]
-    if entry.which[w] == 0 or (entry.hit == 0 and effort.open[w] == 1):
+    if entry.which[w] == 0 or (entry.hit == 0 and status.open[w] == 1):
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
-    h = effort.time_step[w]
+    h = status.time_step[w]
     close = wp.min(limits.position * mechanisms.error[m], h * limits.speed)
     pull = LEVERAGE * close / h
     most = MORE * mechanisms.energy[m] + real(0.5) * mechanisms.mass[m] * pull * pull
@@ -181,11 +181,11 @@ class WayBack:
     """
 
     def __init__(self, preview: "Preview", which: Any, hit: bool) -> None:
-        self.program, self.mechanisms, self.effort = preview.bench.program, preview.mechanisms, preview.effort
+        self.program, self.mechanisms, self.status = preview.context.program, preview.mechanisms, preview.status
         entry = Entry()
-        entry.start, entry.end = (preview.bench.scratch(Motion) for _ in range(2))
+        entry.start, entry.end = (preview.context.scratch(Motion) for _ in range(2))
         entry.reactions, entry.which, entry.hit = arrays.clone(preview.reactions), which, int(hit)
-        seen = (preview.bench.model.bodies, preview.mechanisms, preview.errors, preview.limits, preview.flight)
+        seen = (preview.context.model.bodies, preview.mechanisms, preview.errors, preview.limits, preview.flight)
         self.given = (*seen, preview.reactions, entry)
 
     def record_begin(self) -> None:
@@ -194,7 +194,7 @@ class WayBack:
 
     def record_end(self) -> None:
         """Record which mechanisms go back there."""
-        self.program.launch(go_back, len(self.mechanisms.first), *self.given, self.effort)
+        self.program.launch(go_back, len(self.mechanisms.first), *self.given, self.status)
 
 
 def make_mechanisms(problem: "JointRows") -> Any:
