@@ -299,14 +299,15 @@ class RecordedStep:
         methods = self.methods
         if self.contacts is None or not methods.resolves:
             return None
-        finder, (deep, fast) = self.contacts.finder, CONTACT_PARTS[methods.preset]
-        depth = deep * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
-        speed = aim = methods.contact_velocity_tolerance
-        if speed is None:
-            gravity = math.hypot(*self.model.scene.gravity) or 1.0
-            speed = fast * math.sqrt(2.0 * gravity * finder.distance)
-            aim = CONTACT_AIM * speed
-        return methods.contacts.bind(self.context, finder.contacts, (depth, speed, aim), finder.distance)
+        finder = self.contacts.finder
+        gravity = math.hypot(*self.model.scene.gravity) or 1.0
+        sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
+        given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
+        ends = []
+        for own, part, aim, size in zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM, sizes, strict=True):
+            ends.append((part * size, aim * part * size) if own is None else (own, own))
+        reported, aimed = zip(*ends, strict=True)
+        return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)
 
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
         methods = self.methods

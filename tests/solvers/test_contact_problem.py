@@ -164,13 +164,13 @@ def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
     J, rows = jacobian(sim)[0], (3 * order_of(problem)[:, None] + np.arange(3)).ravel()
     program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
     kept, problem.program = problem.program, program
-    context, steps.bench.__dict__["program"] = steps.bench.program, program
+    context, steps.context.__dict__["program"] = steps.context.program, program
     with program.stage("all"):
         response.note(motion, problem.everywhere)
         problem.record_push(motion)
         response.answer(motion, problem.everywhere)
     program.compile()
-    problem.program, steps.bench.__dict__["program"] = kept, context
+    problem.program, steps.context.__dict__["program"] = kept, context
     for point, axis in ((0, 0), (3, 1), (6, 2)):
         impulse = np.zeros_like(problem.system.points.impulse.numpy())
         impulse[points[point], axis] = 1.0

@@ -78,13 +78,15 @@ class ContactScheme(Protocol):
     finds: ClassVar[bool]
     resolves: ClassVar[bool]
 
-    def bind(self, context: Any, contacts: Any, tolerances: tuple[float, float, float], distance: float) -> Any:
+    def bind(
+        self, context: Any, contacts: Any, tolerances: tuple[tuple[float, float], tuple[float, float]], distance: float
+    ) -> Any:
         """The scheme on a model: what records its part of a step, see ``schemes.contact_steps.ContactSteps``.
 
         Args:
             context: What the step works on.
             contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
+            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
             distance: Contact distance [m].
         """
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rattleback.model.step_context import StepContext
     from rattleback.solvers.contacts.coupling.alternation import WorldStage
     from rattleback.solvers.contacts.coupling.ties import JointedWorlds
+    from rattleback.solvers.contacts.schemes.settings import Tolerances
 
 
 @sealed
@@ -61,15 +62,13 @@ class Impulse:
         """Check the parameters."""
         check_scheme(self)
 
-    def bind(
-        self, context: StepContext, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
-    ) -> ContactSteps:
+    def bind(self, context: StepContext, contacts: Contacts, tolerances: Tolerances, distance: float) -> ContactSteps:
         """The scheme on a model.
 
         Args:
             context: What the step works on.
             contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
+            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
             distance: Contact distance [m].
         """
         return ContactSteps(self, BothEnds, (context, contacts, limits_of(context, tolerances, distance)))

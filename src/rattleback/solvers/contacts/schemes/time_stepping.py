@@ -46,7 +46,7 @@ from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
 from rattleback.solvers.contacts.schemes.displacements import HALF, ZERO, keep_remainders
 from rattleback.solvers.contacts.schemes.impulse import BothEnds
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs, ContactLimits
-from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
+from rattleback.solvers.contacts.schemes.settings import DEFAULT, Tolerances, check_scheme, limits_of
 from rattleback.solvers.contacts.schemes.targets import is_sticking
 from rattleback.solvers.contacts.stages.impulse_account import note_pushes
 from rattleback.solvers.contacts.stages.impulse_sums import keep_impulse
@@ -148,7 +148,7 @@ class TimeStepping:
         check_scheme(self)
 
     def bind(
-        self, context: "StepContext", contacts: "Contacts", tolerances: tuple[float, float, float], distance: float
+        self, context: "StepContext", contacts: "Contacts", tolerances: Tolerances, distance: float
     ) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
         return ContactSteps(self, OnceAStep, (context, contacts, limits_of(context, tolerances, distance)))

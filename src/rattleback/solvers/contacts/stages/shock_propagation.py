@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
     from rattleback.solvers.contacts.problem.goal import Goal
     from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
+    from rattleback.solvers.contacts.schemes.settings import Tolerances
 
 
 @sealed
@@ -56,9 +57,7 @@ class ShockPropagation:
             )
         checks.count(self.after, "after of ShockPropagation")
 
-    def bind(
-        self, context: StepContext, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
-    ) -> ContactSteps:
+    def bind(self, context: StepContext, contacts: Contacts, tolerances: Tolerances, distance: float) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
         solver = WithShocks(replace(self.inner.solver, sweeps=self.after))
         return replace(self.inner, solver=solver).bind(context, contacts, tolerances, distance)
