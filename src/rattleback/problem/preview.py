@@ -26,7 +26,7 @@ from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
-from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms, note_gaps
+from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
 from rattleback.problem.yielding import Yielding
 
 
@@ -125,7 +125,6 @@ class Preview:
         context.share_bodies(copy_motion, context.state.motion, context.start)
         context.for_worlds(corrections.start, context.state.clock, self.status)
         self.breaks.record_start()
-        context.program.launch(note_gaps, len(self.mechanisms.first), self.mechanisms, problem.joints, problem.rows)
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
 
