@@ -68,6 +68,33 @@ class Controller(CompiledForce, Protocol):
         """Record the launches at its end, which change nothing where ``stop`` is raised; may be left out."""
 
 
+class JointMethod(Protocol):
+    """A way of finding the impulses that hold joints, with its parameters; see ``solvers.joints``."""
+
+    def prepare(self, problem: Any, members: Any = None) -> PreparedJoints:
+        """The method on the joints of a model.
+
+        Args:
+            problem: The joints as rows, a ``problem.joint_rows.JointRows``.
+            members: Joints of a world that it holds; None for all.
+        """
+
+
+class PreparedJoints(Protocol):
+    """A joint method on the joints of one model; ``share`` is the part of the tolerances each world may use up."""
+
+    share: Any
+
+    def record_preparation(self, program: Any, which: Any) -> None:
+        """Record what depends on the rows alone, such as a factor, in the worlds where ``which`` is 1."""
+
+    def record_solution(self, program: Any) -> None:
+        """Record the impulses for the wanted changes of the rows."""
+
+    def redundant_rows(self) -> Any:
+        """Rows of every joint that others imply, shape (worlds, joints)."""
+
+
 class ContactScheme(Protocol):
     """Which contact problems a step solves, when, with which targets; see ``solvers.contacts.schemes``.
 
@@ -137,6 +164,71 @@ class ContactResponse(Protocol):
 
     def answer(self, motion: Any, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1."""
+
+
+class BroadPhase(Protocol):
+    """A way of finding pairs of colliders whose boxes overlap; see ``collision.broadphase``."""
+
+    def bind(self, geometry: Any, places: Any, pairs: Any, each_body: int) -> BoundBroadPhase:
+        """The method on the colliders of a model.
+
+        Args:
+            geometry: The colliders.
+            places: Their poses and boxes.
+            pairs: Where the list goes.
+            each_body: Number of bodies of a world.
+        """
+
+
+class BoundBroadPhase(Protocol):
+    """A broad phase on the colliders of a model."""
+
+    def record(self, program: Any) -> None:
+        """Record the launches that write the list: sorted by collider, each pair once, with how many are needed."""
+
+    def write_to(self, pairs: Any) -> None:
+        """Write another list from now on; then ``record`` is called again."""
+
+
+class BoundingVolume(Protocol):
+    """A test of pairs between broad and narrow phase; see ``collision.broadphase.bounds``."""
+
+    def record(self, program: Any, geometry: Any, places: Any, pairs: Any, keep: Any, wider: float) -> None:
+        """Record the launches that say which pairs are kept; volumes are wider by a distance [m]."""
+
+
+class NarrowPhase(Protocol):
+    """A way of finding gap, normal and nearest points of two solids; see ``collision.narrowphase``."""
+
+    cheap: ClassVar[frozenset[tuple[int, int]]]
+
+    def record(self, program: Any, geometry: Any, items: Any, places: Any, max_gap: float, found: Any) -> None:
+        """Record the launches that write the answers of the items.
+
+        Args:
+            program: Where to record.
+            geometry: Colliders and their tables.
+            items: The pairs of solids to test.
+            places: Where the colliders are.
+            max_gap: Gap [m] beyond which a bound will do.
+            found: Where the answers go.
+        """
+
+
+class Shape(Protocol):
+    """A shape as the user writes it; see ``shapes``. Contacts know it by its entry in the shape table."""
+
+    def volume(self) -> float:
+        """Volume [m³]."""
+
+    def mass_properties(self, density: float) -> Any:
+        """Mass, centre of mass and inertia about it, for a density [kg/m³]."""
+
+    def bounds(self) -> Any:
+        """Lower and upper corner of its box [m], each (3,)."""
+
+    def support(self, direction: Any) -> Any:
+        """The point farthest along a direction [m], shape (3,)."""
 
 
 class Step(Protocol):
