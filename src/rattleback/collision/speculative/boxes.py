@@ -142,8 +142,14 @@ def relative_speed(inputs: SpeculativeInput, a: int, b: int) -> real:
     body = inputs.colliders.body[a]
     other = inputs.colliders.body[b]
     u = velocity_at(inputs, body, x) - velocity_at(inputs, other, x)
-    spin = inputs.motion.angular_velocity[body] - inputs.motion.angular_velocity[other]
-    return wp.length(u) + wp.length(spin) * wp.where(of_b, reach_b, reach_a)
+    spin_a = inputs.motion.angular_velocity[body]
+    spin_b = inputs.motion.angular_velocity[other]
+    fastest = wp.length(u) + wp.length(spin_a - spin_b) * wp.where(of_b, reach_b, reach_a)
+    if wp.min(reach_a, reach_b) < real(0.0):
+        return fastest
+    # Of two colliders that are far apart, the smaller one is farther from the other than that one reaches.
+    u = velocity_at(inputs, body, inputs.places.position[a]) - velocity_at(inputs, other, inputs.places.position[b])
+    return wp.min(fastest, wp.length(u) + wp.length(spin_a) * reach_a + wp.length(spin_b) * reach_b)
 
 
 @wp.func
@@ -186,8 +192,10 @@ def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
         b = inputs.memory.collider[k]
         u = wp.min(relative_speed(inputs, a, b), relative_speed_within(inputs, a, b, inputs.memory.part[k]))
         far = inputs.impact_steps * real(inputs.clock.time_step[inputs.colliders.world[a]]) * u
-        wp.atomic_max(inputs.margins.impact_travel, a, far)
-        wp.atomic_max(inputs.margins.impact_travel, b, far)
+        if inputs.colliders.movable[a] == 1:
+            wp.atomic_max(inputs.margins.impact_travel, a, far)
+        if inputs.colliders.movable[b] == 1:
+            wp.atomic_max(inputs.margins.impact_travel, b, far)
 
 
 @kernel
