@@ -27,6 +27,7 @@ from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.contact_memory import SETTLED, ContactMemory
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.model.surfaces import PairRules, Surfaces, combine
 
 # Farther than anything, yet sums of it are finite.
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
@@ -45,6 +46,8 @@ class SpeculativeInput:
     """
 
     bodies: Bodies
+    materials: Surfaces
+    rules: PairRules
     colliders: Colliders
     hulls: Hulls
     places: Places
@@ -67,10 +70,13 @@ def is_settled(inputs: SpeculativeInput, i: int) -> bool:
 @wp.func
 def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
     """The part of the relative speed of two colliders by which an impact may change that of the first."""
-    mass = inputs.bodies.inverse_mass[inputs.colliders.body[i]]
+    body = inputs.colliders.body[i]
+    partner = inputs.colliders.body[other]
+    mass = inputs.bodies.inverse_mass[body]
     if mass == real(0.0):
         return real(0.0)
-    return real(2.0) * mass / (mass + inputs.bodies.inverse_mass[inputs.colliders.body[other]])
+    restitution = combine(inputs.materials, inputs.rules, body, partner).restitution
+    return (real(1.0) + restitution) * mass / (mass + inputs.bodies.inverse_mass[partner])
 
 
 @kernel
