@@ -44,7 +44,8 @@ def touching(scene: Any) -> Any:
     if method:
         sim.use(contacts=method)
     if sweeps := os.environ.get("RATTLEBACK_SWEEPS"):
-        sim.use(contacts=dataclasses.replace(sim.methods.contacts, max_sweeps=int(sweeps)))
+        solver = rb.contacts.BlockGaussSeidel(sweeps=int(sweeps))
+        sim.use(contacts=dataclasses.replace(sim.methods.contacts, solver=solver))
     if every := os.environ.get("RATTLEBACK_EVERY"):
         sim.use(contact_every=int(every))
     if os.environ.get("RATTLEBACK_SLEEP") == "1":

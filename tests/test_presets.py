@@ -50,7 +50,7 @@ def test_a_preset_takes_the_place_of_another_on_a_running_scene(name: str) -> No
 
 
 def test_what_is_said_beside_a_preset_goes_before_it() -> None:
-    own = rb.contacts.Impulse(max_sweeps=7)
+    own = rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=7))
     sim = rb.Simulation(
         scenes.tower(2), preset="fast", contacts=own, substeps=3, sleep=False, penetration_tolerance=0.5
     )
@@ -95,7 +95,11 @@ def test_a_file_keeps_the_preset_and_goes_on_bit_for_bit(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("name", ["accurate", "balanced"])
 def test_a_step_outside_its_tolerance_is_told_by_a_warning(name: str) -> None:
-    sim = heap(preset=name, contact_velocity_tolerance=1e-13, contacts=rb.contacts.Impulse(max_sweeps=1))
+    sim = heap(
+        preset=name,
+        contact_velocity_tolerance=1e-13,
+        contacts=rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=1)),
+    )
     with pytest.warns(rb.NotConvergedWarning):
         sim.step(60)
 

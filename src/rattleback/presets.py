@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 from rattleback.core.errors import UnknownName, did_you_mean, listing
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Settings
-from rattleback.solvers.contacts import Impulse, ShockPropagation
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse, ShockPropagation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ LOOSE = max(1e-4, DEFAULT_TOLERANCE)
 MENU: dict[str, Settings] = {
     "accurate": {
         "substeps": 8,
-        "contacts": Impulse(max_sweeps=1000, sweeps_between=50),
+        "contacts": Impulse(solver=BlockGaussSeidel(sweeps=1000), exchanges=20),
         "max_iterations": 200,
         "sleep": False,
         "warn": True,
@@ -41,16 +41,18 @@ MENU: dict[str, Settings] = {
     "balanced": {"substeps": 1, "contacts": Impulse(), "max_iterations": 50, "sleep": False, "warn": True},
     "fast": {
         "substeps": 2,
-        "contacts": ShockPropagation(Impulse(sweeps_between=2), after=4),
+        "contacts": ShockPropagation(Impulse(sweeps_between=2, exchanges=2), after=4),
         "max_iterations": 4,
         "sleep": True,
         "warn": False,
     },
 }
 JOINT_TOLERANCE = {"accurate": TIGHT, "balanced": DEFAULT_TOLERANCE, "fast": LOOSE}
-# How deep contacts may overlap and how fast those may be that are to be stopped, where the user does not say: parts of
-# the contact distance, and of the speed from which they rebound.
-CONTACT_PARTS = {"accurate": (0.1, 0.001), "balanced": (0.1, 0.01), "fast": (0.1, 0.01)}
+# How deep contacts may penetrate and how fast those may be that are to be stopped, where the user does not say: parts
+# of the contact distance, and of the speed from which they rebound. A tenth of it is half of what sleep calls slow.
+CONTACT_PARTS = {"accurate": (0.1, 0.01), "balanced": (0.25, 0.1), "fast": (0.25, 0.1)}
+# The part of that speed which sweeps go on to, so that a step which needs more of them than it has is seldom outside.
+CONTACT_AIM = 0.1
 
 
 def with_preset(settings: Mapping[str, object]) -> Settings:

@@ -19,7 +19,7 @@ from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
 from rattleback.model.bench import UNSETTLED, Bench, Diagnostics, Moment
 from rattleback.model.state import Loads, Motion
-from rattleback.presets import CONTACT_PARTS
+from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
@@ -234,6 +234,7 @@ class RecordedStep:
             worst=arrays.allocate(Diagnostics, counts, device),
             proposed=wp.zeros(model.worlds, dtype=wp.float64, device=device),
             stop=stop,
+            substeps=self.methods.substeps,
         )
 
     def _make_preview(self) -> Preview:
@@ -300,11 +301,12 @@ class RecordedStep:
             return None
         finder, (deep, fast) = self.contacts.finder, CONTACT_PARTS[methods.preset]
         depth = deep * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
-        speed = methods.contact_velocity_tolerance
+        speed = aim = methods.contact_velocity_tolerance
         if speed is None:
             gravity = math.hypot(*self.model.scene.gravity) or 1.0
             speed = fast * math.sqrt(2.0 * gravity * finder.distance)
-        return methods.contacts.bind(self.bench, finder.contacts, (depth, speed), finder.distance)
+            aim = CONTACT_AIM * speed
+        return methods.contacts.bind(self.bench, finder.contacts, (depth, speed, aim), finder.distance)
 
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
         methods = self.methods

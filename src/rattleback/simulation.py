@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rattleback import hooks
 from rattleback.core import checks, device, glance
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
+from rattleback.core.pace import Pace
 from rattleback.core.sealed import sealed
 from rattleback.forces.field import ForceField
 from rattleback.model.compile import compile_scene
@@ -69,7 +70,7 @@ class Simulation:
         self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
-        self.observers = Observers()
+        self.observers, self._pace = Observers(), Pace()
         self._replay = Replay(self.forces, self._state, self.methods)
         self._views = Views(self.forces, self._replay)
 
@@ -164,7 +165,7 @@ class Simulation:
         warn = checks.flag(settings.get("warn", self.warn), "warn")
         if methods != self.methods:
             self._replay.choose(methods)
-        vars(self)["methods"] = methods
+        vars(self).update(methods=methods, _pace=Pace())
         self.strict, self.warn, self.time_step = strict, warn, step
 
     def rebuild(self, scene: Scene) -> None:
@@ -337,8 +338,8 @@ class Simulation:
             return
         if self.strict:
             raise NotConverged(report.reason)
-        if self.warn:
-            warnings.warn(report.reason, NotConvergedWarning, stacklevel=3)
+        if said := self._pace.warning(report):
+            warnings.warn(said, NotConvergedWarning, stacklevel=3)
 
 
 def _bites(steps: int, progress: bool, title: str) -> Any:

@@ -21,7 +21,10 @@ VALUES = {
     "--time-step": st.sampled_from(["0.01", "0.003", "0.5", "0", "-1", "nan", "1e300", "x"]),
     "--device": st.sampled_from(["cpu", "cuda:9", "abacus", ""]) | TEXT,
     "--integrator": st.sampled_from(["rk4", "rk45", "implicit_euler", "rk5"]) | TEXT,
-    "--contacts": st.sampled_from(["impulse", "shock(after=3)", "impulse(max_sweeps=0)", "os:system", "os:"]) | TEXT,
+    "--contacts": st.sampled_from(
+        ["impulse", "shock(after=3)", "impulse(solver=pgs(sweeps=0))", "impulse(solver=os)", "os:system", "os:"]
+    )
+    | TEXT,
     "--joints": st.sampled_from(["direct", "iterative()", "direct(loops='cut')", "direct(", "a:b(c)"]) | TEXT,
     "--restitution": st.sampled_from(["newton", "poisson", "rubber"]),
     "--broadphase": st.sampled_from(["sweep", "grid", "math:pi"]) | TEXT,

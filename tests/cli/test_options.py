@@ -54,7 +54,7 @@ def test_a_command_may_declare_options_of_its_own_instead():
 def test_every_option_reaches_the_simulation(opened):
     sim = opened(
         *("tower", "--time-step", "0.02", "--substeps", "3", "--worlds", "2", "--integrator", "rk4"),
-        *("--joints", 'direct(loops="cut")', "--contacts", "impulse(max_sweeps=7)", "--restitution", "stronge"),
+        *("--joints", 'direct(loops="cut")', "--contacts", "impulse(solver=pgs(sweeps=7))", "--restitution", "stronge"),
         *("--broadphase", "grid", "--narrowphase", "gjk", "--bounding-volume", "oriented"),
         *("--contact-time", "bisect", "--position-tolerance", "1e-5", "--orientation-tolerance", "1e-4"),
         *("--velocity-tolerance", "1e-3", "--penetration-tolerance", "1e-2", "--contact-velocity-tolerance", "0.1"),
@@ -63,7 +63,7 @@ def test_every_option_reaches_the_simulation(opened):
     methods = sim.methods
     assert (sim.time_step, methods.substeps, sim.worlds, sim.integrator) == (0.02, 3, 2, rb.integrators.RK4())
     assert sim.methods.joints.loops == "cut"
-    assert methods.contacts == rb.contacts.Impulse(max_sweeps=7, restitution="stronge")
+    assert methods.contacts == rb.contacts.Impulse(solver=rb.contacts.ProjectedGaussSeidel(7), restitution="stronge")
     assert type(methods.detection.broadphase).__name__ == "Grid"
     assert type(methods.detection.narrowphase).__name__ == "GJK"
     assert "riented" in type(methods.detection.bounds).__name__
@@ -79,9 +79,11 @@ def test_a_law_of_restitution_goes_with_the_contact_method_that_would_be_taken(o
     fast = opened("tower", "--preset", "fast", "--restitution", "poisson").methods.contacts
     usual = opened("tower", "--preset", "fast").methods.contacts
     assert (fast.after, fast.inner.restitution, usual.inner.restitution) == (usual.after, "poisson", "newton")
-    opened("tower", "--contacts", "impulse(max_sweeps=7)").save(tmp_path / "s.rb")
+    opened("tower", "--contacts", "impulse(solver=pgs(sweeps=7))").save(tmp_path / "s.rb")
     again = opened(tmp_path / "s.rb", "--restitution", "poisson")
-    assert again.methods.contacts == rb.contacts.Impulse(max_sweeps=7, restitution="poisson")
+    assert again.methods.contacts == rb.contacts.Impulse(
+        solver=rb.contacts.ProjectedGaussSeidel(sweeps=7), restitution="poisson"
+    )
 
 
 @pytest.mark.parametrize(

@@ -71,18 +71,19 @@ class Timeless:
 BOUNCY = '''
 """A contact method made of one that comes with the package."""
 
-from rattleback.contacts import Impulse
+from rattleback.contacts import BlockGaussSeidel, Impulse
 
 
 class Bouncy:
     finds, resolves = True, True
 
     def __init__(self, sweeps=50):
-        self.inner = Impulse(max_sweeps=sweeps, restitution="poisson")
+        self.inner = Impulse(solver=BlockGaussSeidel(sweeps=sweeps), restitution="poisson")
 
     def bind(self, *given):
         return self.inner.bind(*given)
 '''
+BY_NAME = 'impulse(solver=block_gauss_seidel(sweeps=7), restitution="poisson")'
 DROP = {
     "format": "rattleback-scene",
     "version": 1,
@@ -134,7 +135,7 @@ def test_a_contact_method_of_another_package_gives_the_bits_of_what_it_is_made_o
     options = ["bounces", "--duration", "0.8", "--time-step", "0.01", "--json"]
     found = [
         json.loads(run(*options, "--contacts", method)[1])["hash"]
-        for method in ("plugged_package:Bouncy(sweeps=7)", 'impulse(max_sweeps=7, restitution="poisson")', "none")
+        for method in ("plugged_package:Bouncy(sweeps=7)", BY_NAME, "none")
     ]
     assert found[0] == found[1] != found[2]
 
@@ -160,8 +161,12 @@ def test_a_state_with_methods_of_others_cannot_be_saved_and_says_so_before_anyth
         ("contacts", "..:a", "The module '..' cannot be imported: TypeError: "),
         ("contacts", "plugged_package:Bounzy", "The module 'plugged_package' has no 'Bounzy' to be the contact metho"),
         ("contacts", "plugged_package:Bouncy(sweps=3)", "'plugged_package:Bouncy' cannot be made: TypeError: "),
-        ("contacts", "plugged_package:Bouncy(sweeps=0)", "max_sweeps of Impulse is 0; it must be at least 1."),
-        ("contacts", "plugged_package:Bouncy(sweeps=open('x'))", "'plugged_package:Bouncy' got the arguments (sweeps="),
+        ("contacts", "plugged_package:Bouncy(sweeps=0)", "sweeps of BlockGaussSeidel is 0; it must be at least 1."),
+        (
+            "contacts",
+            "plugged_package:Bouncy(sweeps=open('x'))",
+            "There is no part of 'plugged_package:Bouncy' 'open'.",
+        ),
         ("contacts", "plugged_package:Bouncy(**{})", "'plugged_package:Bouncy' got the arguments (**{}), which canno"),
         ("contacts", "plugged_package:Bouncy()()", "'plugged_package:Bouncy' got the arguments ()(), which cannot be"),
         ("contacts", "plugged_package:Bouncy)(", "'plugged_package:Bouncy)(' is no contact method; write a name of"),
@@ -184,9 +189,25 @@ def test_a_state_with_methods_of_others_cannot_be_saved_and_says_so_before_anyth
         ("joints", "direct loops", "There is no joint method 'direct loops'."),
         ("joints", "", "There is no joint method ''."),
         ("contacts", "impulse(sweeps=3)", "The contact method 'impulse' has no option 'sweeps'."),
-        ("contacts", "impulse(1, 2, 3)", "restitution of Impulse is 3; it may be"),
-        ("contacts", "impulse(1, 2, 'newton', 'sequential', 5)", "The contact method 'impulse' cannot be made: TypeEr"),
-        ("contacts", "impulse(max_sweeps=1+)", "The contact method 'impulse' got the arguments (max_sweeps=1+), which"),
+        ("contacts", "impulse('pgs', 2, 3)", "restitution of Impulse is 3; it may be"),
+        (
+            "contacts",
+            "impulse('pgs', 2, 'newton', 'sequential', True, True, 5)",
+            "The contact method 'impulse' cannot be",
+        ),
+        ("contacts", "impulse(sweeps_between=1+)", "The contact method 'impulse' got the arguments (sweeps_between=1+"),
+        (
+            "contacts",
+            "impulse(solver=pgz)",
+            "There is no part of the contact method 'impulse' 'pgz'. Did you mean 'pgs'?",
+        ),
+        (
+            "contacts",
+            "impulse(solver=pgs(sweps=3))",
+            "The 'pgs' of the contact method 'impulse' has no option 'sweps'.",
+        ),
+        ("contacts", "impulse(solver='math:pi')", "3.14159265358979"),
+        ("contacts", "impulse(solver=7)", "7 cannot be the contact solver: it lacks 'bind'."),
         ("broadphase", "math:pi", "'math:pi' cannot be the broad phase: it lacks the method 'bind'; see core/protoc"),
         ("narrowphase", "math:pi", "'math:pi' cannot be the narrow phase: it lacks the method 'record'; see core/pro"),
     ],
@@ -216,13 +237,16 @@ def test_every_name_of_a_menu_gives_its_object_with_or_without_brackets(slot):
 
 def test_arguments_are_literal_values():
     assert resolve("joints", 'direct(loops="cut")') == type(resolve("joints", "direct"))(loops="cut")
-    assert resolve("contacts", " impulse(max_sweeps=9,\n restitution='stronge') ") == rb.contacts.Impulse(
-        max_sweeps=9, restitution="stronge"
+    assert resolve("contacts", " impulse(solver=pgs(sweeps=9),\n restitution='stronge') ") == rb.contacts.Impulse(
+        solver=rb.contacts.ProjectedGaussSeidel(sweeps=9), restitution="stronge"
     )
 
 
 def test_a_law_of_restitution_is_given_to_what_has_one_and_to_what_is_wrapped():
-    impulse, shock = rb.contacts.Impulse(max_sweeps=9), rb.contacts.ShockPropagation(after=3)
+    impulse, shock = (
+        rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=9)),
+        rb.contacts.ShockPropagation(after=3),
+    )
     assert with_restitution(impulse, "poisson") == dataclasses.replace(impulse, restitution="poisson")
     wanted = rb.contacts.ShockPropagation(rb.contacts.Impulse(restitution="poisson"), after=3)
     assert with_restitution(shock, "poisson") == wanted
@@ -257,7 +281,7 @@ def test_scene_files_have_no_place_for_methods_or_code(folder, run):
 
 
 def test_the_current_folder_is_importable_only_where_a_module_is_named(folder):
-    resolve("contacts", "impulse(max_sweeps=3)")
+    resolve("contacts", "impulse(solver=pgs(sweeps=3))")
     assert str(folder) not in sys.path
     resolve("contacts", "plugged_package:Bouncy")
     assert sys.path[0] == str(folder)

@@ -25,7 +25,7 @@ METHODS: dict[str, Any] = {
     "poisson": Impulse(restitution="poisson"),
     "stronge": Impulse(restitution="stronge"),
     "simultaneous": Impulse(impact="simultaneous"),
-    "few_sweeps": Impulse(max_sweeps=6, sweeps_between=2),
+    "few_sweeps": Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=6), sweeps_between=2),
 }
 HELD: dict[str, Any] = {
     **{name: name for name in JOINTS},

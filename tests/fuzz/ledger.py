@@ -9,10 +9,13 @@ W work of what drives: |u| s of every servo, u its effort (with sub-steps its li
 C what closing joints that are apart may lift: m g v h with v the closing_speed, up to the first step that ends with all
   joints within their tolerance; the same for overlaps, as deep as they are, at most at the speed of their recovery;
 D what a step of length h leaves to the integrator: a part θ² of the kinetic energy where bodies turn by θ, 2 % at
-  most, while joints close also of that of the way they go; ½ m g² h² for explicit Euler; of each spring the part
-  (ω h)^(order + 1); and what joints and contacts may be off within their tolerances;
+  most, with joints of the largest lately, as the energy limit does, for what they give back they took; while joints
+  close also of that of the way they go; ½ m g² h² for explicit Euler, and ½ h² G·J⁻¹G for Euler steps of rotations
+  without a torque, where ω' = ω + h J⁻¹G and G = −ω × Jω does no work; of each spring the part (ω h)^(order + 1); and
+  what joints and contacts may be off within their tolerances;
 N what the errors that are named can hold: ½ m v² + m g v h, with v how fast they are or would be put right, no faster
-  than the closing_speed. Being off by a micrometre excuses no jump of a joule.
+  than the closing_speed. Being off by a micrometre excuses no jump of a joule. Where the report says that energy was
+  taken, what is left by promise: 2 %, and what gravity does in a step.
 """
 
 import math
@@ -23,12 +26,16 @@ import numpy as np
 
 import rattleback as rb
 from rattleback.maths import rotation
+from rattleback.steps.energy_limit import SHARE
 
+# How long ago joints may have taken what they give back [s].
+LATELY = 1.0
 # How fast overlaps are removed at most [m/s].
 RECOVERY = 1.0
 # The part of the kinetic energy that turning bodies may gain in a step, and all of them over a run.
 TURNED, OVER_A_RUN = 0.02, 0.05
 FIRST_ORDER = ("explicit_euler", "semi_implicit_euler", "implicit_euler")
+EXPLICIT = FIRST_ORDER[:2]
 
 
 def by_world(sim: rb.Simulation, value: Any) -> np.ndarray:
@@ -148,6 +155,7 @@ class Ledger:
         }
         self.pairs = ends
         self.overlap = sim.report.penetration
+        self.peak = np.zeros(sim.worlds or 1)
 
     def work(self, before: Moment, after: Moment) -> np.ndarray:
         """W of the step between two moments, of every world."""
@@ -179,11 +187,12 @@ class Ledger:
         """D of the step between two moments, of every world."""
         h = self.sim.time_step
         turn = h * np.linalg.norm(np.stack([m.angular_velocity for m in (before, after)]), axis=-1).max(axis=(0, 2))
-        found = np.minimum(TURNED, turn**2) * np.maximum(before.kinetic, after.kinetic)
+        found = np.minimum(TURNED, turn**2) * np.maximum(self.peak, np.maximum(before.kinetic, after.kinetic))
         if self.closing:
             found = found + TURNED * self._of_closing(before, after)
         if _name(self.sim.integrator) == "explicit_euler":
             found = found + 0.5 * self.mass * (self.gravity * h) ** 2
+        found = found + self.spun(before, after)
         for spring in self.springs:
             found = found + self._of_spring(spring, before, h)
         return found + self.noise(np.maximum(before.kinetic, after.kinetic)) + 1e-9 * np.abs(before.total)
@@ -202,6 +211,25 @@ class Ledger:
         most = 0.5 * self.mass * self.sim.methods.closing_speed**2
         return np.minimum(most, 0.5 * (mass * speed**2).sum(axis=-1))
 
+    def spun(self, before: Moment, after: Moment) -> np.ndarray:
+        """What Euler steps of rotations gain in the step between two moments; nothing with other methods."""
+        if _name(self.sim.integrator) not in EXPLICIT:
+            return np.zeros(len(before.total))
+        return np.maximum(self._of_spin(before), self._of_spin(after))
+
+    def _of_spin(self, moment: Moment) -> np.ndarray:
+        """½ h² G·J⁻¹G of all bodies."""
+        found = np.zeros(len(moment.total))
+        for k, body in enumerate(self.scene.bodies):
+            if not body.static:
+                back = rotation.conjugate(moment.orientation[:, k])
+                spin = rotation.rotate(back, moment.angular_velocity[:, k])
+                gyration = np.cross(spin, spin @ body.inertia)
+                found += (
+                    0.5 * self.sim.time_step**2 * (gyration * (gyration @ np.linalg.inv(body.inertia))).sum(axis=-1)
+                )
+        return found
+
     def _of_spring(self, spring: Any, before: Moment, h: float) -> np.ndarray:
         """(ω h)^(order + 1) of the energy of a spring and of what swings on it."""
         pair = self.pairs[id(spring)]
@@ -219,8 +247,8 @@ class Ledger:
         part = min(1.0, h * math.sqrt(spring.stiffness * ease)) ** (self.order + 1)
         return part * (0.5 * spring.stiffness * stretch**2 + 0.5 * rate**2 / ease)
 
-    def named(self, report: Any) -> float:
-        """N of the step that has this report; nothing where it met its tolerances."""
+    def named(self, report: Any, kinetic: float) -> float:
+        """N of the step that has this report and ends or begins with so much energy; nothing where all converged."""
         if report.converged:
             return 0.0
         h, fastest = self.sim.time_step, self.sim.methods.closing_speed
@@ -228,10 +256,15 @@ class Ledger:
         overlap = min(RECOVERY, report.penetration / h)
         contact = max(overlap, report.normal_velocity_error, report.tangential_velocity_error)
         v = min(fastest, joint) + min(fastest, contact)
-        return 0.5 * self.mass * v**2 + self.mass * self.gravity * v * h
+        left = (
+            float(SHARE) * kinetic + 0.5 * self.mass * (self.gravity * h) ** 2 if report.energy_limited > 0.0 else 0.0
+        )
+        return left + 0.5 * self.mass * v**2 + self.mass * self.gravity * v * h
 
-    def turn_page(self, report: Any) -> None:
-        """The step with this report is done."""
+    def turn_page(self, report: Any, kinetic: np.ndarray) -> None:
+        """The step with this report, which ended with so much energy of motion, is done."""
+        if self.scene.joints:
+            self.peak = np.maximum(kinetic, math.exp(-self.sim.time_step / LATELY) * self.peak)
         self.overlap = report.penetration
         within = (
             report.position_error <= report.position_tolerance

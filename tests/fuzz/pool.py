@@ -1,4 +1,4 @@
-"""Judges random mechanisms in a process of its own, so that one that hangs or crashes is seen and named."""
+"""Judges random mechanisms and files in a process of its own, so that one that hangs or crashes is seen and named."""
 
 import json
 import os
@@ -13,21 +13,31 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[1]
 # How long a worker may be silent [s]: a scene takes well below ten, but the first on a machine compiles kernels.
 SILENCE = 600.0
-# The module whose process judges them.
-WORKER = "fuzz.worker"
+# The modules whose processes judge them.
+WORKER, FILES = "fuzz.worker", "fuzz.files"
 
 
 def verdicts(first: int, end: int, steps: int) -> Iterator[dict[str, Any]]:
     """What became of every scene from ``first`` until before ``end``."""
+    yield from _judged(WORKER, first, end, str(steps))
+
+
+def file_verdicts(first: int, end: int) -> Iterator[dict[str, Any]]:
+    """What became of every spoilt file from ``first`` until before ``end``."""
+    yield from _judged(FILES, first, end)
+
+
+def _judged(worker: str, first: int, end: int, *options: str) -> Iterator[dict[str, Any]]:
+    """The verdicts of as many workers, one after the other, as hang or crash, and one more."""
     while first < end:
-        for said in _told(first, end, steps):
+        for said in _told(worker, first, end, *options):
             yield said
             first = said["seed"] + 1
 
 
-def _told(first: int, end: int, steps: int) -> Iterator[dict[str, Any]]:
+def _told(worker_module: str, first: int, end: int, *options: str) -> Iterator[dict[str, Any]]:
     """The verdicts of one worker, until it is done, hangs or crashes; the last is then of that."""
-    command = [sys.executable, "-m", WORKER, str(first), str(end), str(steps)]
+    command = [sys.executable, "-m", worker_module, str(first), str(end), *options]
     paths = [str(TESTS), *(path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)

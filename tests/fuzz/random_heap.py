@@ -81,7 +81,7 @@ def draw(seed: int) -> Draw:
 def draw_settings(rng: Rng, law: str) -> dict[str, Any]:
     """How a scene is simulated."""
     method = rb.contacts.Impulse(
-        max_sweeps=int(rng.choice([5, 10, 50])),
+        solver=rb.contacts.BlockGaussSeidel(sweeps=int(rng.choice([5, 10, 50]))),
         restitution=law,
         impact=str(rng.choice(["sequential", "simultaneous"])),
     )

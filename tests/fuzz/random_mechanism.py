@@ -2,9 +2,11 @@
 
 Three to eight solids whose masses lie within a factor of 1000, in a row or in a heap; joints of the whole menu, as a
 tree, with loops, to the world, twice the same, against each other, apart at the start; limits, some of them passed at
-the start; servos of every control with a largest effort; springs; contacts with random materials; every method.
+the start; joints that break; servos of every control with a largest effort; springs; contacts with random materials,
+among bodies and with planes, slabs, height fields and triangle meshes; every method.
 """
 
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +15,17 @@ import numpy as np
 
 import rattleback as rb
 from fuzz.random_joints import draw_joint, draw_limits
-from fuzz.random_parts import Rng, chance, direction, draw_ground, draw_material, draw_solid, log_uniform, turned
+from fuzz.random_parts import (
+    Rng,
+    chance,
+    direction,
+    draw_ground,
+    draw_material,
+    draw_solid,
+    draw_terrain,
+    log_uniform,
+    turned,
+)
 from rattleback.maths import rotation
 
 STEPS = (1 / 60, 1 / 60, 1 / 120, 1 / 240, 1 / 500, 1 / 1000)
@@ -45,20 +57,21 @@ class Sketch:
 
     Attributes:
         rng: Where the numbers come from.
+        more: Where those come from of what was added later, so that a scene keeps the rest of it.
         size: How large bodies are [m].
         traits: What is in it, in words.
     """
 
     def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng([seed, 7])
+        self.rng, self.more = np.random.default_rng([seed, 7]), np.random.default_rng([seed, 8])
         self.scene = rb.Scene(gravity=(0, 0, -9.81) if chance(self.rng, 0.85) else (0, 0, 0))
         self.size = log_uniform(self.rng, 0.1, 1.0)
         self.traits: set[str] = set()
-        self.settings = draw_settings(self.rng)
+        self.settings = draw_settings(self.rng) | draw_finding(self.more)
 
-    def named(self, trait: str, part: float) -> bool:
+    def named(self, trait: str, part: float, rng: Rng | None = None) -> bool:
         """Whether something is to be in the scene, which a part of all scenes have."""
-        found = chance(self.rng, part)
+        found = chance(self.rng if rng is None else rng, part)
         if found:
             self.traits.add(trait)
         return found
@@ -71,6 +84,7 @@ def draw(seed: int) -> Draw:
     draw_joints(sketch)
     draw_motors(sketch)
     draw_springs(sketch)
+    draw_breaks(sketch)
     places = displace(sketch) if sketch.named("displaced", 0.2) else {}
     return Draw(seed, sketch.scene, sketch.settings, places, tuple(sorted(sketch.traits)))
 
@@ -88,6 +102,7 @@ def draw_bodies(sketch: Sketch) -> None:
     speed = log_uniform(rng, 0.1, 5.0) if sketch.named("moving", 0.5) else 0.0
     for place in places:
         options: Any = {"collision": None} if chance(rng, 0.1) else {}
+        options["continuous"] = chance(sketch.more, 0.05)
         own = size * rng.uniform(0.5, 1.0)
         sketch.scene.add_body(
             draw_solid(rng, own),
@@ -101,6 +116,8 @@ def draw_bodies(sketch: Sketch) -> None:
         )
     if sketch.named("ground", 0.75):
         ground = draw_ground(rng, size)
+        if sketch.named("terrain", 0.25, sketch.more):
+            ground = draw_terrain(sketch.more, size)
         sketch.traits.add(f"on {type(ground).__name__}")
         sketch.scene.add_static(ground, name="ground", material=draw_material(rng, size, True, bouncy))
 
@@ -127,8 +144,11 @@ def draw_joints(sketch: Sketch) -> None:
 
 
 def add(sketch: Sketch, joint: Any, limited: bool) -> None:
-    """A joint, with limits where it can have some."""
-    if limited and chance(sketch.rng, 0.6):
+    """A joint, with limits where it can have some; limits are about a start at which its axes agree."""
+    agree = isinstance(joint, rb.Universal) or np.allclose(
+        joint.axis, joint.axis if joint.axis_b is None else joint.axis_b
+    )
+    if limited and chance(sketch.rng, 0.6) and agree:
         joint = draw_limits(sketch.rng, joint, sketch.size)
     label = f"{type(joint).__name__.lower()}_{len(sketch.scene.joints)}"
     sketch.scene.add_joint(joint, name=label)
@@ -201,6 +221,19 @@ def draw_springs(sketch: Sketch) -> None:
             scene.add_force(rb.TorsionSpring(name, stiffness=0.5 * min(moments) * rate**2, angle=rng.uniform(-1, 1)))
 
 
+def draw_breaks(sketch: Sketch) -> None:
+    """Joints that break under some of the weight of all bodies, or under a hundred times that."""
+    rng, scene = sketch.more, sketch.scene
+    if not scene.joints or not sketch.named("breaks", 0.2, rng):
+        return
+    weight = 9.81 * sum(body.mass for body in scene.bodies if not body.static)
+    for name, joint in list(scene.joints.items()):
+        limits = {"breaking_force": weight, "breaking_torque": weight * sketch.size}
+        chosen = {key: most * log_uniform(rng, 0.1, 100.0) for key, most in limits.items() if chance(rng, 0.4)}
+        if chosen:
+            scene.replace_joint(name, dataclasses.replace(joint, **chosen))
+
+
 def displace(sketch: Sketch) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Places for one or two bodies that are not those the scene starts from: joints open, limits are passed."""
     rng, bodies = sketch.rng, [body for body in sketch.scene.bodies if not body.static]
@@ -217,6 +250,16 @@ def displace(sketch: Sketch) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         orientation = rotation.multiply(turn, body.orientation)
         places[body.name] = (moved, orientation / np.linalg.norm(orientation))
     return places
+
+
+def draw_finding(rng: Rng) -> dict[str, Any]:
+    """How contacts are found: mostly by the defaults, each other way now and then."""
+    rare: dict[str, tuple[Any, ...]] = {
+        "contact_time": ("bisect", "interpolate"),
+        "contact_points": (1, 2, 8),
+        "bounding_volume": ("sphere", "oriented", "dop"),
+    }
+    return {name: values[rng.integers(len(values))] for name, values in rare.items() if chance(rng, 0.03)}
 
 
 def draw_settings(rng: Rng) -> dict[str, Any]:

@@ -69,6 +69,25 @@ def draw_ground(rng: Rng, size: float) -> Any:
     return kinds[rng.choice(list(kinds))]()
 
 
+def draw_terrain(rng: Rng, size: float) -> rb.Mesh:
+    """An open triangle mesh with hills and edges, about ten times as large as this [m]; no hill is above the origin.
+
+    Its triangles are of all sizes, some much smaller than a body, some much larger; every other one is split by its
+    other diagonal.
+    """
+    count = int(rng.integers(3, 12))
+    lines = np.sort(rng.uniform(-5 * size, 5 * size, (2, count)), axis=1)
+    lines[:, 0], lines[:, -1] = -10 * size, 10 * size
+    x, y = np.meshgrid(*lines, indexing="ij")
+    heights = -size * log_uniform(rng, 0.01, 0.5) * rng.random((count, count))
+    triangles = []
+    for i in range(count - 1):
+        for j in range(count - 1):
+            a, b, c, d = i * count + j, (i + 1) * count + j, (i + 1) * count + j + 1, i * count + j + 1
+            triangles += [(a, b, c), (a, c, d)] if (i + j) % 2 else [(a, b, d), (b, c, d)]
+    return rb.Mesh(np.column_stack([x.ravel(), y.ravel(), heights.ravel()]), triangles)
+
+
 def draw_material(rng: Rng, size: float, plain: bool, bouncy: bool) -> rb.Material:
     """Surface properties; plain ones neither roll with resistance nor move as belts do."""
     rolls, spins = (0.0 if plain else 0.05 * size * max(0.0, rng.uniform(-1, 1)) for _ in range(2))

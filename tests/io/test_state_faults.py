@@ -152,6 +152,12 @@ def node_of(data, place):
             f"(2000000000000000, 3) of {np.dtype(numpy_real)}.",
         ),
         (
+            ["settings", "contacts"],
+            {"name": "impulse", "parameters": {}, "sweeps": 3},
+            "has 2 faults:\n  settings.contacts: must be text; it is a table\n  settings.contacts.sweeps: is not a "
+            "field of this table. It takes 'name', 'parameters'.",
+        ),
+        (
             ["settings", "integrator", "name"],
             "rk5",
             "cannot be loaded: There is no integrator 'rk5'. Did you mean 'rk45'? The menu: 'lie_midpoint', "

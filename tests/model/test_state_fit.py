@@ -133,6 +133,7 @@ def test_numbers_that_are_not_finite_are_refused(group: str, name: str) -> None:
         ("contacts", "count", 0, 1, "group 'contacts': first and count do not divide the contacts"),
         ("contacts", "first", 0, 1, "group 'contacts': first and count do not divide the contacts"),
         ("contacts", "first", 3, 0, "group 'contacts': first and count do not divide the contacts"),
+        ("joints", "angle", 0, 1e300, "angle is 1e+300 in row 0; it must be from -1099511627776 to 1099511627776"),
         ("contacts", "collider", 0, 0, "group 'contacts': row 0 is a contact of the colliders 0 and 0 at the triangle"),
         ("contacts", "collider", 0, 9, "group 'contacts': row 0 is a contact of the colliders 0 and 9 at the triangle"),
         ("contacts", "part", 0, -1, "at the triangle -1, which cannot have one."),
@@ -153,8 +154,8 @@ def test_arrays_of_another_form_are_refused() -> None:
     groups["sleeping_contacts"]["part"] = np.zeros((), np.int32)
     assert refusal(groups) == "group 'sleeping_contacts' has no list 'part'."
     groups = full_groups()
-    groups["contacts"]["force"] = groups["contacts"]["force"][:-1]
-    assert "group 'contacts': force has shape (3, 3) of " in refusal(groups)
+    groups["contacts"]["load"] = groups["contacts"]["load"][:-1]
+    assert "group 'contacts': load has shape (3, 3) of " in refusal(groups)
     groups = full_groups()
     groups["motion"]["velocity"] = groups["motion"]["velocity"].astype(np.int64)
     assert "velocity has shape (12, 3) of int64; it must be (12, 3) of " in refusal(groups)

@@ -4,20 +4,16 @@ Energy may rise by what joints and contacts are allowed to be off: with steps of
 0.005 J in a second of the ankle or the ragdoll, in all.
 """
 
-import itertools
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import rattleback as rb
 
 pytestmark = pytest.mark.contacts
 # The most that energy may rise in a step [J].
 RISE = 0.1
-# Radius of the drum, half thickness of the chain on it, length of a link, and of the chain that hangs on each side [m].
-DRUM, THICK, LINK, HANGING = 0.3, 0.01, 0.05, 0.6
 # The part of the kinetic energy of late that joints and contacts may add: docs/joints.md.
 SHARE = 0.02
 
@@ -119,70 +115,3 @@ def test_twenty_ragdolls_fall_down_the_stairs_and_come_to_rest(settings) -> None
     assert (np.abs(places[:, :2]) < 15.0).all()
     # 1400 kg that lie; most of them fell by 3 m and more.
     assert sim.energy().kinetic < 300.0
-
-
-def chain_over_a_drum(light: float, heavy: float) -> rb.Scene:
-    """A chain that lies on a drum with friction 0.3, 0.6 m of it hanging down on either side, with a weight on each."""
-    scene, smooth = rb.Scene(), rb.Material(friction=0.15)
-    quarter = rb.rotation.quaternion_from_axis_angle((1, 0, 0), np.pi / 2)
-    scene.add_static(rb.Cylinder(DRUM, 0.4), orientation=quarter, name="drum", material=smooth)
-    places = joints_of_the_chain()
-    for k, (a, b) in enumerate(itertools.pairwise(places)):
-        turn = rb.rotation.quaternion_from_axis_angle((0, 1, 0), np.arctan2(b[0] - a[0], b[2] - a[2]))
-        options = {"position": (a + b) / 2, "orientation": turn, "material": smooth, "group": "chain"}
-        scene.add_body(rb.Capsule(THICK, LINK + 1.8 * THICK), mass=0.02, name=f"link_{k}", **options)
-        if k:
-            scene.add_joint(rb.Ball(f"link_{k - 1}", f"link_{k}", at=a))
-    scene.exclude("chain")
-    ends = (("light", places[0], light, "link_0"), ("heavy", places[-1], heavy, f"link_{len(places) - 2}"))
-    for name, place, mass, link in ends:
-        scene.add_body(rb.Sphere(0.05), mass=mass, position=place - (0, 0, 0.05), name=name, collision=None)
-        scene.add_joint(rb.Ball(link, name, at=place))
-    return scene
-
-
-def joints_of_the_chain() -> np.ndarray:
-    """Places of the joints: down on the left, around the drum, which the links touch in their middle, down again."""
-    half = np.arctan(LINK / 2 / (DRUM + THICK))
-    links = int(np.pi / 2 / half)
-    angle = np.pi / 2 + half * (links - 2 * np.arange(links + 1))
-    around = (DRUM + THICK) / np.cos(half) * np.stack([np.cos(angle), 0 * angle, np.sin(angle)], axis=1)
-    down = np.stack([np.zeros(12), np.zeros(12), LINK * np.arange(1, 13)], axis=1)
-    return np.concatenate([around[0] - down[::-1], around, around[-1] - down])
-
-
-def slide(light: float, heavy: float, duration: float) -> float:
-    """How far a limp chain slides over the drum: dT/dθ = μ (T − λ v² + λ g R sin θ) + λ R a + λ g R cos θ."""
-    friction, radius, density, g = 0.3, DRUM + THICK, 0.02 / LINK, 9.81
-
-    def excess(a: float, v: float, s: float) -> float:
-        def slope(angle: float, pull: np.ndarray) -> np.ndarray:
-            press = pull + density * (g * radius * np.sin(angle) - v * v)
-            return friction * press + density * radius * (a + g * np.cos(angle))
-
-        start = (light + density * (HANGING - s)) * (g + a)
-        end = solve_ivp(slope, (0.0, np.pi), [start], rtol=1e-8).y[0, -1]
-        return end - (heavy + density * (HANGING + s)) * (g - a)
-
-    def rates(_: float, y: np.ndarray) -> list[float]:
-        none, one = (excess(a, y[1], y[0]) for a in (0.0, 1.0))
-        return [y[1], none / (none - one)]
-
-    return solve_ivp(rates, (0.0, duration), [0.0, 0.0], rtol=1e-6).y[0, -1]
-
-
-def nearest(sim: rb.Simulation) -> float:
-    """How near a link is to the axis of the drum [m]."""
-    places = sim["chain"].position
-    return float(np.hypot(places[:, 0], places[:, 2]).min())
-
-
-@pytest.mark.parametrize("rate", [240])
-def test_a_chain_over_a_drum_stands_where_friction_holds_it(rate: int) -> None:
-    """Friction holds up to e^(0.3 π) = 2.57 : 1."""
-    sim = rb.Simulation(chain_over_a_drum(2.0, 4.0), time_step=1 / rate, warn=False)
-    height = sim["heavy"].position[2]
-    rises = list(steps_of(sim, 2.0))
-    assert max(rises) <= RISE
-    assert sim["heavy"].position[2] == pytest.approx(height, abs=0.01)
-    assert nearest(sim) > DRUM + THICK - 0.002

@@ -4,6 +4,7 @@ import builtins
 import copy
 import functools
 import pickle
+import shutil
 import subprocess
 import sys
 from itertools import product
@@ -15,11 +16,11 @@ import trimesh
 from numpy.testing import assert_allclose
 
 from rattleback.core.errors import InputError
-from rattleback.shapes import ConvexHull, Mesh, from_data, to_data
+from rattleback.shapes import ConvexHull, Mesh, convex_search, from_data, to_data
 from rattleback.shapes import decomposition as room
 
-coacd = pytest.importorskip("coacd")
-SEARCH = coacd.run_coacd
+pytest.importorskip("coacd")
+SEARCH = convex_search.search
 
 OUTLINE = np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], dtype=float)
 LID = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]
@@ -42,8 +43,7 @@ def cache(tmp_path, monkeypatch):
 @functools.cache
 def searched(vertices, triangles, options):
     """What CoACD finds, sought once for all tests that ask whether it is asked, not what it says."""
-    mesh = coacd.Mesh(np.array(vertices), np.array(triangles))
-    return SEARCH(mesh, **dict(options))
+    return SEARCH(np.array(vertices), np.array(triangles), dict(options))
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def runs(monkeypatch):
     """A list that grows by one with every run of CoACD."""
     made = []
 
-    def run(mesh, **options):
+    def run(vertices, triangles, options):
         made.append(1)
-        return searched(*(tuple(map(tuple, part)) for part in (mesh.vertices, mesh.indices)), tuple(options.items()))
+        return searched(*(tuple(map(tuple, part)) for part in (vertices, triangles)), tuple(options.items()))
 
-    monkeypatch.setattr(coacd, "run_coacd", run)
+    monkeypatch.setattr(convex_search, "search", run)
     return made
 
 
@@ -190,15 +190,30 @@ def test_the_search_prints_nothing():
 
 def test_chips_without_volume_are_left_out(monkeypatch):
     cube = np.array(list(product([0.0, 1.0], repeat=3)))
-    monkeypatch.setattr(coacd, "run_coacd", lambda *_, **__: [(cube, None), (cube * [1, 1, 0], None)])
+    monkeypatch.setattr(convex_search, "search", lambda *_: [cube, cube * [1, 1, 0]])
     assert parts_of(*ANGLE) == (ConvexHull(cube),)
 
 
 def test_finding_nothing_is_an_error_not_an_empty_body(monkeypatch):
-    monkeypatch.setattr(coacd, "run_coacd", lambda *_, **__: [])
+    monkeypatch.setattr(convex_search, "search", lambda *_: [])
     with pytest.raises(InputError) as caught:
         parts_of(*ANGLE)
     assert str(caught.value) == "CoACD finds no parts in a mesh of 20 triangles; use a Compound instead."
+
+
+def test_a_search_that_breaks_down_or_does_not_end_is_an_error_of_the_mesh(monkeypatch, tmp_path):
+    """The process of the search is killed from outside: by a limit of time, and as one that breaks down."""
+    advice = "a mesh of 20 triangles; use a mesh that does not cut itself and has fewer of them, or a Compound."
+    monkeypatch.setattr(convex_search, "PATIENCE", 0.001)
+    with pytest.raises(InputError) as caught:
+        parts_of(*ANGLE)
+    assert str(caught.value) == f"CoACD needs more than 0.001 s for {advice}"
+    monkeypatch.undo()
+    monkeypatch.setenv("RATTLEBACK_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(InputError) as caught:
+        parts_of(*ANGLE)
+    assert str(caught.value) == f"CoACD breaks down on {advice}"
 
 
 def test_without_coacd_the_message_names_the_extra(monkeypatch):

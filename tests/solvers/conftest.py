@@ -14,7 +14,7 @@ from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
 from rattleback.solvers import contacts
-from rattleback.solvers.contacts.impulse import ContactImpulses
+from rattleback.solvers.contacts.problem import contact_problem
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
 CROSSED = ("double_rotation", "universal")
@@ -138,14 +138,7 @@ def mechanism() -> Any:
 @pytest.fixture
 def give_colours(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """A call after which simulations on the CPU solve contacts colour by colour, as they do on CUDA."""
-    made = ContactImpulses.__init__
-
-    def with_palette(self: Any, method: Any, bench: Any, contacts: Any, limits: Any) -> None:
-        made(self, method, bench, contacts, limits)
-        self.palette = self._make_palette({"contacts": len(contacts.part), "bodies": bench.model.count})
-        self.sweeper.palette = self.palette
-
-    return lambda: monkeypatch.setattr(ContactImpulses, "__init__", with_palette)
+    return lambda: monkeypatch.setattr(contact_problem, "is_parallel", lambda device: True)
 
 
 @pytest.fixture(params=["impulse", "time_stepping"])

@@ -29,7 +29,7 @@ def heap() -> rb.Simulation:
 
 def test_levels_count_the_bodies_down_to_the_ground() -> None:
     sim = heap()
-    levels = sim._step.impulses.graph.level.numpy()
+    levels = sim._step.impulses.problem.graph.level.numpy()
     names = sim.model.names
     found = {name: int(levels[names.index(name)]) for name in ("ground", "left", "middle", "top", "right", "upper")}
     assert found == {"ground": 0, "left": 1, "middle": 2, "top": 3, "right": 1, "upper": 2}
@@ -38,7 +38,7 @@ def test_levels_count_the_bodies_down_to_the_ground() -> None:
 
 def test_patches_are_solved_from_the_ground_up_and_have_their_own_points() -> None:
     impulses = heap()._step.impulses
-    graph, patches = impulses.graph, impulses.pressing.patches
+    graph, patches = impulses.problem.graph, impulses.problem.pressing.patches
     total = int(graph.total.numpy()[0])
     a, b, first, count, contact = (
         array.numpy()[:total]
@@ -54,7 +54,7 @@ def test_patches_are_solved_from_the_ground_up_and_have_their_own_points() -> No
 
 def test_the_graph_knows_the_patches_of_every_body() -> None:
     impulses = heap()._step.impulses
-    graph, patches = impulses.graph, impulses.pressing.patches
+    graph, patches = impulses.problem.graph, impulses.problem.pressing.patches
     total = int(graph.total.numpy()[0])
     ends = np.concatenate([patches.body_a.numpy()[:total], patches.body_b.numpy()[:total]])
     head, follower, solved = graph.head.numpy(), graph.follower.numpy(), graph.solved.numpy()
@@ -64,24 +64,3 @@ def test_the_graph_knows_the_patches_of_every_body() -> None:
             met.append(int(solved[end // 2]) + (end % 2) * total)
             end = int(follower[end])
         assert sorted(met) == np.flatnonzero(ends == body).tolist()
-
-
-def test_patches_of_a_level_with_as_many_points_are_next_to_each_other() -> None:
-    scene = rb.Scene()
-    scene.add_static(rb.Plane(), name="ground")
-    shapes = {1: rb.Sphere(0.5), 2: rb.Capsule(0.5, 2.0), 4: rb.Box(1, 1, 1)}
-    for k, points in enumerate([4, 1, 2, 4, 1, 4, 2, 1]):
-        lying = (0, np.sqrt(0.5), 0, np.sqrt(0.5)) if points == 2 else (0, 0, 0, 1)
-        more = {"orientation": lying, "name": f"body {k}"}
-        scene.add_body(shapes[points], mass=1.0, position=(3.0 * k, 0, 0.5), **more)
-        scene.add_body(rb.Box(0.8, 0.8, 0.8), mass=0.1, position=(3.0 * k, 0, 1.4), name=f"load {k}")
-    sim = rb.Simulation(scene, time_step=0.001)
-    sim.step()
-    impulses = sim._step.impulses
-    graph, patches = impulses.graph, impulses.pressing.patches
-    total = int(graph.total.numpy()[0])
-    a, b, count = (array.numpy()[:total] for array in (patches.body_a, patches.body_b, patches.count))
-    levels = graph.level.numpy()
-    order = 100 * np.minimum(levels[a], levels[b]) + count
-    assert set(count) == {1, 2, 4}
-    assert np.all(np.diff(order) >= 0)

@@ -32,7 +32,7 @@ def pile(seed):
 
 def most_gained(seed, method, steps=400):
     """The largest gain of energy in a step, as a part of the energy at the beginning."""
-    sim = rb.Simulation(pile(seed), time_step=0.005, contacts=method(max_sweeps=10))
+    sim = rb.Simulation(pile(seed), time_step=0.005, contacts=method(solver=rb.contacts.BlockGaussSeidel(sweeps=10)))
     energy = [sim.energy().total]
     for _ in range(steps):
         sim.step()
@@ -93,7 +93,9 @@ def test_loads_of_a_spring_are_no_blows_where_sweeps_do_not_suffice():
         scene.add_body(rb.Sphere(0.5), name=f"ball_{k}", mass=1.0 if k % 2 else 0.1, position=(0.5 + k, 0, 0))
     ends = {"at": (5.5, 0, 0), "at_b": (7, 0, 0)}
     scene.add_force(rb.Spring("ball_5", scene.world, **ends, stiffness=1000.0, length=2.5, damping=5.0))
-    sim = rb.Simulation(scene, time_step=0.005, contacts=rb.contacts.Impulse(max_sweeps=10))
+    sim = rb.Simulation(
+        scene, time_step=0.005, contacts=rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=10))
+    )
     sim.step(60)
     # The six contacts give way by 5 mm each while they find their loads; without loads of the last step by 46 mm.
     assert sim.state.position[6, 0] > 5.5 - 6 * 0.01

@@ -10,7 +10,6 @@ import rattleback as rb
 from rattleback.core.errors import InputError
 from rattleback.scenes.impacts import bounces, cradle
 from rattleback.solvers.contacts import Impulse
-from rattleback.solvers.contacts.impact import Impacts
 
 LAWS = ("newton", "poisson", "stronge")
 STILL = {"time_step": 1e-6, "contact_distance": 1e-4, "contact_velocity_tolerance": 1e-11}
@@ -224,22 +223,6 @@ def heap() -> rb.Scene:
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
-@pytest.mark.parametrize("law", LAWS)
-def test_collisions_resolved_in_one_launch_have_the_bits_of_those_resolved_sweep_by_sweep(
-    law: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hashes = []
-    for in_order in (True, False):
-        with monkeypatch.context() as patch:
-            patch.setattr(Impacts, "in_order", in_order)
-            sim = rb.Simulation(heap(), time_step=0.005, contacts=Impulse(11, restitution=law))
-            sim.step(60 if law == "stronge" else 150)
-            assert sim._step.impulses.impacts.collisions.lists.numpy()[0] > 3
-            hashes.append(sim.hash())
-    assert hashes[0] == hashes[1]
-
-
-@pytest.mark.filterwarnings("ignore::rattleback.core.errors.NotConvergedWarning")
 def test_worlds_keep_out_of_each_other() -> None:
     scene = bounces(0.8, 0.5)
     sim = rb.Simulation(scene, contacts="impulse", worlds=3, time_step=0.01, contact_distance=1e-3)
@@ -287,17 +270,16 @@ def test_no_energy_comes_from_the_ground_when_a_stack_of_elastic_boxes_lands(gro
     assert energies[-1] < 0.9 * start if ground == 0.0 else energies[-1] > start - 1e-3
 
 
-def test_a_ball_between_two_heavy_ones_that_close_in_is_not_thrown_about_for_ever() -> None:
-    with pytest.warns(rb.NotConvergedWarning, match="Collisions were ended with a velocity of"):
-        sim = after_impact(balls([1e4, 1.0, 1e4], [1.0, 0.0, -1.0], 1.0))
-    assert np.isfinite(speeds_along_x(sim)).all()
-    assert sim.energy().kinetic <= 1e4 * (1.0 + 1e-9)
-    assert np.diff(speeds_along_x(sim)).min() > -1e-3
+def test_a_ball_between_two_heavy_ones_that_close_in_stays_while_they_rebound() -> None:
+    """By symmetry it stays, and the heavy ones reverse: each pair has its relative velocity reversed."""
+    sim = after_impact(balls([1e4, 1.0, 1e4], [1.0, 0.0, -1.0], 1.0))
+    np.testing.assert_allclose(speeds_along_x(sim), (-1.0, 0.0, 1.0), atol=1e-9)
+    assert sim.report.converged
 
 
 def test_impulses_of_collisions_are_not_remembered() -> None:
     sim = after_impact(balls([1.0, 1.0], [1.0, -1.0], 1.0))
-    assert not sim.state.contacts.force.numpy().any()
+    assert not sim.state.contacts.load.numpy().any()
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("restitution", "poison"), ("impact", "sequentially")])

@@ -4,7 +4,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.core.precision import vec3
-from rattleback.solvers.contacts.support import off_diagonal
+from rattleback.solvers.contacts.stages.support import off_diagonal
 
 COUNT = 50
 

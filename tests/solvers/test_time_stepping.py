@@ -86,7 +86,7 @@ def test_a_ball_in_a_wedge_comes_to_rest_and_presses_both_sides_alike():
     sim.step(20)
     np.testing.assert_allclose(sim["ball"].velocity, 0.0, atol=1e-5)
     np.testing.assert_allclose(sim["ball"].position, (0, 0, 0.5 * np.sqrt(2.0)), atol=1e-6)
-    loads = sim.state.contacts.force.numpy()[:2]
+    loads = sim.state.contacts.load.numpy()[:2]
     np.testing.assert_allclose(np.linalg.norm(loads, axis=1), G / np.sqrt(2.0), rtol=1e-4)
 
 
@@ -100,7 +100,7 @@ def test_what_a_joint_presses_to_a_wall_keeps_no_speed():
     sim.run(1.0)
     np.testing.assert_allclose(sim["box"].velocity, 0.0, atol=1e-6)
     assert sim["box"].position[0] == pytest.approx(0.5, abs=1e-4)
-    assert abs(sim.state.contacts.force.numpy()[:, 0].sum()) == pytest.approx(50.0, rel=1e-3)
+    assert abs(sim.state.contacts.load.numpy()[:, 0].sum()) == pytest.approx(50.0, rel=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
@@ -115,7 +115,9 @@ def test_cubes_poured_into_a_box_hardly_overlap_and_gain_no_energy_with_three_sw
     for k in range(48):
         place = np.array([1.3 * (k % 3 - 1), 1.3 * (k // 3 % 3 - 1), 1.0 + 1.5 * (k // 9)]) + rng.uniform(-0.1, 0.1, 3)
         scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=place, material=bouncy, velocity=(0, 0, -4.0))
-    sim = rb.Simulation(scene, time_step=0.001, contacts=rb.contacts.TimeStepping(max_sweeps=3))
+    sim = rb.Simulation(
+        scene, time_step=0.001, contacts=rb.contacts.TimeStepping(solver=rb.contacts.BlockGaussSeidel(sweeps=3))
+    )
     energy, deepest = sim.energy().total, 0.0
     for _ in range(100):
         sim.step(8)

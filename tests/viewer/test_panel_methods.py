@@ -11,7 +11,7 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.scenes import MENU
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts, joints
-from rattleback.solvers.contacts.impact import RESTITUTIONS
+from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.viewer.panels.methods import MethodsPanel
 from rattleback.viewer.panels.slots import AUTOMATIC, SLOTS, sweeps_of, with_impulse, with_sweeps
 

@@ -84,7 +84,7 @@ def add_simulation_options(parser: argparse.ArgumentParser, leave_out: Collectio
     """
     group = parser.add_argument_group(
         "how to simulate; what is left out is as the scene is meant to run",
-        "A METHOD is a name, with arguments if need be, impulse(max_sweeps=50), or package.module:Name of your own.",
+        "A METHOD is a name, with arguments if need be, impulse(solver=pgs), or package.module:Name of your own.",
     )
     for setting, (metavar, read, sentence) in OPTIONS.items():
         if setting not in leave_out:

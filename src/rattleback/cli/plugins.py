@@ -1,9 +1,10 @@
-"""Methods named on the command line: ``impulse``, ``impulse(max_sweeps=50)``, ``package.module:Name(iterations=5)``.
+"""Methods named on the command line: ``impulse``, ``impulse(solver=pgs(sweeps=9))``, ``package.module:Name(passes=5)``.
 
 A name without a colon comes from the menu of its slot. With one, a module is imported, from the current folder too, and
 what it calls so is taken: of a class an object is made, anything else is taken as it is. Arguments are literal values:
-numbers, strings, True, False, None, and lists, tuples and dicts of these. Only the command line imports what it is told
-to; scene files and saved states know the menus alone.
+numbers, strings, True, False, None, and lists, tuples and dicts of these; where a method is part of another, its name
+with arguments in brackets, or in quotes, ``impulse(solver="mypackage:MySolver(sweeps=9)")``. Only the command line
+imports what it is told to; scene files and saved states know the menus alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, RattlebackError, did_you_mean, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
 FORM = re.compile(r"(?:(?P<module>[\w.]+):)?(?P<name>[\w.]+)(?P<brackets>\(.*\))?", re.DOTALL)
@@ -53,9 +55,9 @@ def resolve(slot: str, text: str) -> Any:
             "package.module:Name, with arguments in brackets where it needs them."
         )
     if form["module"] is not None:
-        return _checked(_plugged_in(form, what), text, slot)
+        return _checked(_plugged_in(form, what, getattr(room, "COMPOSED", {})), text, slot)
     kind = type(choose(what, form["name"], room.MENU, room.NEEDS))
-    return _made(kind, form, f"The {what} {form['name']!r}")
+    return _made(kind, form, f"The {what} {form['name']!r}", getattr(room, "COMPOSED", {}))
 
 
 def with_restitution(contacts: Any, law: str) -> Any:
@@ -73,7 +75,7 @@ def with_restitution(contacts: Any, law: str) -> Any:
     raise InputError(f"The contact method {contacts!r} has no law of restitution to choose; leave --restitution out.")
 
 
-def _plugged_in(form: re.Match[str], what: str) -> Any:
+def _plugged_in(form: re.Match[str], what: str, parts: Mapping[str, type[Any]]) -> Any:
     """What a module calls by a name, made if it is a class."""
     module = _imported(form["module"], what)
     found: Any = module
@@ -86,7 +88,7 @@ def _plugged_in(form: re.Match[str], what: str) -> Any:
             )
         found = getattr(found, part)
     if isinstance(found, type) or (form["brackets"] is not None and callable(found)):
-        return _made(found, form, repr(f"{form['module']}:{form['name']}"))
+        return _made(found, form, repr(f"{form['module']}:{form['name']}"), parts)
     if form["brackets"] is not None:
         raise InputError(f"'{form['module']}:{form['name']}' is an object already; leave the brackets out.")
     return found
@@ -107,9 +109,9 @@ def _imported(name: str, what: str) -> ModuleType:
         raise InputError(f"The module {name!r} cannot be imported: {type(error).__name__}: {error}.") from error
 
 
-def _made(kind: Any, form: re.Match[str], what: str) -> Any:
-    """An object of a class, with the arguments in the brackets."""
-    given, named = _arguments(form["brackets"] or "()", what)
+def _made(kind: Any, form: re.Match[str], what: str, parts: Mapping[str, type[Any]]) -> Any:
+    """An object of a class, with the arguments in the brackets; ``parts`` may be parts of it."""
+    given, named = _arguments(form["brackets"] or "()", what, parts)
     if is_dataclass(kind):
         checks.options(named, [field.name for field in fields(kind) if field.init], what)
     try:
@@ -120,22 +122,37 @@ def _made(kind: Any, form: re.Match[str], what: str) -> Any:
         raise InputError(f"{what} cannot be made: {type(error).__name__}: {error}.") from error
 
 
-def _arguments(brackets: str, what: str) -> tuple[list[Any], dict[str, Any]]:
-    """Literal arguments from text such as ``(5, name="a")``."""
+def _arguments(brackets: str, what: str, parts: Mapping[str, type[Any]]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments from text such as ``(5, name="a")``; a part may be named, with arguments of its own."""
     try:
         call = ast.parse(f"made{brackets}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError
-        given = [ast.literal_eval(argument) for argument in call.args]
-        named = {str(entry.arg): ast.literal_eval(entry.value) for entry in call.keywords}
+        given = [_argument(argument, what, parts) for argument in call.args]
+        named = {str(entry.arg): _argument(entry.value, what, parts) for entry in call.keywords}
         if any(entry.arg is None for entry in call.keywords):
             raise ValueError
+    except RattlebackError:
+        raise
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise InputError(
             f"{what} got the arguments {brackets}, which cannot be read; write numbers, strings, True or False, "
             "such as (iterations=5)."
         ) from None
     return given, named
+
+
+def _argument(node: ast.expr, what: str, parts: Mapping[str, type[Any]]) -> Any:
+    """The value of an argument: a literal, or a part of the method, by its name or as ``"package.module:Name"``."""
+    named = bool(parts) and isinstance(node, ast.Name | ast.Call)
+    value = ast.unparse(node) if named else ast.literal_eval(node)
+    form = FORM.fullmatch(value) if parts and isinstance(value, str) else None
+    if form is None or (not named and form["module"] is None):
+        return value
+    if form["module"] is not None:
+        return _plugged_in(form, f"part of {what[0].lower()}{what[1:]}", parts)
+    kind = type(choose(f"part of {what[0].lower()}{what[1:]}", form["name"], parts, ()))
+    return _made(kind, form, f"The {form['name']!r} of {what[0].lower()}{what[1:]}", {})
 
 
 def _checked(method: Any, text: str, slot: str) -> Any:

@@ -14,6 +14,7 @@ from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import seen
 from rattleback.core.sealed import sealed
+from rattleback.model.body_impulses import mean_force
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +56,8 @@ class ContactView:
         world: World each is in (contacts,).
         body_a: Index of body A in its world (contacts,), as in ``sim.state``.
         body_b: Index of body B (contacts,).
-        force: Force on A in the last step, world frame (contacts, 3) [N]; zero for those that were not there in it.
+        force: Mean force on A over the last step, world frame (contacts, 3) [N]: the sum of all its impulses by the
+            length of the step; of sleeping bodies the force that holds them.
         feature: Feature id of the point within its pair of solids (contacts,); small motions leave it as it is.
         previous: Row of the same point in the last detection (contacts,); −1 for a new one and for those of
             sleeping bodies, which do not count in these rows.
@@ -70,9 +72,9 @@ class ContactView:
         self._model = model
         count = int(seen(finder.contacts.needed)[0])
         found = {name: seen(array)[:count].copy() for name, array in arrays.each(finder.contacts)}
-        found["force"] = _forces(found, finder.holder.contacts)
+        found["force"] = _forces(found, finder.holder, len(model.names))
         if sleeping is not None:
-            found = _together(found, sleeping)
+            found = _together(found, {**sleeping, "force": sleeping["load"]})
         self.body_a: NDArray[Any] = found["body_a"] % len(model.names)
         self.body_b: NDArray[Any] = found["body_b"] % len(model.names)
         self.world: NDArray[Any] = found["body_a"] // len(model.names)
@@ -137,9 +139,16 @@ class ContactView:
         return f"<{len(self)} contacts of {len(self.pairs)} pairs of bodies>"
 
 
-def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[Any]:
-    """Force of each contact in the last step, matched by feature id, (contacts, 3) [N]."""
-    count = int(seen(memory.count)[0])
+def _forces(found: dict[str, NDArray[Any]], holder: Any, bodies: int) -> NDArray[Any]:
+    """Mean force of each contact over the last step, matched by feature id (contacts, 3) [N].
+
+    Args:
+        found: The contacts.
+        holder: What remembers their impulses; the length of the step is known where it is a state.
+        bodies: Number of bodies of a world.
+    """
+    memory: ContactMemory = holder.contacts
+    count = 0 if holder.impulses is None else int(seen(memory.count)[0])
     force = np.zeros((len(found["part"]), 3), dtype=found["normal"].dtype)
     if count == 0:
         return force
@@ -151,7 +160,7 @@ def _forces(found: dict[str, NDArray[Any]], memory: ContactMemory) -> NDArray[An
     order = np.argsort(marks, kind="stable")
     row = order[np.minimum(np.searchsorted(marks[order], wanted), count - 1)]
     same = np.all(known[:, row] == asked, axis=0)
-    force[same] = seen(memory.force)[row[same]]
+    force[same] = mean_force(seen(memory.impulse)[row[same]], holder.impulses, found["body_a"][same] // bodies)
     return force
 
 

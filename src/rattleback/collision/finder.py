@@ -90,7 +90,7 @@ class Finder:
         rows = geometry.count + 1
         if holder is None:
             worlds = len(geometry.bodies.world) // each_body
-            holder = SimpleNamespace(contacts=make_memory(0, rows, worlds, geometry.device))
+            holder = SimpleNamespace(contacts=make_memory(0, rows, worlds, geometry.device), impulses=None)
             holder.contacts.pending.fill_(int(WRITTEN))
         self.holder = holder
         usual = 1e-3 * _median_size(geometry)

@@ -68,6 +68,75 @@ class Controller(CompiledForce, Protocol):
         """Record the launches at its end, which change nothing where ``stop`` is raised; may be left out."""
 
 
+class ContactScheme(Protocol):
+    """Which contact problems a step solves, when, with which targets; see ``solvers.contacts.schemes``.
+
+    ``finds`` says whether contacts are found at all, ``resolves`` whether anything is done about them; one that
+    resolves has a ``solver``.
+    """
+
+    finds: ClassVar[bool]
+    resolves: ClassVar[bool]
+
+    def bind(self, bench: Any, contacts: Any, tolerances: tuple[float, float, float], distance: float) -> Any:
+        """The scheme on a model: what records its part of a step, see ``schemes.contact_steps.ContactSteps``.
+
+        Args:
+            bench: What the step works on.
+            contacts: Where contacts are found.
+            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
+            distance: Contact distance [m].
+        """
+
+
+class ContactSolver(Protocol):
+    """A way of solving one contact problem, with its parameters; see ``solvers.contacts.solvers``.
+
+    It may say ``in_order = True``, as a class variable, where it needs the contact graph and so one thread.
+    """
+
+    @property
+    def sweeps(self) -> int:
+        """Most sweeps of one problem; ``dataclasses.replace`` changes it."""
+
+    def bind(self, problem: Any) -> BoundContactSolver:
+        """The solver of a problem, a ``solvers.contacts.problem.contact_problem.ContactProblem``."""
+
+
+class BoundContactSolver(Protocol):
+    """A contact solver of the problem of a model."""
+
+    def record(self, motion: Any, goal: Any, which: Any, response: ContactResponse | None = None) -> None:
+        """Record the launches that solve the problem.
+
+        They change ``problem.pressing.points.impulse`` and the velocities of the motion together, of the manifolds that
+        take part, ``problem.active``, and leave in ``problem.status`` how many sweeps they took and the residual that
+        they reached.
+
+        Args:
+            motion: Whose velocities are corrected; they have what the impulses so far have done.
+            goal: Largest residual and most sweeps, a ``solvers.contacts.problem.goal.Goal``.
+            which: 1 for every world that is solved; others keep every bit.
+            response: What answers to each sweep where joints hold bodies that touch; None where nothing does.
+        """
+
+
+class ContactResponse(Protocol):
+    """What answers to the sweeps of a contact solver: M⁻¹ beyond the two bodies that touch.
+
+    One that says ``accelerates = True`` has the methods for steps along conjugate directions, too; see
+    ``solvers.contacts.coupling.joint_response``.
+    """
+
+    accelerates: ClassVar[bool]
+
+    def note(self, motion: Any, which: Any) -> None:
+        """Record that sweeps over a motion begin, in the worlds where ``which`` is 1."""
+
+    def answer(self, motion: Any, which: Any) -> None:
+        """Record the answer to a sweep, in the worlds where ``which`` is 1."""
+
+
 class Step(Protocol):
     """A recipe: what happens in one time step, in which order; see ``steps``."""
 

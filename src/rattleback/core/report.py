@@ -30,8 +30,8 @@ class Report:
         penetration: Deepest overlap of two bodies after a step [m].
         normal_velocity_error: Largest velocity along a contact normal that should be none [m/s].
         tangential_velocity_error: The same across the normals.
-        penetration_tolerance: What the user asked for [m].
-        contact_velocity_tolerance: What the user asked for [m/s].
+        penetration_tolerance: What the user asked for, or what the preset makes of the contact distance [m].
+        contact_velocity_tolerance: The same [m/s].
         worst_contact: The two bodies that overlap most; empty where none do.
         contact_sweeps: Most sweeps over the contacts at the end of a step.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error

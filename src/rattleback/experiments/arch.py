@@ -13,7 +13,7 @@ from __future__ import annotations
 from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, at_least, at_most, near
 from rattleback.experiments.standing import Standing, build
 from rattleback.scenes import arch
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 STEP, SECONDS = 0.005, 10.0
 # The least thickness of an arch of twenty stones beside its radius, and how near the search has to come.
@@ -47,7 +47,7 @@ def stand(ratio: float, seconds: float) -> Standing:
         arch(ratio),
         seconds,
         time_step=STEP,
-        contacts=Impulse(max_sweeps=1000),
+        contacts=Impulse(solver=BlockGaussSeidel(sweeps=1000)),
         penetration_tolerance=1e-6,
         contact_velocity_tolerance=1e-6,
     )

@@ -24,7 +24,7 @@ from rattleback.experiments.result import (
 from rattleback.experiments.standing import Standing, build
 from rattleback.scenes import book_stack
 from rattleback.scenes.stacks import BOOK, overhang_limit
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 STEP, BOOKS, SECONDS = 0.005, 10, 10.0
 # A stack stands if no book leaves its place by more than this [m], and has fallen if one has gone as far as its length.
@@ -60,7 +60,7 @@ def stack(part: float, seconds: float) -> Standing:
         book_stack(BOOKS, part),
         seconds,
         time_step=STEP,
-        contacts=Impulse(max_sweeps=200),
+        contacts=Impulse(solver=BlockGaussSeidel(sweeps=200)),
         penetration_tolerance=1e-6,
         contact_velocity_tolerance=1e-6,
     )

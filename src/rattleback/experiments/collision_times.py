@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.stages import Branch, HostCall, Node
-from rattleback.solvers.contacts.collisions import COLLIDES
+from rattleback.solvers.contacts.restitution.search import COLLIDES
 
 if TYPE_CHECKING:
     from rattleback.simulation import Simulation
@@ -87,8 +87,8 @@ class CollisionTimes:
     def _count(self) -> None:
         """Count the points that collide now."""
         impulses = self.simulation._step.impulses
-        found, patches = impulses.impacts.collisions, impulses.pressing.patches
-        total = int(impulses.graph.total.numpy()[0])
+        found, patches = impulses.impacts.collisions, impulses.problem.pressing.patches
+        total = int(impulses.problem.graph.total.numpy()[0])
         striking = found.state.numpy()[:total] == int(COLLIDES)
         first, count = (array.numpy()[:total][striking] for array in (patches.first, patches.count))
         point = found.point.numpy()

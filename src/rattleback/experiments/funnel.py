@@ -30,7 +30,7 @@ from rattleback.io.state_file import load
 from rattleback.scenes import funnel
 from rattleback.scenes.funnel import RIM
 from rattleback.simulation import Simulation
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def run(options: Options) -> Result:
     sim = Simulation(
         funnel(6, 2) if options.quick else funnel(),
         time_step=STEP,
-        contacts=Impulse(max_sweeps=10),
+        contacts=Impulse(solver=BlockGaussSeidel(sweeps=10)),
         contact_distance=DISTANCE,
         penetration_tolerance=DEPTH,
         contact_velocity_tolerance=SPEED,

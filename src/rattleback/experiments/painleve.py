@@ -37,7 +37,7 @@ from rattleback.scenes import painleve
 from rattleback.scenes.impacts import ROD, jamming_friction
 from rattleback.scenes.slopes import GRAVITY
 from rattleback.simulation import Simulation
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 STEP, SPEED, ANGLE = 1e-4, 1.0, math.atan(2.0)
 SLIDING, JAMMING = (0.5, 0.8, 1.0, 1.2, 1.3), (1.35, 1.4, 1.5, 2.0)
@@ -76,7 +76,7 @@ def push(friction: float) -> tuple[np.ndarray, np.ndarray]:
         painleve(friction, ANGLE, SPEED),
         time_step=STEP,
         # Near the critical friction, each sweep leaves μ/μ* of the error.
-        contacts=Impulse(max_sweeps=5000),
+        contacts=Impulse(solver=BlockGaussSeidel(sweeps=5000)),
         penetration_tolerance=1e-7,
         contact_velocity_tolerance=1e-8,
         strict=True,

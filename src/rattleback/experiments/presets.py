@@ -27,7 +27,7 @@ from rattleback.model import Material
 from rattleback.scenes import chain, cubes_1000, incline, tower, wall
 from rattleback.scenes.slopes import INCLINE_FRICTIONS, braking_distance
 from rattleback.simulation import Simulation
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +147,7 @@ def run(options: Options) -> Result:
     found, panels = Findings(), []
     variants: dict[str, dict[str, Any]] = {name: {"preset": name} for name in PRESETS}
     for parts, sweeps in SHORT_GRID if options.quick else GRID:
-        contacts = Impulse(max_sweeps=sweeps, sweeps_between=sweeps)
+        contacts = Impulse(solver=BlockGaussSeidel(sweeps=sweeps), sweeps_between=sweeps)
         variants[f"{parts} × {sweeps}"] = {"substeps": parts, "contacts": contacts, "warn": False}
     for name, trial in TRIALS.items():
         seen = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from rattleback.experiments.result import Curve, Experiment, Finding, Findings, Options, Panel, Result, at_most
 from rattleback.experiments.standing import build
 from rattleback.scenes import tower
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 STEP, ALLOWED = 0.005, 1e-4
 # Number of cubes, mass of each beside the one below, seconds.
@@ -27,7 +27,7 @@ def run(options: Options) -> Result:
             tower(cubes, growth),
             0.02 * seconds if options.quick else seconds,
             time_step=STEP,
-            contacts=Impulse(max_sweeps=200),
+            contacts=Impulse(solver=BlockGaussSeidel(sweeps=200)),
             penetration_tolerance=1e-6,
             contact_velocity_tolerance=1e-6,
         )

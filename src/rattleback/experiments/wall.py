@@ -33,7 +33,7 @@ from rattleback.experiments.result import (
 from rattleback.experiments.snapshot import snapshot
 from rattleback.scenes import wall
 from rattleback.simulation import Simulation
-from rattleback.solvers.contacts import Impulse
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,9 @@ def judge(found: Findings, watched: np.ndarray, sim: Simulation) -> None:
 def hit(sim: Simulation, moments: tuple[float, ...], tell: Callable[[str], None]) -> list[Picture]:
     """Let the ball swing into the wall and take pictures."""
     pictures = []
-    sim.use(contacts=Impulse(max_sweeps=8), penetration_tolerance=1e-4, contact_velocity_tolerance=1e-3)
+    sim.use(
+        contacts=Impulse(solver=BlockGaussSeidel(sweeps=8)), penetration_tolerance=1e-4, contact_velocity_tolerance=1e-3
+    )
     for moment in moments:
         tell(f"wall at {moment:g} s")
         sim.step(max(round((moment - sim.time) / STEP), 1))

@@ -34,11 +34,11 @@ from rattleback.experiments.snapshot import snapshot
 from rattleback.experiments.wall import BEFORE, LAYERS, STEP, out_of_place, wait
 from rattleback.scenes import wall
 from rattleback.simulation import Simulation
-from rattleback.solvers.contacts import Impulse, ShockPropagation
+from rattleback.solvers.contacts import BlockGaussSeidel, Impulse, ShockPropagation
 
 SECONDS, DEPTH, SPEED, AFTER = 5.0, 1e-5, 1e-3, 10
 METHODS = {
-    "without": Impulse(max_sweeps=1000, sweeps_between=200),
+    "without": Impulse(solver=BlockGaussSeidel(sweeps=1000), sweeps_between=200),
     "with": ShockPropagation(inner=Impulse(sweeps_between=AFTER), after=AFTER),
 }
 # Time for all [s].

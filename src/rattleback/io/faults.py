@@ -29,7 +29,7 @@ SHOWN = 10
 TOO_DEEP = "is nested too deeply"
 # Fields whose value is one of several kinds; pydantic puts the kind it chose into the path, after the field.
 # In a list of such values, it comes after the index.
-OF_SEVERAL_KINDS = ("shape", "inertia", "target")
+OF_SEVERAL_KINDS = ("shape", "inertia", "target", "contacts")
 LISTS_OF_SEVERAL_KINDS = ("joints", "forces")
 SENTENCES = {
     "missing": "is missing",

@@ -21,7 +21,7 @@ from rattleback.io.faults import Faults
 from rattleback.io.state_archive import pack, unpack
 from rattleback.io.state_schema import ENTRIES, FORMAT, VERSION, HeaderEntry, make_settings, settings_data
 from rattleback.model import Scene
-from rattleback.model.contact_memory import enlarged
+from rattleback.model.contact_memory import ContactMemory, enlarged
 from rattleback.model.row_counts import servo_places
 from rattleback.model.sleep import with_room
 from rattleback.model.state import GROUPS, State
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 
 KIND = "state file"
 ARRAYS = [f"{group}.{name}" for group, kind in GROUPS.items() for name in arrays.fields(kind)]
+# Names that older files have for arrays, and arrays of contacts that those files lack.
+RENAMED = {"contacts.force": "contacts.load", "sleeping_contacts.force": "sleeping_contacts.load"}
+ADDED = ("impulse", "remainder", "extent")
 # Groups of arrays that older files lack.
-LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts")
+LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts", "impulses")
 
 
 def save(simulation: Simulation, path: str | PathLike[str]) -> None:
@@ -68,7 +71,7 @@ def load(path: str | PathLike[str], scene: Scene | None = None, device: str | No
         InputError: The scene given has other bodies than the file.
     """
     faults = Faults(KIND, whole_file.location(path, KIND), ENTRIES)
-    data, values = unpack(whole_file.read(path, KIND), ARRAYS, faults)
+    data, values = unpack(whole_file.read(path, KIND), [*ARRAYS, *RENAMED], faults)
     header = _checked_header(data, faults)
     place = find("cpu" if device is None else device).alias
     if scene is None:
@@ -188,7 +191,7 @@ def _checked_groups(
     values: dict[str, NDArray[Any]], scene: Scene, header: HeaderEntry, faults: Faults
 ) -> dict[str, Mapping[str, NDArray[Any]]]:
     """The arrays by their groups, checked against the scene before anything is made of them."""
-    worlds = header.settings.worlds or 1
+    worlds, values = header.settings.worlds or 1, _renewed(values)
     given: dict[str, dict[str, NDArray[Any]]] = {}
     for group, kind in GROUPS.items():
         own = {name: values[f"{group}.{name}"] for name in arrays.fields(kind) if f"{group}.{name}" in values}
@@ -198,6 +201,16 @@ def _checked_groups(
             given[group] = own
     with _told_of_the_file(faults):
         return StateFit(scene, worlds, GROUPS).checked(given)
+
+
+def _renewed(values: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays under their names of today; what older files do not remember of contacts is zero."""
+    found = {RENAMED.get(name, name): array for name, array in values.items()}
+    if "contacts.force" in values:
+        empty, memory = np.zeros_like(values["contacts.force"]), arrays.fields(ContactMemory)
+        for name in ADDED:
+            found[f"contacts.{name}"] = empty if memory[name].dtype is memory["load"].dtype else empty[..., 0].copy()
+    return found
 
 
 def _restore(state: State, groups: dict[str, Mapping[str, NDArray[Any]]]) -> None:

@@ -93,7 +93,9 @@ class HeaderEntry(Entry):
     settings: SettingsEntry
 
 
-ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry, **dict.fromkeys(SLOTS, MethodEntry)}
+ENTRIES: dict[str, type[Entry]] = {"": HeaderEntry, "settings": SettingsEntry}
+# Contacts may also be text, so that the kind of table comes last in their path.
+ENTRIES |= dict.fromkeys((*SLOTS, MethodEntry.__name__), MethodEntry)
 
 
 def settings_data(simulation: Simulation) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def _kinds(room: ModuleType) -> dict[str, type[Any]]:
 
 def _plain(slot: str, value: Any) -> Any:
     """A parameter as plain data; methods inside another become tables."""
-    if isinstance(value, str):
+    if isinstance(value, str | bool):
         return value
     if isinstance(value, tuple | frozenset):
         return [_plain(slot, part) for part in (value if isinstance(value, tuple) else sorted(value))]

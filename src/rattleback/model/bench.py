@@ -78,6 +78,7 @@ class Bench:
         worst: The worst of that over the predictions that were taken over, since the call began.
         proposed: Sub-step an adaptive integrator proposes to each world [s]; the clock takes it over with the step.
         stop: Raised by a step that went wrong: number of bodies minus the row of the first bad one.
+        substeps: In how many sub-steps a whole step is done.
     """
 
     program: Program
@@ -93,6 +94,7 @@ class Bench:
     worst: Diagnostics
     proposed: Any
     stop: Any
+    substeps: int = 1
 
     @property
     def now(self) -> Moment:

@@ -7,7 +7,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import quat, vec3
+from rattleback.core.precision import quat, real, vec3
 from rattleback.core.ranges import NOT_NEGATIVE, UNIT_OR_ZERO, between, row_of
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
@@ -26,8 +26,11 @@ class ContactMemory:
     collider: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
     part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
     feature: wp.int32 = field("1", "feature id of the point", within=NOT_NEGATIVE)
-    force: vec3 = field("N", "force on A in the last step, world frame")
+    load: vec3 = field("N", "force on A that the next step begins with, world frame")
+    impulse: vec3 = field("N s", "sum of the impulses on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its way that is linear in the turns left out in the last step, world frame")
+    extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows", within=row_of("contacts", more=1))
     anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
     heading: quat = field(
@@ -69,14 +72,18 @@ class Due:
     which: wp.int32 = field("1", "1 where they are")
     any_due: wp.int32 = field("1", "1 where those of any world are", axis="flags")
     any_settled: wp.int32 = field("1", "1 where those of any world are not", axis="flags")
+    any_written: wp.int32 = field("1", "1 where those of any world are since it was written to", axis="flags")
 
 
 @group(axis="contacts")
 class MovedLoads:
     """What contacts carry while their rows change."""
 
-    force: vec3 = field("N", "force on A in the last step, world frame")
+    load: vec3 = field("N", "force on A that the next step begins with, world frame")
+    impulse: vec3 = field("N s", "sum of the impulses on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
+    remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
+    extent: real = field("m²", "square of the motion that this came from")
 
 
 @kernel
@@ -99,6 +106,7 @@ def begin_due(due: Due) -> None:
     """No world is known to be due, and none not to be."""
     due.any_due[0] = 0
     due.any_settled[0] = 0
+    due.any_written[0] = 0
 
 
 @kernel
@@ -108,6 +116,8 @@ def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: Due) -> None:
     due.which[w] = wp.where(stop[0] == 0 and memory.pending[w] != SETTLED, 1, 0)
     if due.which[w] == 1:
         due.any_due[0] = 1
+        if memory.pending[w] != ADVANCED:
+            due.any_written[0] = 1
     else:
         due.any_settled[0] = 1
 
@@ -117,10 +127,16 @@ def take_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: D
     """Where a contact was before: what it carries in a world that is not due, whose rows other worlds have moved."""
     c = wp.tid()
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
-        loads.force[c] = vec3()
+        loads.load[c] = vec3()
+        loads.impulse[c] = vec3()
         loads.slip[c] = vec3()
+        loads.remainder[c] = vec3()
+        loads.extent[c] = real(0.0)
         if contacts.previous[c] >= 0:
-            loads.force[c] = memory.force[contacts.previous[c]]
+            loads.remainder[c] = memory.remainder[contacts.previous[c]]
+            loads.extent[c] = memory.extent[contacts.previous[c]]
+            loads.impulse[c] = memory.impulse[contacts.previous[c]]
+            loads.load[c] = memory.load[contacts.previous[c]]
             loads.slip[c] = memory.slip[contacts.previous[c]]
 
 
@@ -129,8 +145,11 @@ def put_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Du
     """It carries the same where it is now, to the bit."""
     c = wp.tid()
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
-        memory.force[c] = loads.force[c]
+        memory.load[c] = loads.load[c]
+        memory.impulse[c] = loads.impulse[c]
         memory.slip[c] = loads.slip[c]
+        memory.remainder[c] = loads.remainder[c]
+        memory.extent[c] = loads.extent[c]
 
 
 def record_due(program: Any, memory: ContactMemory, stop: Any, due: Due) -> None:
@@ -148,16 +167,19 @@ def record_moved_loads(program: Any, given: tuple[Any, ...], loads: MovedLoads) 
         loads: Room for the loads.
     """
     with program.when(given[-1].any_settled):
-        program.launch(take_loads, len(loads.force), *given, loads)
-        program.launch(put_loads, len(loads.force), *given, loads)
+        program.launch(take_loads, len(loads.load), *given, loads)
+        program.launch(put_loads, len(loads.load), *given, loads)
 
 
 @kernel
 def forget_loads(memory: ContactMemory, lanes: int) -> None:
     """Contacts carry nothing, as after velocities were written."""
-    for c in range(wp.tid(), memory.force.shape[0], lanes):
-        memory.force[c] = vec3()
+    for c in range(wp.tid(), memory.load.shape[0], lanes):
+        memory.load[c] = vec3()
+        memory.impulse[c] = vec3()
         memory.slip[c] = vec3()
+        memory.remainder[c] = vec3()
+        memory.extent[c] = real(0.0)
     for w in range(wp.tid(), memory.pending.shape[0], lanes):
         memory.pending[w] = WRITTEN
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # What contacts of a body depend on.
 FORM = ("static", "center_of_mass", "colliders", "margin")
+# What contacts remember.
+CARRIED = ("load", "impulse", "slip", "remainder", "extent")
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class ContactPassage:
         a = np.repeat(np.arange(len(place)), np.diff(memory["first"]))
         kept = (place[a] >= 0) & (place[memory["collider"]] >= 0)
         rows = self._colliders_now + 1
-        found = {name: memory[name][kept] for name in ("collider", "part", "feature", "force", "slip")}
+        found = {name: memory[name][kept] for name in ("collider", "part", "feature", *CARRIED)}
         found["collider"] = place[found["collider"]].astype(np.int32)
         found["first"] = np.searchsorted(place[a][kept], np.arange(rows)).astype(np.int32)
         found["count"] = np.array([kept.sum()], np.int32)

@@ -4,15 +4,21 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real
-from rattleback.core.ranges import FLAG, NOT_NEGATIVE, row_of
+from rattleback.core.ranges import FLAG, NOT_NEGATIVE, between, row_of
+
+# Angles this large [rad] still tell a ten-thousandth; at 1000 rad/s they are reached in 35 years.
+MOST_TURNED = 2.0**40
+TURNED = between(-MOST_TURNED, MOST_TURNED)
 
 
 @group(axis="joints")
 class JointState:
     """What joints remember: angles counted over full turns, in double precision, and what they carried."""
 
-    angle: wp.float64 = field("rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A")
-    other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero")
+    angle: wp.float64 = field(
+        "rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A", within=TURNED
+    )
+    other_angle: wp.float64 = field("rad", "of a gear, azimuth of A's centre in B; else zero", within=TURNED)
     load: real = field("N s", "half of the size of its impulse in the last step", within=NOT_NEGATIVE)
     peak: real = field(
         "J", "largest energy of motion of its mechanism lately, at the first joint of that", within=NOT_NEGATIVE

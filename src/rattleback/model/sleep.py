@@ -48,7 +48,7 @@ class SleepingContacts:
     normal: vec3 = field("1", "unit normal from B to A", within=UNIT)
     point: vec3 = field("m", "middle between the two surfaces, world frame")
     separation: real = field("m", "signed distance of the surfaces along the normal")
-    force: vec3 = field("N", "force on A in the last step, world frame")
+    load: vec3 = field("N", "force on A that holds it, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
     count: wp.int32 = field("1", "number of contacts", axis="one", within=row_of("contacts", more=1))
 

@@ -18,6 +18,7 @@ from rattleback.core.mirror import Mirror
 from rattleback.core.precision import quat, vec3
 from rattleback.core.ranges import NOT_NEGATIVE, POSITIVE, UNIT, between
 from rattleback.core.sealed import sealed
+from rattleback.model.body_impulses import BodyImpulses
 from rattleback.model.breaks import Breaks
 from rattleback.model.contact_memory import (
     ADVANCED,
@@ -80,6 +81,7 @@ GROUPS: dict[str, type[Any]] = {
     "contacts": ContactMemory,
     "sleep": Sleep,
     "sleeping_contacts": SleepingContacts,
+    "impulses": BodyImpulses,
 }
 
 
@@ -123,8 +125,8 @@ class State(Windows):
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
     read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos``, ``efforts`` and ``clock`` hold the device arrays
-    themselves.
+    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos``, ``efforts``, ``clock`` and ``impulses`` hold the device
+    arrays themselves.
     """
 
     _kind = "the state"
@@ -136,6 +138,7 @@ class State(Windows):
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
         self.breaks, self.efforts = groups["breaks"], groups["efforts"]
+        self.impulses = groups["impulses"]
         self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
         self.version = 0  # counts how often it was written from outside
         self.moment = 0  # counts that, and how often it was stepped: what was read at one moment holds through it

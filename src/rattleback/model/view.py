@@ -12,6 +12,7 @@ from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
 from rattleback.maths.rotation import rotate
 from rattleback.model.body import BodyOptions
+from rattleback.model.body_impulses import contact_forces
 from rattleback.model.material import Material
 from rattleback.model.model import Model
 from rattleback.model.state import State, Windows
@@ -25,7 +26,7 @@ class BodyView(Windows):
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque`` read and
     write; shape (3,) or (4,), with a leading world axis when worlds were asked for. For a group, a body axis comes
     before the last and writing goes by assignment. ``material`` reads and writes, too; ``asleep`` says whether it
-    sleeps.
+    sleeps, ``contact_force`` what its contacts did in the last step.
 
     Args:
         model: The model.
@@ -81,6 +82,17 @@ class BodyView(Windows):
             raise InputError(f"{self.name!r} falls asleep by itself, where it rests; only False can be written.")
         self._state.send()
         self._state.wake(self._model.rows(np.atleast_1d(self._rows[1])).ravel())
+
+    @property
+    def contact_force(self) -> np.ndarray:
+        """Mean force of all its contacts over the last step, blows with it [N]; see ``ContactView.force``."""
+        if self._static():
+            raise InputError(
+                f"{self.name!r} is static, and forces on static bodies are not added up; what a body does to it is "
+                'the opposite of what it does to the body: -sim["crate"].contact_force.'
+            )
+        force: np.ndarray = contact_forces(self._state).reshape((*self._state.shape, 3))[self._rows]
+        return force
 
     @property
     def origin(self) -> np.ndarray:

@@ -104,11 +104,15 @@ class Links:
 
 @wp.struct
 class Flight:
-    """The motions of a step: before it, at its start with the impulses of the joints, and at its end."""
+    """The motions of a step: before it, at its start with all impulses, and at its end.
+
+    The velocities of ``pushed`` are what contacts alone have given at the start.
+    """
 
     before: Motion
     start: Motion
     end: Motion
+    pushed: Motion
 
 
 @wp.func

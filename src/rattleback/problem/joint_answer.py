@@ -4,8 +4,9 @@
 
 u rates of the rows when all was well, v velocities after the push, J and its factor those of the step. One substitution
 in the factor and no prediction: what is left is of second order, and for the preview loop. Stops that act in the step
-are rows like others here, whether they push or pull; the loop decides about them. Worlds that are stiff or open, where
-corrections must not go too far, do not answer and wait for the loop.
+are rows like others here, whether they push or pull; the loop decides about them. Worlds that are open, where
+corrections must not go too far, do not answer and wait for the loop. In stiff worlds J, M̃ in the place of M and the
+factor are those that the loop has ended with; where it has ended with joints that are off, they do not answer.
 
     note the rates; after every push: what is wanted, the impulses for it, what they do to the bodies
 Cost: a quarter of a correction of the preview loop.
@@ -19,6 +20,7 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
+from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling, joint_steps
@@ -55,10 +57,18 @@ def note_stops(stops: Stops, rates: wp.array[real]) -> None:
 
 
 @kernel
-def begin_answer(effort: Effort, which: wp.array[wp.int32], careful: int) -> None:
-    """The worlds that are asked answer, but for those whose corrections are limited, if that matters."""
+def find_settled(effort: Effort, which: wp.array[wp.int32], settled: wp.array[wp.int32]) -> None:
+    """Which of the wanted worlds are stiff and answer: those whose joints the last loop has put together."""
     w = wp.tid()
-    effort.busy[w] = wp.where(careful * (effort.stiff[w] + effort.limited[w]) == 0, which[w], 0)
+    settled[w] = wp.where(effort.before[w] <= real(1.0), which[w] * effort.stiff[w], 0)
+
+
+@kernel
+def begin_answer(effort: Effort, which: wp.array[wp.int32], settled: wp.array[wp.int32], careful: int) -> None:
+    """The worlds that are asked answer, but for those where what corrections find is not good for more than one."""
+    w = wp.tid()
+    wild = effort.limited[w] == 1 or (effort.stiff[w] == 1 and settled[w] == 0)
+    effort.busy[w] = wp.where(careful == 1 and wild, 0, which[w])
     effort.scale[w] = real(1.0)
     effort.turn[w] = real(0.0)
 
@@ -82,12 +92,35 @@ def apply_answer(
     motion: Motion,
     held: wp.array[wp.int32],
 ) -> None:
-    """Every body with joints adds up what they do to it; worlds that are stiff do not answer."""
+    """Every body with joints adds up what they do to it; in stiff worlds it turns as at the end of the step."""
+    i = held[wp.tid()]
+    w = bodies.world[i]
+    if effort.busy[w] == 1:
+        push, turning = pushed_by(links, levers, reactions, i)
+        spin = inertias.inverse[i] * turning
+        if effort.stiff[w] == 1:
+            spin = rotate(inertias.back[i], spin)
+        motion.velocity[i] = motion.velocity[i] + bodies.inverse_mass[i] * push
+        motion.angular_velocity[i] = motion.angular_velocity[i] + spin
+
+
+@kernel
+def apply_ways(
+    bodies: Bodies,
+    links: Links,
+    levers: Levers,
+    reactions: Reactions,
+    inertias: Inertias,
+    effort: Effort,
+    ways: Motion,
+    held: wp.array[wp.int32],
+) -> None:
+    """The same for displacements at the end of the step."""
     i = held[wp.tid()]
     if effort.busy[bodies.world[i]] == 1:
         push, turning = pushed_by(links, levers, reactions, i)
-        motion.velocity[i] = motion.velocity[i] + bodies.inverse_mass[i] * push
-        motion.angular_velocity[i] = motion.angular_velocity[i] + inertias.inverse[i] * turning
+        ways.velocity[i] = ways.velocity[i] + bodies.inverse_mass[i] * push
+        ways.angular_velocity[i] = ways.angular_velocity[i] + inertias.inverse[i] * turning
 
 
 class JointAnswer:
@@ -107,6 +140,7 @@ class JointAnswer:
         sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
         sizes["worlds"] = problem.model.worlds
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
+        self.settled = wp.zeros(problem.model.worlds, dtype=wp.int32, device=problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
         self.unseen, self.ways = arrays.clone(preview.reactions), preview.bench.scratch(Motion)
@@ -130,7 +164,7 @@ class JointAnswer:
             may_let_go: Whether stops that would pull are let go.
         """
         preview = self.preview
-        preview.bench.for_worlds(begin_answer, preview.effort, which, 1)
+        preview.bench.for_worlds(begin_answer, preview.effort, which, self.settled, 1)
         self._want(motion)
         acting = self._solve(preview.reactions, motion if may_let_go else None)
         self._for_held(apply_answer, *acting, motion)
@@ -138,16 +172,19 @@ class JointAnswer:
         if preview.stops.count and may_let_go:
             preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
-    def begin_ways(self, which: Any) -> None:
-        """Record what answers to displacements need: in stiff worlds, the factor that belongs to the last rows."""
-        effort = self.preview.effort
-        with self.preview.bench.program.when(effort.any_stiff):
-            self.preview.prepare_stiff(which)
+    def prepare_stiff(self, which: Any) -> None:
+        """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
+
+        Args:
+            which: 1 for every world that is asked.
+        """
+        self.preview.bench.for_worlds(find_settled, self.preview.effort, which, self.settled)
+        self.preview.prepare_stiff(self.settled)
 
     def give_ways(self, ways: Motion, which: Any) -> None:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
-        preview.bench.for_worlds(begin_answer, preview.effort, which, 0)
+        preview.bench.for_worlds(begin_answer, preview.effort, which, self.settled, 0)
         self._want(ways)
         self._give_ways(ways)
 
@@ -203,7 +240,7 @@ class JointAnswer:
 
     def _give_ways(self, ways: Motion) -> None:
         self._for_joints(joint_settling.begin_ways, self.unseen)
-        self._for_held(apply_answer, *self._solve(self.unseen), ways)
+        self._for_held(apply_ways, *self._solve(self.unseen), ways)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem

@@ -31,6 +31,7 @@ class JointErrors:
     position: real = field("m", "position error now")
     orientation: real = field("rad", "orientation error now")
     velocity: real = field("m/s or rad/s", "velocity error now")
+    passed: real = field("m or rad", "how far beyond its limits it begins the step")
     worst_position: real = field("m", "largest position error a step has left")
     worst_orientation: real = field("rad", "largest orientation error a step has left")
     worst_velocity: real = field("m/s or rad/s", "largest velocity error a step has left")

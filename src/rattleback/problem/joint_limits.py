@@ -210,10 +210,14 @@ def measure_positions(
     angles = errors.orientation[j] * errors.orientation[j]
     worst = real(0.0)
     first = effort.iterations[w] == 0
+    if first:
+        errors.passed[j] = real(0.0)
     looks = may_look == 1 and not first and (effort.busy[w] == 0 or 2 * effort.iterations[w] >= limits.most)
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if first:
             begin(desk, flight, remembered, limits, s)
+            start = stops.before[s]
+            errors.passed[j] = wp.max(errors.passed[j], real(wp.max(start - stops.upper[s], stops.lower[s] - start)))
         q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), stops.before[s])
         stops.now[s] = q
         if looks and stops.side[s] == 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core import mirror
+from rattleback.core.figures import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,8 @@ def summary(preview: Preview, tolerances: Mapping[str, float]) -> dict[str, Any]
         said["reason"] = (
             f"Joint {said['worst_joint']!r}{where} is off by {found['position'][worst]:.3g} m, "
             f"{found['orientation'][worst]:.3g} rad and {found['velocity'][worst]:.3g} m/s after "
-            f"{said['iterations']} corrections, {ratios[worst]:.3g} times its tolerance; {_advice(preview, worst)}"
+            f"{said['iterations']} corrections, {told_apart(ratios[worst], 1.0)[0]} times its tolerance; "
+            f"{_advice(preview, worst)}"
         )
     return said
 

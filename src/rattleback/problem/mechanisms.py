@@ -29,6 +29,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import Effort, Flight, Limits, Reactions
 from rattleback.problem.joint_errors import JointErrors
+from rattleback.problem.joint_rows import Joints, Rows
 
 if TYPE_CHECKING:
     from rattleback.problem.joint_rows import JointRows
@@ -50,7 +51,7 @@ class Mechanisms:
     first_joint: wp.int32 = field("1", "its first joint")
     joints: wp.int32 = field("1", "number of its joints")
     joint: wp.int32 = field("1", "row of a joint", axis="joints")
-    gap: real = field("m", "largest error of its joints where the step begins, an angle as a length")
+    gap: real = field("m", "how far its joints and stops are off where the step begins, an angle as a length")
     error: real = field("1", "largest error of its joints where a loop begins, in units of the tolerance")
     energy: real = field("J", "its kinetic energy there")
     mass: real = field("kg", "its mass")
@@ -82,6 +83,21 @@ def state_of(
     return error, energy
 
 
+@kernel
+def note_gaps(mechanisms: Mechanisms, joints: Joints, rows: Rows) -> None:
+    """A step begins: how far the joints of a mechanism are apart, before anything has moved."""
+    m = wp.tid()
+    gap = real(0.0)
+    for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
+        j = mechanisms.joint[k]
+        if joints.broken[j] == 0:
+            square = real(0.0)
+            for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+                square += rows.error[r] * rows.error[r]
+            gap = wp.max(gap, wp.sqrt(square))
+    mechanisms.gap[m] = gap
+
+
 @wp.struct
 class Entry:
     """Where a loop began, in the worlds where ``which`` is 1, and whether contacts may have hit bodies before it."""
@@ -109,7 +125,8 @@ def enter(
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
     if entry.hit == 0:
-        mechanisms.gap[m] = limits.position * error
+        for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
+            mechanisms.gap[m] = wp.max(mechanisms.gap[m], errors.passed[mechanisms.joint[k]])
     mechanisms.error[m] = error
     mechanisms.energy[m] = energy
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):

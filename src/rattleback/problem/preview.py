@@ -26,7 +26,7 @@ from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
-from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
+from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms, note_gaps
 from rattleback.problem.yielding import Yielding
 
 
@@ -125,6 +125,7 @@ class Preview:
         bench.share_bodies(copy_motion, bench.state.motion, bench.start)
         bench.for_worlds(corrections.start, bench.state.clock, self.effort)
         self.breaks.record_start()
+        bench.program.launch(note_gaps, len(self.mechanisms.first), self.mechanisms, problem.joints, problem.rows)
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
         self.yielding.begin_step()
 
@@ -381,6 +382,7 @@ def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, 
     limits.share = prepared.share
     flight = Flight()
     flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
+    flight.pushed = arrays.allocate(Motion, counts, model.device)
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
     shared = (limits, errors, reactions, effort, make_links(problem), levers, inertias, flight)
     stops = make_stops(bench, problem, prepared, shared)

@@ -16,8 +16,8 @@ keeps them from ringing. Bodies below the limit have w = 0 and nothing changes f
 (p is about half of h T: the other half is the correction of the velocities, hence the 2.)
 
 In between the impulses of that correction lean back as the others lean forward, so that little energy is lost.
-What joints and contacts then exchange at the end of the step finds I again: contacts know no M̃, and two who take the
-same body for a different one drive each other on.
+What joints and contacts then exchange at the end of the step finds I again; at its start contacts have M̃, too: two
+that take the same body for a different one drive each other on. What contacts turn is not for joints to take back.
 
 The price: stiff bodies lose energy, at a rate of order h, and angular momentum is not kept to rounding. Where rows are
 redundant a mechanism that passes a singular position carries large impulses for a moment. In such worlds only
@@ -289,7 +289,7 @@ def soften(
     k = resisting(stiffness_of(joints, links, reactions, flight.end, i))
     inverse = wp.inverse(inertia_of(bodies, flight.end, i) + h * weight * k)
     back = flight.before.orientation[i] * wp.quat_inverse(flight.end.orientation[i])
-    change = flight.start.angular_velocity[i] - flight.before.angular_velocity[i]
+    change = flight.start.angular_velocity[i] - flight.before.angular_velocity[i] - flight.pushed.angular_velocity[i]
     rest = (real(1.0) - weight) * turned_by(joints, links, reactions, flight.before, i)
     rest -= angular_momentum(flight.before.orientation[i], change, bodies.inertia[i])
     shift = inverse * (weight * turned_by(joints, links, reactions, flight.end, i) + rotate_back(back, rest))

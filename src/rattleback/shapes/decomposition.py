@@ -4,9 +4,10 @@ CoACD cuts the solid by planes until no part is more concave than a threshold, a
 together they cover the solid but for a few thousandths of its size, and fill up hollows smaller than the threshold. A
 convex mesh is one part, itself.
 
-The search takes seconds, so what it finds is kept in the folder ``decompositions`` under ``RATTLEBACK_CACHE``, or where
-the system keeps such files: ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows ``LOCALAPPDATA``, each with ``rattleback``
-below. The files may be deleted at any time; one that is damaged is found anew.
+CoACD runs in a process of its own. The search takes seconds, so what it finds is kept in the folder ``decompositions``
+under ``RATTLEBACK_CACHE``, or where the system keeps such files: ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows
+``LOCALAPPDATA``, each with ``rattleback`` below. The files may be deleted at any time; one that is damaged is found
+anew.
 
 Reference: Wei, Liu, Ling, Su: Approximate convex decomposition for 3D meshes with collision-aware concavity and tree
 search (2022).
@@ -20,12 +21,13 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rattleback.core import whole_file
 from rattleback.core.errors import FileError, InputError
+from rattleback.shapes import convex_search
 from rattleback.shapes.convex_hull import ConvexHull
 
 if TYPE_CHECKING:
@@ -48,12 +50,11 @@ def convex_parts(vertices: NDArray[np.float64], triangles: NDArray[np.int32], vo
     whole = ConvexHull(vertices)
     if whole.volume() - volume <= CONVEX * volume:
         return (whole,)
-    coacd = _coacd()
+    _check_coacd()
     path = cache_folder() / "decompositions" / f"{_key(vertices, triangles)}.npz"
     parts = _read(path)
     if not parts:
-        coacd.set_log_level("off")
-        parts = _hulls([points for points, _ in coacd.run_coacd(coacd.Mesh(vertices, triangles), **PARAMETERS)])
+        parts = _hulls(_found(vertices, triangles))
         if not parts:
             raise InputError(f"CoACD finds no parts in a mesh of {len(triangles)} triangles; use a Compound instead.")
         _write(path, parts)
@@ -68,15 +69,28 @@ def cache_folder() -> Path:
     return Path(os.environ.get(variable) or Path.home() / instead) / "rattleback"
 
 
-def _coacd() -> Any:
-    """The package, imported only here and only when needed."""
+def _check_coacd() -> None:
+    """Say what to install where the package is missing; it is looked for only when it is needed."""
     try:
-        import coacd
+        import coacd  # noqa: F401
     except ImportError:
         raise InputError(
             "Decomposing a mesh that is not convex needs coacd; install it with: pip install 'rattleback[formats]'."
         ) from None
-    return coacd
+
+
+def _found(vertices: NDArray[np.float64], triangles: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+    """What CoACD finds; a surface that cuts itself may be too much for it."""
+    try:
+        return convex_search.search(vertices, triangles, PARAMETERS)
+    except TimeoutError:
+        what = f"needs more than {convex_search.PATIENCE:g} s for"
+    except OSError:
+        what = "breaks down on"
+    raise InputError(
+        f"CoACD {what} a mesh of {len(triangles)} triangles; use a mesh that does not cut itself and has fewer of "
+        "them, or a Compound."
+    )
 
 
 def _hulls(found: list[NDArray[np.float64]]) -> tuple[ConvexHull, ...]:

@@ -28,7 +28,10 @@ class Ledger:
 
     before: real = field("J", "kinetic energy at the beginning of the step")
     work: real = field("J", "what forces change it by")
-    allowed: real = field("J", "what a mechanism in debt may gain, at its first body; else below zero")
+    allowed: real = field(
+        "J", "what a mechanism in debt may gain, at its first body; its part at others; else below zero"
+    )
+    head: wp.int32 = field("1", "row of the first body of the mechanism in debt")
     parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
     gain: real = field("J", "what the island has gained, at its first body")
     allowance: real = field("J", "what it may gain")

@@ -135,7 +135,11 @@ def balance(
     gain = now - before - work - real(0.5) * mass * close * close
     remembered.peak[j] = peak
     if gain > ZERO and debt + gain > most:
-        ledger.allowed[first] = wp.max(most - debt, ZERO)
+        left = wp.max(most - debt, ZERO)
+        for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
+            i = mechanisms.body[k]
+            ledger.head[i] = first
+            ledger.allowed[i] = wp.where(i == first, left, left * bodies.mass[i] / mass)
         ledger.over[w] = 1
         ledger.any_over[0] = 1
         remembered.debt[j] = wp.max(debt, most)
@@ -163,8 +167,10 @@ def add_up(bodies: Bodies, motion: Motion, ledger: Ledger, first: int, end: int)
         ledger.mass[r] = ledger.mass[r] + bodies.mass[i]
         ledger.momentum[r] = ledger.momentum[r] + bodies.mass[i] * motion.velocity[i]
         if ledger.allowed[i] >= ZERO:
-            ledger.allowance[r] = ledger.allowance[r] + ledger.allowed[i]
             ledger.judged[r] = 1
+            # Where joints are broken, what is apart from the first body has its part by mass.
+            if i == ledger.head[i] or root_of(ledger, ledger.head[i]) != r:
+                ledger.allowance[r] = ledger.allowance[r] + ledger.allowed[i]
 
 
 @wp.func

@@ -181,7 +181,7 @@ class ImpulseStep:
         bench.share_bodies(find_unfit, bench.state.motion, bench.stop, unfit)
         with bench.program.when(unfit):
             bench.share_bodies(copy_velocities, bench.predicted, bench.state.motion)
-            bench.program.share(forget_loads, max(1, len(memory.force)), memory)
+            bench.program.share(forget_loads, max(1, len(memory.load)), memory)
             bench.program.launch(raise_unfit, 1, bench.model.bodies, unfit, bench.stop)
 
     def _record_velocities(self, bench: Bench) -> None:

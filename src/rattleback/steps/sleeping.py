@@ -29,9 +29,9 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.sleep import Sleep, Waker, forget_sleep, with_room
 from rattleback.model.state import Clock, Loads, Motion
-from rattleback.solvers.contacts import islands as island
-from rattleback.solvers.contacts import sleeping_contacts as putting_aside
-from rattleback.solvers.contacts.islands import DELAY, Islands, Joined, is_still, size_of, slow_speed
+from rattleback.solvers.contacts.sleeping import islands as island
+from rattleback.solvers.contacts.sleeping import sleeping_contacts as putting_aside
+from rattleback.solvers.contacts.sleeping.islands import DELAY, Islands, Joined, is_still, size_of, slow_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

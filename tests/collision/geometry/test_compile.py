@@ -115,3 +115,10 @@ def test_a_surface_that_moves_is_refused_by_name():
     scene.add_body(mesh, name="rock")
     with pytest.raises(InputError, match=r"rock.*only a static body may have.*decompose=True"):
         compiled(scene)
+
+
+def test_a_shape_that_reaches_beyond_all_numbers_is_refused_by_name():
+    scene = rb.Scene()
+    scene.add_static(rb.Mesh([(0, 0, 0), (1e200, 0, 0), (0, 1e200, 0)], [(0, 1, 2)]), name="plain")
+    with pytest.raises(InputError, match=r"^A collision shape of body 'plain' reaches too far for numbers"):
+        compiled(scene)

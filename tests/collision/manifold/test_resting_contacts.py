@@ -30,7 +30,7 @@ def resting(sim):
     """How many contacts rest, and whether the graph of the patches is kept."""
     contacts = sim._step.contacts.finder.contacts
     count = int(contacts.needed.numpy()[0])
-    return int(contacts.rests.numpy()[:count].sum()), int(sim._step.impulses.graph.kept.numpy()[0])
+    return int(contacts.rests.numpy()[:count].sum()), int(sim._step.impulses.problem.graph.kept.numpy()[0])
 
 
 def assert_as_afresh(sim):
@@ -81,7 +81,7 @@ def test_what_becomes_slippery_slips_though_nothing_has_moved():
 def test_other_methods_start_with_patches_of_their_own():
     sim = taken(300)
     other = taken(300)
-    sim.use(contacts=rb.contacts.Impulse(max_sweeps=30))
+    sim.use(contacts=rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=30)))
     sim.step(5)
     other.step(5)
     np.testing.assert_allclose(sim.state.position, other.state.position, atol=1e-12)

@@ -84,11 +84,10 @@ def compile_colliders(model: Model) -> Geometry:
     for _, part in parts:
         if part.entry.vertices == "hull":
             _polyhedron(part.shape, hulls)
-    rows = []
-    category, mask = category_bits(scene)
-    exclusions, spans = _exclusions(scene)
+    rows, (category, mask), (exclusions, spans) = [], category_bits(scene), _exclusions(scene)
     for b, part in parts:
-        body, row = scene.bodies[b], _describe(part, hulls, surfaces)
+        body = scene.bodies[b]
+        row = _described(body, part, hulls, surfaces)
         row["round"] += body.margin
         row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
         row["position"] = part.position - body.center_of_mass
@@ -156,6 +155,15 @@ def _flat(placed: Any, position: NDArray[np.float64], orientation: NDArray[np.fl
         )
     else:
         yield Part(shape, place, turn, entry_of(shape, body.name))
+
+
+def _described(body: Any, part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
+    """One collider of a body, which does not reach farther than numbers do."""
+    with np.errstate(over="ignore"):
+        row = _describe(part, hulls, surfaces)
+        if np.isfinite(numpy_real(row["reach"])):
+            return row
+    raise InputError(f"A collision shape of body {body.name!r} reaches too far for numbers; make it smaller.")
 
 
 def _describe(part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:

@@ -1,20 +1,24 @@
-"""Contact methods by name.
+"""Contact methods by name: schemes, which say what problems a step solves, and solvers, which solve them.
 
-| name | method |
+| scheme | method |
 |---|---|
-| ``impulse`` (default) | block Gauss–Seidel over patches of contacts, warm-started, with restitution and friction |
+| ``impulse`` (default) | contacts are solved at either end of a step, warm-started, with restitution and friction |
 | ``shock`` | the same with few sweeps, then from the ground up with all below standing still |
-| ``time_stepping`` | the same, solved once a step and not at either end of it: cheaper where much moves |
+| ``time_stepping`` | contacts are solved once a step: cheaper where much moves |
 | ``detect`` | contacts are found and nothing is done about them |
 | ``none`` | contacts are not even found |
+
+Solvers are on the menu of ``solvers.contacts.solvers``; any scheme runs with any of them.
 """
 
 from typing import Any
 
-from rattleback.solvers.contacts.impulse import Impulse
-from rattleback.solvers.contacts.nothing import DetectOnly, NoContacts
-from rattleback.solvers.contacts.shock_propagation import ShockPropagation
-from rattleback.solvers.contacts.time_stepping import TimeStepping
+from rattleback.solvers.contacts.schemes.impulse import Impulse
+from rattleback.solvers.contacts.schemes.nothing import DetectOnly, NoContacts
+from rattleback.solvers.contacts.schemes.time_stepping import TimeStepping
+from rattleback.solvers.contacts.solvers import MENU as SOLVERS
+from rattleback.solvers.contacts.solvers import BlockGaussSeidel, Jacobi, ProjectedGaussSeidel
+from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 
 MENU: dict[str, type[Any]] = {
     "impulse": Impulse,
@@ -24,6 +28,18 @@ MENU: dict[str, type[Any]] = {
     "none": NoContacts,
 }
 DEFAULT = "impulse"
+# What is no contact method by itself, but part of one.
+COMPOSED: dict[str, type[Any]] = SOLVERS
 NEEDS = ("bind",)
 
-__all__ = ["DetectOnly", "Impulse", "NoContacts", "ShockPropagation", "TimeStepping"]
+__all__ = [
+    "SOLVERS",
+    "BlockGaussSeidel",
+    "DetectOnly",
+    "Impulse",
+    "Jacobi",
+    "NoContacts",
+    "ProjectedGaussSeidel",
+    "ShockPropagation",
+    "TimeStepping",
+]

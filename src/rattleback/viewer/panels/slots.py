@@ -17,9 +17,9 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts as contact_methods
 from rattleback.solvers import joints as joint_methods
-from rattleback.solvers.contacts.impact import RESTITUTIONS
-from rattleback.solvers.contacts.impulse import Impulse
-from rattleback.solvers.contacts.shock_propagation import ShockPropagation
+from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
+from rattleback.solvers.contacts.schemes.impulse import Impulse
+from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def _broadphase(methods: Methods) -> str:
 def impulse_of(contacts: Any) -> Impulse | None:
     """The impulses behind a contact method; None where it has none."""
     inner = contacts.inner if isinstance(contacts, ShockPropagation) else contacts
-    return inner if isinstance(inner, Impulse) else None
+    return inner if hasattr(inner, "solver") else None
 
 
 def with_impulse(contacts: Any, **changes: Any) -> Any:
@@ -90,14 +90,15 @@ def sweeps_of(contacts: Any) -> int | None:
     if isinstance(contacts, ShockPropagation):
         return contacts.after
     inner = impulse_of(contacts)
-    return None if inner is None else inner.max_sweeps
+    return None if inner is None else inner.solver.sweeps
 
 
 def with_sweeps(contacts: Any, sweeps: int) -> Any:
     """A contact method with so many sweeps."""
     if isinstance(contacts, ShockPropagation):
         return replace(contacts, after=sweeps)
-    return with_impulse(contacts, max_sweeps=sweeps)
+    inner = impulse_of(contacts)
+    return with_impulse(contacts, solver=None if inner is None else replace(inner.solver, sweeps=sweeps))
 
 
 def _restitution(methods: Methods) -> str:

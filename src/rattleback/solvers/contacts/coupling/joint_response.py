@@ -1,0 +1,114 @@
+"""What joints answer to sweeps over the contacts: M⁻¹ of a contact problem goes through the mechanism.
+
+    after every sweep:   v ← v + M⁻¹ J_jᵀ λ,   λ such that the rows of the joints keep their rates
+
+A point sees only the two bodies it touches. A foot that carries a body stops at once, and the body pushes it on: with
+the answers in it, a sweep is a step in the contacts alone, with effective masses as the joints make them, and
+conjugate directions are those of that problem.
+
+Cost: for each sweep a substitution in the factor of the joints beside the sweep itself.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import warp as wp
+
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts.coupling.alternation import Turn
+from rattleback.solvers.contacts.coupling.softness import Softness
+from rattleback.solvers.contacts.problem.manifolds import Pressing
+from rattleback.solvers.contacts.problem.status import Rounds
+
+if TYPE_CHECKING:
+    from rattleback.problem.joint_answer import JointAnswer
+    from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
+
+
+@kernel
+def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.array[wp.int32]) -> None:
+    """Joints have pushed a body that has some: its manifolds are not quiet."""
+    i = held[wp.tid()]
+    if bodies.inverse_mass[i] > real(0.0) and rounds.busy[bodies.world[i]] == 1:
+        pressing.weights.pushed[i] = rounds.turn[0]
+
+
+class JointResponse:
+    """Records what joints answer to changes of velocities, or of displacements in place of velocities.
+
+    Attributes:
+        accelerates: Whether a solver may take steps along conjugate directions with it.
+        changed: 1 for every world whose stops act otherwise than when the directions began.
+        any_changed: 1 where any world's do.
+        softness: What contacts know of the stiffness of loaded joints.
+
+    Args:
+        problem: The contact problem.
+        joints: What its joints answer.
+        softness: See above.
+        displaces: Whether velocities stand for displacements, which no joint remembers.
+    """
+
+    accelerates = True
+
+    def __init__(
+        self, problem: "ContactProblem", joints: "JointAnswer", softness: Softness, displaces: bool = False
+    ) -> None:
+        self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
+        self.changed, self.any_changed = joints.steps.changed, joints.steps.any_changed
+
+    def of_displacements(self) -> "JointResponse":
+        """The same for displacements."""
+        return JointResponse(self.problem, self.joints, self.softness, displaces=True)
+
+    def begin_step(self) -> None:
+        """Record that a step begins: contacts have pushed nothing yet."""
+        self.softness.harden()
+        self.softness.begin_pushes(self.problem.everywhere)
+
+    def hold(self, hold: Turn, which: Any) -> None:
+        """Record what holds joints at the start of the step, which are told what contacts have done there.
+
+        Args:
+            hold: Records it, in the worlds that it is given.
+            which: 1 for every world in which that is done.
+        """
+        self.softness.note_pushes(which)
+        hold(which)
+
+    def note(self, motion: Motion, which: Any) -> None:
+        """Record that sweeps over a motion begin: the rates that rows of joints keep, and how stiff they are."""
+        with self.problem.program.when(self.joints.preview.effort.any_stiff):
+            self.joints.prepare_stiff(which)
+            self.softness.harden()
+            self.softness.soften()
+        self.joints.note(motion)
+
+    def answer(self, motion: Motion, which: Any, tried: bool = False) -> None:
+        """Record the answer to a sweep, in the worlds where ``which`` is 1.
+
+        Args:
+            motion: Whose velocities the sweep has changed.
+            which: 1 for every world that answers.
+            tried: Whether a step along conjugate directions is tried, so that stops stay as they are.
+        """
+        if self.displaces:
+            self.joints.give_ways(motion, which)
+        else:
+            self.joints.give(motion, which, may_let_go=not tried)
+        problem, held = self.problem, self.joints.held
+        problem.program.launch(note_answer, len(held), problem.bodies, problem.pressing, problem.status, held)
+
+    def begin_steps(self, which: Any) -> None:
+        """Record that conjugate directions begin."""
+        self.joints.begin_steps(which)
+
+    def try_step(self, parts: tuple[Any, Any, Any]) -> None:
+        """Record what a step along conjugate directions means for the joints; see ``JointAnswer.try_step``."""
+        self.joints.try_step(parts)
+
+    def settle_step(self, verdict: tuple[Any, Any]) -> None:
+        """Record whether it is kept; see ``JointAnswer.settle_step``."""
+        self.joints.settle_step(verdict)

@@ -1,0 +1,1 @@
+"""The arithmetic of one manifold: its twist, its normal impulses, its friction."""

@@ -1,0 +1,1 @@
+"""Impacts: which points collide, and the laws of Newton, Poisson and Stronge."""

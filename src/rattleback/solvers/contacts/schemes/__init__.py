@@ -1,0 +1,1 @@
+"""Schemes: which contact problems a step solves, when, and with which targets."""

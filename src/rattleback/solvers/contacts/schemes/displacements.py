@@ -1,0 +1,210 @@
+"""How far bodies and their contacts go over a step: the way that is linear in the turn, and what it leaves out.
+
+    D = x_A + t_A × r_A − x_B − t_B × r_B
+    e_n = gap₁ − gap₀ − n·D,    e_t = ½ ((t_A − t_B) × Δp − t_A × x_A + t_B × x_B)
+    expected of the next step   e min(1, m'² / m²),     m² = D² + |t_A|² r_A² + |t_B|² r_B²
+
+x way of a centre of mass, t its turn, r arm from it to the contact point p at the start, Δp the change of p, n normal.
+
+The remainder e is of second order in the motion: corners go on circles, and round surfaces touch elsewhere after the
+step. It is measured when the step is taken and the contacts are found, without knowing any shape: along the normal from
+the gaps, across it from the mean of the arms at both ends. The solver wants D + e stopped with the e of the last step.
+What that is off by is of third order in a step, and along the normal it adds up to the last e alone.
+
+Points that are new have none. Motions below the rounding of e have none either, so that what stands stays. A remainder
+that is not small beside the motion is a point that has jumped, and is left out.
+
+Reference: Anitescu, Potra (2002), A time-stepping method for stiff multibody dynamics with contact and friction
+(second derivative of the gap); the measured remainder is derived here.
+"""
+
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import epsilon, real, vec3
+from rattleback.maths.quat import small_turn
+from rattleback.model.contact_memory import ADVANCED, ContactMemory
+from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies
+from rattleback.model.state import Clock, Motion
+from rattleback.solvers.contacts.problem.manifolds import Pressing, between, local
+
+HALF = wp.constant(real(0.5))
+ZERO = wp.constant(real(0.0))
+# Square of the turn in a step of which the remainder is rounding.
+ROUNDING = wp.constant(real(epsilon))
+# Square of the largest part of the motion that a remainder is: of a turn by half a radian in a step.
+LARGEST = wp.constant(real(0.0625))
+
+
+@group(axis="bodies")
+class Ways:
+    """How far the bodies go over the predicted step."""
+
+    way: vec3 = field("m", "way of its centre of mass")
+    turn: vec3 = field("rad", "its turn")
+    gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
+    spin: vec3 = field("rad/s", "the same of its angular velocity")
+
+
+@wp.struct
+class Flights:
+    """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
+
+    start: Motion
+    end: Motion
+    ways: Ways
+
+
+@group(axis="contacts")
+class Departures:
+    """The contact points at the start of the step that is taken, by their rows then, and where their ways lead."""
+
+    point: vec3 = field("m", "where it was, world frame")
+    gap: real = field("m", "gap that its linear way leads to")
+    across: vec3 = field("m", "part of the remainder across the normal that its bodies have, world frame")
+    twist: real = field("rad", "turn of A against B about the normal")
+    extent: real = field("m²", "square of the motion of its patch; zero where its remainder is rounding")
+    afresh: wp.int32 = field("1", "1 where a whole step begins", axis="worlds")
+    duration: wp.float64 = field("s", "time since it began, when the step is taken", axis="worlds")
+
+
+@kernel
+def find_ways(bodies: Bodies, flights: Flights, clock: Clock, lanes: int) -> None:
+    """How far the bodies go over the predicted step."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        rate = real(1.0) / real(clock.time_step[bodies.world[i]])
+        way = flights.end.position[i] - flights.start.position[i]
+        turn = small_turn(flights.start.orientation[i], flights.end.orientation[i])
+        flights.ways.way[i] = way
+        flights.ways.turn[i] = turn
+        flights.ways.gain[i] = rate * way - flights.start.velocity[i]
+        flights.ways.spin[i] = rate * turn - flights.start.angular_velocity[i]
+
+
+@wp.func
+def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
+    """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
+    return between(pressing.patches, ways.way, ways.turn, k)
+
+
+@wp.func
+def extent_of(pressing: Pressing, ways: Ways, k: int, d: vec3) -> real:
+    """Square of how far a patch, which goes by d, and its bodies go."""
+    by_a = wp.length_sq(ways.turn[pressing.patches.body_a[k]]) * wp.length_sq(pressing.patches.arm_a[k])
+    by_b = wp.length_sq(ways.turn[pressing.patches.body_b[k]]) * wp.length_sq(pressing.patches.arm_b[k])
+    return wp.dot(d, d) + by_a + by_b
+
+
+@wp.func
+def part_expected(pressing: Pressing, k: int, extent: real) -> real:
+    """The part of the last remainder of a patch that is expected of a step in which it goes so far."""
+    return wp.min(real(1.0), extent / pressing.patches.extent[k])
+
+
+@wp.func
+def note_departures(
+    contacts: Contacts, pressing: Pressing, ways: Ways, departures: Departures, k: int, extent: real
+) -> None:
+    """Where the points of a patch were before the step that is taken, and where their linear ways lead."""
+    first = pressing.patches.contact[k]
+    arms = wp.length_sq(pressing.patches.arm_a[k]) + wp.length_sq(pressing.patches.arm_b[k])
+    if extent <= ROUNDING * arms:
+        for i in range(pressing.patches.count[k]):
+            departures.extent[first + i] = ZERO
+        return
+    a = pressing.patches.body_a[k]
+    b = pressing.patches.body_b[k]
+    d, turn = way_of(pressing, ways, k)
+    across = -HALF * (wp.cross(ways.turn[a], ways.way[a]) - wp.cross(ways.turn[b], ways.way[b]))
+    for i in range(pressing.patches.count[k]):
+        row = first + i
+        place = pressing.points.place[pressing.patches.first[k] + i]
+        departures.point[row] = contacts.point[row]
+        departures.gap[row] = contacts.separation[row] + d[0] + turn[1] * place[1] - turn[2] * place[0]
+        departures.across[row] = across
+        departures.twist[row] = turn[0]
+        departures.extent[row] = extent
+
+
+@wp.func
+def remainder_of(contacts: Contacts, departures: Departures, row: int, former: int, n: vec3) -> vec3:
+    """What the linear way of a point over the step that is taken left out, world frame."""
+    moved = contacts.point[row] - departures.point[former]
+    e = departures.across[former] + (HALF * departures.twist[former]) * wp.cross(n, moved)
+    e += (contacts.separation[row] - departures.gap[former] - wp.dot(e, n)) * n
+    if wp.dot(e, e) > LARGEST * departures.extent[former]:
+        return vec3()
+    return e
+
+
+@wp.func
+def recall_remainders(
+    contacts: Contacts, memory: ContactMemory, pressing: Pressing, departures: Departures, k: int
+) -> None:
+    """The remainders of the points of a patch: measured after a step, else those that are remembered."""
+    advanced = memory.pending[pressing.patches.world[k]] == ADVANCED
+    for i in range(pressing.patches.count[k]):
+        row = pressing.patches.contact[k] + i
+        c = pressing.patches.first[k] + i
+        former = contacts.previous[row]
+        extent = ZERO
+        # Rows beyond are of contacts that were put aside while their bodies slept.
+        if former >= 0 and former < memory.count[0]:
+            extent = departures.extent[former]
+            if not advanced:
+                extent = memory.extent[former]
+        pressing.points.extent[c] = extent
+        if extent > ZERO:
+            remainder = memory.remainder[former]
+            if advanced:
+                remainder = remainder_of(contacts, departures, row, former, pressing.patches.normal[k])
+            pressing.points.remainder[c] = remainder
+
+
+@wp.func
+def begin_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
+    """The remainder of a patch, in the mean over its points, and what those of its points have beside it."""
+    row = pressing.patches.contact[k]
+    count = pressing.patches.count[k]
+    extent = ZERO
+    for i in range(count):
+        extent = wp.max(extent, memory.extent[row + i])
+    pressing.patches.extent[k] = extent
+    if extent == ZERO:
+        return
+    mean = vec3()
+    known = ZERO
+    for i in range(count):
+        mean += memory.remainder[row + i]
+        known += wp.where(memory.extent[row + i] > ZERO, real(1.0), ZERO)
+    mean *= real(1.0) / known
+    n = pressing.patches.normal[k]
+    pressing.patches.remainder[k] = local(n, pressing.patches.tangent[k], mean)
+    for i in range(count):
+        lift = wp.dot(memory.remainder[row + i] - mean, n)
+        # A flat patch is taken whole only where all its points want the same.
+        knows = pressing.patches.flat[k] == 0 and memory.extent[row + i] > ZERO
+        pressing.points.lift[pressing.patches.first[k] + i] = wp.where(knows, lift, ZERO)
+
+
+@wp.func
+def keep_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
+    """What the linear ways of the points of a patch left out is remembered, by the rows of the contacts found last."""
+    for i in range(pressing.patches.count[k]):
+        row = pressing.patches.contact[k] + i
+        c = pressing.patches.first[k] + i
+        # What rests has none, and had none.
+        extent = pressing.points.extent[c]
+        if extent + memory.extent[row] > ZERO:
+            memory.remainder[row] = wp.where(extent > ZERO, pressing.points.remainder[c], vec3())
+            memory.extent[row] = extent
+
+
+def take_over_departures(new: Departures, old: Departures) -> None:
+    """Go on with those of the step under way, where there is other room for contacts."""
+    for name, array in arrays.each(old):
+        room = getattr(new, name)
+        wp.copy(room, array, count=min(len(room), len(array)))

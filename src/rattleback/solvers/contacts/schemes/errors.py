@@ -1,0 +1,197 @@
+"""How far contacts are off after each step, and the worst of a call: overlap, velocities along the normal and across.
+
+The velocities are the residuals of the last sweep; where they are zero every point pushes and does not separate, or
+separates and does not push, and grips, or slides at the limit of its friction.
+"""
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.figures import told_apart
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real
+from rattleback.model.contacts import Contacts
+from rattleback.model.model import Bodies, Model
+from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.schemes.inputs import ContactLimits
+
+NOWHERE = wp.constant(2**31 - 1)
+
+
+@group(axis="worlds")
+class ContactErrors:
+    """Errors of the contacts of each world."""
+
+    depth: real = field("m", "deepest overlap after this step")
+    row: wp.int32 = field("1", "contact that has it, where it is the deepest of the call so far")
+    penetration: real = field("m", "deepest overlap of the call")
+    along: real = field("m/s", "largest velocity error along a normal")
+    across: real = field("m/s", "the same across")
+    left: real = field("m/s", "largest velocity that collisions left to be changed")
+    sweeps: wp.int32 = field("1", "most sweeps")
+    spent: wp.int32 = field("1", "sweeps of the step with the largest velocity error")
+    body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
+    body_b: wp.int32 = field("1", "row of body B")
+    failed: wp.int32 = field("1", "number of steps that ended with a contact outside its tolerances")
+    any_deeper: wp.int32 = field("1", "1 where an overlap is deeper than all of the call before", axis="flags")
+
+
+@kernel
+def begin_errors(errors: ContactErrors) -> None:
+    """Nothing overlaps yet."""
+    w = wp.tid()
+    errors.depth[w] = real(0.0)
+    errors.row[w] = NOWHERE
+    errors.any_deeper[0] = 0
+
+
+@kernel
+def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int) -> None:
+    """Deepest overlap of each world, and whether one is to be looked for."""
+    for c in range(wp.tid(), contacts.needed[0], lanes):
+        depth = -contacts.separation[c]
+        if depth > real(0.0) and stop[0] == 0:
+            w = bodies.world[contacts.body_a[c]]
+            if depth > errors.depth[w]:
+                wp.atomic_max(errors.depth, w, depth)
+                if depth > errors.penetration[w]:
+                    errors.any_deeper[0] = 1
+
+
+@kernel
+def find_deepest(
+    bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int
+) -> None:
+    """The first contact that overlaps so deep, where that is new."""
+    for c in range(wp.tid(), contacts.needed[0], lanes):
+        if stop[0] == 0 and contacts.separation[c] < real(0.0):
+            w = bodies.world[contacts.body_a[c]]
+            depth = errors.depth[w]
+            if -contacts.separation[c] == depth and depth > errors.penetration[w]:
+                wp.atomic_min(errors.row, w, c)
+
+
+@kernel
+def account(
+    contacts: Contacts,
+    errors: ContactErrors,
+    rounds: Rounds,
+    left: wp.array[real],
+    limits: ContactLimits,
+    stop: wp.array[wp.int32],
+) -> None:
+    """The worst of the call; what collisions left is told."""
+    w = wp.tid()
+    if stop[0] != 0:
+        return
+    c = errors.row[w]
+    if c != NOWHERE:
+        errors.penetration[w] = errors.depth[w]
+        errors.body_a[w] = contacts.body_a[c]
+        errors.body_b[w] = contacts.body_b[c]
+    if wp.max(rounds.along[w], rounds.across[w]) > wp.max(errors.along[w], errors.across[w]):
+        errors.spent[w] = rounds.sweeps[w]
+    errors.along[w] = wp.max(errors.along[w], wp.max(rounds.along[w], left[w]))
+    errors.across[w] = wp.max(errors.across[w], rounds.across[w])
+    errors.sweeps[w] = wp.max(errors.sweeps[w], rounds.sweeps[w])
+    moving = wp.max(wp.max(rounds.along[w], rounds.across[w]), left[w])
+    errors.left[w] = wp.max(errors.left[w], left[w])
+    left[w] = real(0.0)
+    if errors.depth[w] > limits.deepest or moving > limits.fastest:
+        errors.failed[w] = errors.failed[w] + 1
+
+
+def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple[Any, Any], limits: Any) -> None:
+    """Record what finds the errors after a step.
+
+    Args:
+        program: Where to record.
+        worlds: Number of worlds.
+        given: Bodies, contacts, errors and the stop flag.
+        ends: How the last sweeps went, and what collisions left to be changed [m/s].
+        limits: What contacts aim at.
+    """
+    bodies, contacts, errors, stop = given
+    program.launch(begin_errors, worlds, errors)
+    program.share(find_depth, len(contacts.part), bodies, contacts, errors, stop)
+    with program.when(errors.any_deeper):
+        program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
+    program.launch(account, worlds, contacts, errors, *ends, limits, stop)
+
+
+def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int, int, int, str]) -> dict[str, Any]:
+    """What the report says of the contacts: the worst errors, where, and why they are too large if they are.
+
+    Args:
+        errors: The worst since the call began.
+        model: Whose bodies and worlds are named.
+        limits: What contacts aim at.
+        budget: Most sweeps until joints are corrected, how often that is done, most sweeps, and what those are called.
+    """
+    found = arrays.read(errors)
+    worst = int(np.argmax(found["penetration"]))
+    said: dict[str, Any] = {
+        "penetration": float(found["penetration"].max()),
+        "normal_velocity_error": float(found["along"].max()),
+        "tangential_velocity_error": float(found["across"].max()),
+        "penetration_tolerance": float(limits.deepest),
+        "contact_velocity_tolerance": float(limits.fastest),
+        "contact_sweeps": int(found["sweeps"].max()),
+    }
+    if said["penetration"] > 0.0:
+        pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
+        said["worst_contact"] = tuple(name for name, _ in pair)
+    if found["failed"].any():
+        said["reason"] = _why(found, said, model.batched, budget)
+    return said
+
+
+def _why(found: dict[str, Any], said: dict[str, Any], batched: bool, budget: tuple[int, int, int, str]) -> str:
+    """The sentence for the world that is worst, and in how many steps one was outside."""
+    left, fast, limit = found["left"], np.maximum(found["along"], found["across"]), said["contact_velocity_tolerance"]
+    worst = int(np.argmax(left if left.max() > limit else fast))
+    if said["penetration"] > said["penetration_tolerance"]:
+        worst = int(np.argmax(found["penetration"]))
+    sweeps, many = int(found["spent"][worst]), int(found["failed"].max())
+    where = f" of world {worst}" if batched else ""
+    reason = _reason(said, where, float(left.max()), (sweeps, _advice(sweeps, *budget)))
+    return f"{reason} This is the worst of {many} such steps." if many > 1 else reason
+
+
+def _reason(said: dict[str, Any], where: str, left: float, ended: tuple[int, str]) -> str:
+    depth, limit = said["penetration_tolerance"], said["contact_velocity_tolerance"]
+    if said["penetration"] > depth:
+        a, b = said["worst_contact"]
+        deep, most = told_apart(said["penetration"], depth)
+        return (
+            f"Bodies {a!r} and {b!r}{where} overlap by {deep} m, more than the "
+            f"penetration_tolerance of {most} m; a shorter time_step or "
+            "contact_time='interpolate' help where they meet fast, more sweeps where they rest."
+        )
+    if left > limit:
+        fast, most = told_apart(left, limit)
+        return (
+            f"Collisions{where} were ended with a velocity of {fast} m/s still to be changed, above the "
+            f"contact_velocity_tolerance of {most} m/s: they had taken all the sweeps that there "
+            "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
+        )
+    sweeps, advice = ended
+    fast, most = told_apart(max(said["normal_velocity_error"], said["tangential_velocity_error"]), limit)
+    return (
+        f"Contacts{where} were left with a velocity error of {fast} m/s after {sweeps} "
+        f"sweeps, above the contact_velocity_tolerance of {most} m/s; {advice}"
+    )
+
+
+def _advice(sweeps: int, turn: int, exchanges: int, most: int, name: str) -> str:
+    """What ended so many sweeps, and what helps; sweeps forth and back end one short of an even number."""
+    if turn < most and turn - 1 <= sweeps <= turn:
+        turns = f"sweeps_between={turn}, at most exchanges={exchanges} times"
+        return f"joints are corrected after {turns}; more of both or a shorter time_step help."
+    if sweeps >= most - 1:
+        return f"{name}={most} allows no more; a larger one or a shorter time_step help."
+    return f"more {name} or a shorter time_step help."

@@ -1,0 +1,42 @@
+"""The loop of an iterative contact solver: sweep, let joints answer, judge, until every world has reached its goal."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rattleback.model.state import Motion
+from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
+from rattleback.solvers.contacts.problem.goal import Goal
+from rattleback.solvers.contacts.problem.status import begin_rounds, find_aims, judge, next_sweep
+
+
+def begin(problem: ContactProblem, goal: Goal, which: Any) -> None:
+    """Record that the worlds where ``which`` is 1 are busy, and to which residual they are solved."""
+    program, status = problem.program, problem.status
+    program.launch(begin_rounds, problem.worlds, status, which, int(goal.marked))
+    if goal.calm is not None and problem.palette is None:
+        program.launch(find_aims, 1, problem.bodies, goal.calm, status, goal.tolerance)
+
+
+def iterate(
+    problem: ContactProblem, sweep: Callable[[], None], motion: Motion, goal: Goal, which: Any, response: Any = None
+) -> None:
+    """Record sweeps until the residual of every world is small enough or its sweeps are used up.
+
+    Args:
+        problem: Whose status says which worlds are busy, and takes the residuals.
+        sweep: Records one sweep over the busy worlds; it notes the largest residual of each.
+        motion: Whose velocities are corrected.
+        goal: How far it goes.
+        which: 1 for every world that is solved.
+        response: What answers to a sweep where joints hold bodies that touch; None for nothing.
+    """
+    program, status = problem.program, problem.status
+    if response is not None:
+        response.note(motion, which)
+    begin(problem, goal, which)
+    with program.loop(status.any_busy, may_stop=True):
+        program.launch(next_sweep, problem.worlds, status)
+        sweep()
+        if response is not None:
+            response.answer(motion, status.busy)
+        program.launch(judge, problem.worlds, status, goal.tolerance, goal.sweeps, 1)

@@ -1,0 +1,213 @@
+"""The account of contact impulses: what every contact point and every body got over a step, whatever gave it.
+
+    J = p(start) + Σ p(collisions) + p(end),      F = J / h
+
+p(start) the impulses that act before the step is taken, the half of the load with them; p(end) those after it; between
+them the collisions of the end of the step, round by round. Over h the change of momentum of a body is J and what forces
+and joints do; F is what users read. The load of a point is another thing: what the next step begins with.
+
+    end of the start      points: acted ← p
+    step is taken         contacts: J ← acted, bodies: J ← Σ acted; where sub-steps go on, J ← J + …
+    contacts are found    a point takes over J of its former self; of those that are gone only the bodies keep it
+    collisions            J ← J + p after each round
+    end                   J ← J + p
+
+Impulses that fit velocities that were written count with the step that follows. Bodies add up patch by patch in the
+order of the sweeps: on one thread, on CUDA colour by colour. Static bodies have none: patches of one colour share them.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from rattleback.core.kernel import kernel
+from rattleback.core.precision import real, vec3
+from rattleback.model.bench import Bench
+from rattleback.model.body_impulses import BodyImpulses
+from rattleback.model.contact_memory import ADVANCED, ContactMemory
+from rattleback.model.model import Bodies
+from rattleback.solvers.contacts.problem.colouring import Colours
+from rattleback.solvers.contacts.problem.contact_graph import Graph
+from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
+from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, world
+from rattleback.solvers.contacts.restitution.expansion import Works
+from rattleback.solvers.contacts.schemes.inputs import Footing
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch
+
+
+@wp.func
+def add_patch(ground: Footing, pressing: Pressing, k: int, start: int) -> None:
+    """Add what the points of a patch did, before the step is taken or at its end, to its bodies."""
+    p = vec3()
+    first = pressing.patches.first[k]
+    for c in range(first, first + pressing.patches.count[k]):
+        p += wp.where(start == 1, pressing.points.acted[c], pressing.points.impulse[c])
+    p = world(pressing.patches.normal[k], pressing.patches.tangent[k], p)
+    give_patch(ground.bodies, ground.impulses, pressing, k, p)
+
+
+@kernel
+def add_in_order(
+    ground: Footing,
+    pressing: Pressing,
+    graph: Graph,
+    which: wp.array[wp.int32],
+    stop: wp.array[wp.int32],
+    start: int,
+) -> None:
+    """Add what the points did to the bodies of wanted worlds, on one thread."""
+    if stop[0] == 0:
+        for k in range(graph.total[0]):
+            if which[pressing.patches.world[k]] == 1:
+                add_patch(ground, pressing, k, start)
+
+
+@kernel
+def add_colour(
+    ground: Footing,
+    pressing: Pressing,
+    colours: Colours,
+    which: wp.array[wp.int32],
+    stop: wp.array[wp.int32],
+    start: int,
+    colour: int,
+    threads: int,
+) -> None:
+    """The same for the patches of a colour, side by side."""
+    if stop[0] == 0:
+        place = colours.first[colour] + wp.tid()
+        while place < colours.first[colour + 1]:
+            k = colours.order[place]
+            if which[pressing.patches.world[k]] == 1:
+                add_patch(ground, pressing, k, start)
+            place += threads
+
+
+@kernel
+def begin_withheld(weights: Weights) -> None:
+    """Nothing has been kept from any body."""
+    weights.withheld[wp.tid()] = vec3()
+
+
+@kernel
+def add_withheld(bodies: Bodies, weights: Weights, impulses: BodyImpulses, stop: wp.array[wp.int32]) -> None:
+    """What points have given that bodies did not get, because they stood still in shock propagation, is taken off."""
+    i = wp.tid()
+    if stop[0] == 0 and bodies.inverse_mass[i] > real(0.0):
+        impulses.impulse[i] = impulses.impulse[i] + weights.withheld[i]
+    weights.withheld[i] = vec3()
+
+
+@kernel
+def begin_bodies(
+    bodies: Bodies, impulses: BodyImpulses, afresh: wp.array[wp.int32], stop: wp.array[wp.int32], lanes: int
+) -> None:
+    """Bodies have got nothing in the step yet."""
+    if stop[0] == 0:
+        for i in range(wp.tid(), bodies.world.shape[0], lanes):
+            if afresh[bodies.world[i]] == 1:
+                impulses.impulse[i] = vec3()
+
+
+@kernel
+def find_written(memory: ContactMemory, which: wp.array[wp.int32], written: wp.array[wp.int32]) -> None:
+    """The wanted worlds whose velocities are to fit contacts after writing: what that takes begins the next step."""
+    w = wp.tid()
+    written[w] = wp.where(which[w] == 1 and memory.pending[w] != ADVANCED, 1, 0)
+
+
+@kernel
+def begin_written(impulses: BodyImpulses, written: wp.array[wp.int32]) -> None:
+    """No time has passed in that step yet."""
+    w = wp.tid()
+    if written[w] == 1:
+        impulses.duration[w] = wp.float64(0.0)
+
+
+@wp.func
+def note_patch(ground: Footing, pressing: Pressing, k: int, part: real) -> None:
+    """The points of a patch have done a part of their impulses in a collision."""
+    total = vec3()
+    for i in range(pressing.patches.count[k]):
+        p = part * pressing.points.impulse[pressing.patches.first[k] + i]
+        p = world(pressing.patches.normal[k], pressing.patches.tangent[k], p)
+        add_impulse(ground.contacts, ground.memory, pressing, k, i, p)
+        total += p
+    give_patch(ground.bodies, ground.impulses, pressing, k, total)
+
+
+@kernel
+def note_blows(ground: Footing, pressing: Pressing, active: Active) -> None:
+    """The impulses of a round of impacts, or of a phase of it, on one thread."""
+    for i in range(active.count[0]):
+        note_patch(ground, pressing, active.listed[i], real(1.0))
+
+
+@kernel
+def note_slice(ground: Footing, pressing: Pressing, active: Active, works: Works) -> None:
+    """The impulses of a slice of an impact, of which a part is taken, on one thread."""
+    for i in range(active.count[0]):
+        k = active.listed[i]
+        note_patch(ground, pressing, k, works.part[pressing.patches.world[k]])
+
+
+@kernel
+def note_pushes(graph: Graph, pressing: Pressing, which: wp.array[wp.int32], lanes: int) -> None:
+    """Points of wanted worlds have pushed once more."""
+    for k in range(wp.tid(), graph.total[0], lanes):
+        if which[pressing.patches.world[k]] == 1:
+            first = pressing.patches.first[k]
+            for c in range(first, first + pressing.patches.count[k]):
+                pressing.points.acted[c] = pressing.points.acted[c] + pressing.points.impulse[c]
+
+
+class Account:
+    """Records the account of the impulses of a model.
+
+    Args:
+        bench: What the step works on.
+        ground: What the patches are made from; where it adds up bodies itself, on one thread, that is not done here.
+        problem: The contact problem.
+        shocks: Whether passes of shock propagation keep impulses from bodies.
+    """
+
+    def __init__(self, bench: Bench, ground: Footing, problem: ContactProblem, shocks: bool) -> None:
+        self.bench, self.ground, self.problem, self.shocks = bench, ground, problem, shocks
+        self.impulses, self.pressing, self.everywhere = bench.state.impulses, problem.pressing, problem.everywhere
+        self.written = wp.zeros(bench.model.worlds, dtype=wp.int32, device=bench.model.device)
+
+    def begin(self) -> None:
+        """Record that a step begins, or is tried from its start once more."""
+        if self.shocks:
+            self.bench.program.launch(begin_withheld, self.bench.model.count, self.pressing.weights)
+
+    def record_taken(self, afresh: Any) -> None:
+        """Record that the step is taken, with what the points have done before it.
+
+        Args:
+            afresh: 1 for every world in which a whole step begins.
+        """
+        if not self.ground.adds:
+            self.bench.share_bodies(begin_bodies, self.impulses, afresh, self.bench.stop)
+        self._add(self.everywhere, start=1)
+
+    def record_end(self, which: Any) -> None:
+        """Record what the points of wanted worlds have done at the end of the step, but for collisions."""
+        self._add(which, start=0)
+
+    def record_written(self, due: Any) -> None:
+        """Record that nothing has acted in due worlds that were written to."""
+        bench = self.bench
+        with bench.program.when(due.any_written):
+            bench.for_worlds(find_written, bench.state.contacts, due.which, self.written)
+            bench.share_bodies(begin_bodies, self.impulses, self.written, bench.stop)
+            bench.for_worlds(begin_written, self.impulses, self.written)
+
+    def _add(self, which: Any, start: int) -> None:
+        bench, given = self.bench, (which, self.bench.stop, start)
+        if self.problem.palette is not None and not self.ground.adds:
+            self.problem.palette.by_colour(add_colour, *given, first=self.ground)
+        elif not self.ground.adds:
+            bench.program.launch(add_in_order, 1, self.ground, self.pressing, self.problem.graph, *given)
+        if self.shocks:
+            bench.for_bodies(add_withheld, self.pressing.weights, self.impulses, bench.stop)
