@@ -35,6 +35,8 @@ FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 HELD = wp.constant(real(2.0))
 # A box that is so many times wider than it would be made is made anew.
 LOOSE = wp.constant(real(3.0))
+# Times that the inverse mass of a rod is larger at its ends than at its middle.
+AT_END = wp.constant(real(4.0))
 
 
 @wp.struct
@@ -75,8 +77,10 @@ def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
     mass = inputs.bodies.inverse_mass[body]
     if mass == real(0.0):
         return real(0.0)
+    other_mass = inputs.bodies.inverse_mass[partner]
     restitution = combine(inputs.materials, inputs.rules, body, partner).restitution
-    return (real(1.0) + restitution) * mass / (mass + inputs.bodies.inverse_mass[partner])
+    at_end = (real(1.0) + restitution) * AT_END * mass / (AT_END * mass + other_mass)
+    return wp.min(real(2.0) * mass / (mass + other_mass), at_end)
 
 
 @kernel
@@ -199,9 +203,9 @@ def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
         u = wp.min(relative_speed(inputs, a, b), relative_speed_within(inputs, a, b, inputs.memory.part[k]))
         far = inputs.impact_steps * real(inputs.clock.time_step[inputs.colliders.world[a]]) * u
         if inputs.colliders.movable[a] == 1:
-            wp.atomic_max(inputs.margins.impact_travel, a, far)
+            wp.atomic_max(inputs.margins.impact_travel, a, wp.min(mass_share(inputs, a, b), real(1.0)) * far)
         if inputs.colliders.movable[b] == 1:
-            wp.atomic_max(inputs.margins.impact_travel, b, far)
+            wp.atomic_max(inputs.margins.impact_travel, b, wp.min(mass_share(inputs, b, a), real(1.0)) * far)
 
 
 @kernel
