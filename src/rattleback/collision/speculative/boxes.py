@@ -35,8 +35,6 @@ FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
 HELD = wp.constant(real(2.0))
 # A box that is so many times wider than it would be made is made anew.
 LOOSE = wp.constant(real(3.0))
-# Times that the inverse mass of a rod is larger at its ends than at its middle.
-AT_END = wp.constant(real(4.0))
 
 
 @wp.struct
@@ -70,17 +68,40 @@ def is_settled(inputs: SpeculativeInput, i: int) -> bool:
 
 
 @wp.func
-def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
-    """The part of the relative speed of two colliders by which an impact may change that of the first."""
-    body = inputs.colliders.body[i]
-    partner = inputs.colliders.body[other]
-    mass = inputs.bodies.inverse_mass[body]
+def mass_ratio(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """Mass of a collider's body over that of another; negative where the first cannot be moved."""
+    mass = inputs.bodies.inverse_mass[inputs.colliders.body[i]]
     if mass == real(0.0):
+        return real(-1.0)
+    return inputs.bodies.inverse_mass[inputs.colliders.body[other]] / mass
+
+
+@wp.func
+def rebound(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """One plus the coefficient of restitution of two colliders."""
+    a = inputs.colliders.body[i]
+    return real(1.0) + combine(inputs.materials, inputs.rules, a, inputs.colliders.body[other]).restitution
+
+
+@wp.func
+def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """The part of the relative speed of two colliders by which an impact may change that of the first one's middle."""
+    ratio = mass_ratio(inputs, i, other)
+    if ratio < real(0.0):
         return real(0.0)
-    other_mass = inputs.bodies.inverse_mass[partner]
-    restitution = combine(inputs.materials, inputs.rules, body, partner).restitution
-    at_end = (real(1.0) + restitution) * AT_END * mass / (AT_END * mass + other_mass)
-    return wp.min(real(2.0) * mass / (mass + other_mass), at_end)
+    return rebound(inputs, i, other) / (real(1.0) + ratio)
+
+
+@wp.func
+def point_share(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """The same of any point of the first one, a rod that is hit where this is most, but at most twice the middle's."""
+    ratio = mass_ratio(inputs, i, other)
+    if ratio < real(0.0):
+        return real(0.0)
+    share = real(4.0) / (real(4.0) + ratio)
+    if ratio < real(4.0):
+        share = real(1.5) / (wp.sqrt(real(4.0) + real(3.0) * ratio) - real(1.0))
+    return wp.min(real(2.0) / (real(1.0) + ratio), rebound(inputs, i, other) * share)
 
 
 @kernel
@@ -203,9 +224,9 @@ def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
         u = wp.min(relative_speed(inputs, a, b), relative_speed_within(inputs, a, b, inputs.memory.part[k]))
         far = inputs.impact_steps * real(inputs.clock.time_step[inputs.colliders.world[a]]) * u
         if inputs.colliders.movable[a] == 1:
-            wp.atomic_max(inputs.margins.impact_travel, a, wp.min(mass_share(inputs, a, b), real(1.0)) * far)
+            wp.atomic_max(inputs.margins.impact_travel, a, wp.min(point_share(inputs, a, b), real(1.0)) * far)
         if inputs.colliders.movable[b] == 1:
-            wp.atomic_max(inputs.margins.impact_travel, b, wp.min(mass_share(inputs, b, a), real(1.0)) * far)
+            wp.atomic_max(inputs.margins.impact_travel, b, wp.min(point_share(inputs, b, a), real(1.0)) * far)
 
 
 @kernel

@@ -27,7 +27,13 @@ import warp as wp
 
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
-from rattleback.collision.speculative.boxes import SpeculativeInput, is_settled, mass_share, surface_spin
+from rattleback.collision.speculative.boxes import (
+    SpeculativeInput,
+    is_settled,
+    mass_share,
+    point_share,
+    surface_spin,
+)
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 
@@ -87,8 +93,8 @@ def find_impacts_ahead(items: Items, found: Found, inputs: SpeculativeInput, lan
         items.approach[m] = real(2.0) * turn + closer
         ahead_travel = turn + closer - gap_left(inputs, found.separation[m], closer)
         if found.separation[m] < inputs.max_gap + items.approach[m] and ahead_travel > real(0.0):
-            wp.atomic_max(inputs.margins.ahead_travel, a, mass_share(inputs, a, b) * ahead_travel)
-            wp.atomic_max(inputs.margins.ahead_travel, b, mass_share(inputs, b, a) * ahead_travel)
+            wp.atomic_max(inputs.margins.ahead_travel, a, point_share(inputs, a, b) * ahead_travel)
+            wp.atomic_max(inputs.margins.ahead_travel, b, point_share(inputs, b, a) * ahead_travel)
 
 
 @kernel

@@ -17,7 +17,7 @@ import warp as wp
 
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.solid import PLANE
-from rattleback.collision.speculative.boxes import HELD, SpeculativeInput, is_settled, mass_share, relative_speed
+from rattleback.collision.speculative.boxes import HELD, SpeculativeInput, is_settled, point_share, relative_speed
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import known_from
@@ -84,8 +84,8 @@ def find_new_impacts(inputs: SpeculativeInput, pairs: Pairs, lanes: int) -> None
         impact_b = inputs.margins.impact_travel[b]
         h = inputs.steps * real(inputs.clock.time_step[inputs.colliders.world[a]])
         far = h * relative_speed(inputs, a, b)
-        far_a = mass_share(inputs, a, b) * far
-        far_b = mass_share(inputs, b, a) * far
+        far_a = point_share(inputs, a, b) * far
+        far_b = point_share(inputs, b, a) * far
         more = wp.max(far_a - impact_a, far_b - impact_b)
         if more > HELD * inputs.max_gap and meet(inputs, a, b) and not touched(inputs, a, b):
             wp.atomic_max(inputs.margins.new_impact_travel, a, far_a)
