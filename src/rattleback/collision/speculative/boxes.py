@@ -1,7 +1,9 @@
 """Speculative AABBs: boxes of colliders stretched along their motion and by possible impacts, kept while they fit.
 
     box       lower, upper of now and after the displacement  w = h v,  and  h |ω × o| + h |ω'| ρ + β  wider
-    impact    β_a = the largest  h (|u| + |ω_c − ω_e| r)  of the last contacts c, e that a, or what it touches, has
+    impact    β_a = the largest  min(σ_a, 1) h U  of the last contacts that a, or a movable body that it touches, has
+    speed     U = min(|u| + |ω_a − ω_b| r,  |v_a − v_b| + |ω_a| ρ_a + |ω_b| ρ_b)
+    share     σ_a = min(2 / (1 + μ),  (1 + e) max { (1 + 3 x) / (1 + μ + 3 x²) })   μ = m_a / m_b,  0 ≤ x ≤ 1
     kept      the box of the last detection where it holds the new one; else the new one, 2 d wider for a slow collider
 
 h step, v, ω velocities of a body, d contact distance, ρ how far a collider reaches from its origin, o that of its frame
@@ -9,7 +11,10 @@ from the centre of mass. ω' is the part of ω that moves the surface: for a sph
 a cone the part across their axis, so that wheels roll without rotation. u is the relative velocity of the bodies at a
 point, and r how far points of their contact are from there at most: the origin of the smaller collider and its reach,
 or the middle of where their boxes overlap and half its diagonal; where one is a mesh, that overlap with the box around
-the triangle. So the size of the larger collider does not matter.
+the triangle. So the size of the larger collider does not matter; and the spin of one is not taken for a speed where the
+other is, far beyond its own surface. m mass, e coefficient of restitution of the pair. σ is the largest part of the
+relative speed by which an impact changes the velocity of a point of a rod, hit at x times half its length from its
+middle; the first bound holds for the middle of any body where e is 1.
 
 Where all boxes are kept the pairs are those of the last detection, and at rest no pair is listed again. A pair too many
 makes no contact; only a missing pair would. ``speculative`` says why boxes of settled worlds are restored.
