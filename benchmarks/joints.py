@@ -71,7 +71,7 @@ def measured(scene: rb.Scene, method: str, step: float, steps: int, device: str)
 
 def is_stiff(sim: rb.Simulation) -> bool:
     """Whether the last step found bodies whose joints are stiff beside it."""
-    return sim._step.preview is not None and bool(sim._step.preview.effort.stiff.numpy().any())
+    return sim._step.preview is not None and bool(sim._step.preview.status.stiff.numpy().any())
 
 
 def energy_columns(scene: rb.Scene, energies: list[Any]) -> list[str]:

@@ -15,10 +15,10 @@ import rattleback as rb
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.block import push_point
-from rattleback.solvers.contacts.kernels.friction import allowed, grip_point
-from rattleback.solvers.contacts.kernels.twist import apply, make_twist
-from rattleback.solvers.contacts.problem.manifolds import Pressing, moment_at, twist_of, world
+from rattleback.solvers.contacts.kernels.block import solve_normal_point
+from rattleback.solvers.contacts.kernels.friction import clamp_to_cone, solve_friction_point
+from rattleback.solvers.contacts.kernels.twist import apply_wrench, make_twist
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, moment_at, to_world, twist_of
 from rattleback.solvers.contacts.solvers.gauss_seidel import Sweeps, drivers
 from rattleback.solvers.contacts.solvers.iteration import iterate
 
@@ -27,26 +27,26 @@ def relaxed_by(factor: float) -> Any:
     """The correction of a manifold with a factor, as a Warp function."""
 
     @wp.func
-    def solve(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
-        patches = pressing.patches
-        points = pressing.points
-        along = real(0.0)
-        across = real(0.0)
-        for c in range(patches.first[k], patches.first[k] + patches.count[k]):
-            u, w = twist_of(patches, motion, k)
-            twist = make_twist(u + patches.drive[k], w + patches.spin[k])
+    def solve(bodies: Bodies, system: ContactSystem, motion: Motion, k: int) -> tuple[real, real]:
+        manifolds = system.manifolds
+        points = system.points
+        normal = real(0.0)
+        tangential = real(0.0)
+        for c in range(manifolds.first[k], manifolds.first[k] + manifolds.count[k]):
+            u, w = twist_of(manifolds, motion, k)
+            twist = make_twist(u + manifolds.bias[k], w + manifolds.angular_bias[k])
             before = points.impulse[c]
-            twist = push_point(patches.rise[k], points, c, twist)
-            twist.side += patches.drag[k] * twist.push
-            twist = grip_point(patches.skid[k], patches.grip[k], points, c, twist)
-            p = allowed(before + real(factor) * (points.impulse[c] - before), patches.grip[k])
+            twist = solve_normal_point(manifolds.block_nn[k], points, c, twist)
+            twist.tangent += manifolds.block_tn[k] * twist.normal_impulse
+            twist = solve_friction_point(manifolds.block_tt[k], manifolds.friction[k], points, c, twist)
+            p = clamp_to_cone(before + real(factor) * (points.impulse[c] - before), manifolds.friction[k])
             points.impulse[c] = p
-            force = world(patches.normal[k], patches.tangent[k], p - before)
-            moment = world(patches.normal[k], patches.tangent[k], moment_at(points.place[c], p - before))
-            apply(bodies, pressing, motion, k, force, moment)
-            along = wp.max(along, twist.along)
-            across = wp.max(across, wp.sqrt(twist.across))
-        return along, across
+            force = to_world(manifolds.normal[k], manifolds.tangent[k], p - before)
+            moment = to_world(manifolds.normal[k], manifolds.tangent[k], moment_at(points.place[c], p - before))
+            apply_wrench(bodies, system, motion, k, force, moment)
+            normal = wp.max(normal, twist.normal_residual)
+            tangential = wp.max(tangential, wp.sqrt(twist.tangential_residual_squared))
+        return normal, tangential
 
     return solve
 

@@ -51,8 +51,9 @@ JOINT_TOLERANCE = {"accurate": TIGHT, "balanced": DEFAULT_TOLERANCE, "fast": LOO
 # How deep contacts may penetrate and how fast those may be that are to be stopped, where the user does not say: parts
 # of the contact distance, and of the speed from which they rebound. A tenth of it is half of what sleep calls slow.
 CONTACT_PARTS = {"accurate": (0.1, 0.01), "balanced": (0.25, 0.1), "fast": (0.25, 0.1)}
-# The part of that speed which sweeps go on to, so that a step which needs more of them than it has is seldom outside.
-CONTACT_AIM = 0.1
+# The parts of these that steps aim at, so that what rests is well within them, and a step that needs more sweeps than
+# it has is seldom outside.
+CONTACT_AIM = (0.4, 0.1)
 
 
 def with_preset(settings: Mapping[str, object]) -> Settings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, host_read
 from rattleback.core.choice import name_of
 from rattleback.core.mirror import seen
 from rattleback.core.report import Report
@@ -17,8 +17,8 @@ from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
-from rattleback.model.bench import UNSETTLED, Bench, Diagnostics, Moment
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
@@ -43,7 +43,7 @@ class RecordedStep:
 
     Attributes:
         program: The launches.
-        bench: What they work on.
+        context: What they work on.
         preview: How joints are held; None without joints.
         contacts: How contacts are found; None where nobody wants them.
         impulses: How they are resolved; None where they are not.
@@ -59,12 +59,12 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.bench = self._make_bench(held or (methods.resolves and self._can_meet), old)
-        self.program = self.bench.program
-        self._clear_worst = glance.clearing(*(array for _, array in arrays.each(self.bench.worst)))
+        self.context = self._make_bench(held or (methods.resolves and self._can_meet), old)
+        self.program = self.context.program
+        self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.preview = self._make_preview() if held else None
         self.velocities = self._make_velocities()
-        self.servos = None if self.preview is None else make_servo_bounds(self.bench, self.preview, forces.named)
+        self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         met = self._can_meet or not methods.resolves
         self.contacts = self._make_contacts(old) if met else None
         if self.contacts is not None:
@@ -83,13 +83,13 @@ class RecordedStep:
     def _record(self) -> None:
         """Write the step down and compile it."""
         forces, methods = self.forces, self.methods
-        with forces.around_step(self.program, self.bench.stop):
+        with forces.around_step(self.program, self.context.stop):
             held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
             step = ImpulseStep(methods.integrator, *held)
-            step.record(self.bench)
+            step.record(self.context)
         if self.sleep is not None:
-            with forces.around_idle_step(self.program, self.sleep.islands.awake, self.bench.stop):
-                step.record_idle_clock(self.bench)
+            with forces.around_idle_step(self.program, self.sleep.islands.awake, self.context.stop):
+                step.record_idle_clock(self.context)
         self.program.compile()
 
     @property
@@ -109,13 +109,13 @@ class RecordedStep:
     @cached_property
     def fell_short(self) -> Callable[[], bool]:
         """To be asked whether a step of the call may have left something outside its tolerance."""
-        flags = [self.bench.worst.trouble]
+        flags = [self.context.worst.trouble]
         if self.preview is not None:
-            flags.append(self.preview.effort.failed)
+            flags.append(self.preview.status.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
         flags += [part.fell_short for part in (self.energy, self.servos) if part is not None]
-        return glance.watching(*flags)
+        return host_read.watching(*flags)
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
@@ -131,7 +131,7 @@ class RecordedStep:
 
     def _integrated(self) -> dict[str, Any]:
         """What the report says of the motion of the bodies: the worst error, where, and why it is too large if so."""
-        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.bench.worst))
+        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.context.worst))
         worst, off = int(np.argmax(errors)), int(np.argmax(np.where(trouble == trouble.max(), errors, -1.0)))
         name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
         if self.velocities is not None:
@@ -166,7 +166,7 @@ class RecordedStep:
     @property
     def _length(self) -> float:
         """Length of a sub-step [s]."""
-        return float(glance.first(self.state.clock.time_step)) / self.methods.substeps
+        return float(host_read.first(self.state.clock.time_step)) / self.methods.substeps
 
     def held_back(self) -> str:
         """Which servo asked for more than the step can follow; empty where none did."""
@@ -186,8 +186,8 @@ class RecordedStep:
                 self.contacts.finder.reserve(self.sleep.room_wanted())
             self.contacts.grow()
         new = RecordedStep(self.forces, self.state, self.methods, self)
-        arrays.copy_into(new.bench.worst, self.bench.worst)
-        arrays.copy_into(new.bench.start, self.bench.start)
+        arrays.copy_into(new.context.worst, self.context.worst)
+        arrays.copy_into(new.context.start, self.context.start)
         kinds = ("preview", "impulses", "energy", "servos")
         parts: Any = ((getattr(self, kind), getattr(new, kind)) for kind in kinds)
         for before, after in parts:
@@ -216,16 +216,16 @@ class RecordedStep:
             moment = self.velocities.look(moment)
         self.forces.record(self.program, moment, loads)
 
-    def _make_bench(self, held: bool, old: RecordedStep | None) -> Bench:
+    def _make_bench(self, held: bool, old: RecordedStep | None) -> StepContext:
         model, device = self.model, self.model.device
         stop = wp.zeros(1, dtype=wp.int32, device=device)
         program, counts = Program(device, stop), {"bodies": model.count, "worlds": model.worlds}
-        return Bench(
+        return StepContext(
             program,
             model,
             self.state,
             start=arrays.allocate(Motion, counts, device) if held else self.state.motion,
-            predicted=arrays.allocate(Motion, counts, device) if old is None else old.bench.predicted,
+            predicted=arrays.allocate(Motion, counts, device) if old is None else old.context.predicted,
             loads=arrays.allocate(Loads, counts, device),
             evaluate=self._evaluate,
             velocity_dependent=self.forces.velocity_dependent and (not self._meets_joints or self._some_loose),
@@ -244,13 +244,13 @@ class RecordedStep:
         # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
         problem = compile_joints(self.model, self.state.breaks.broken)
-        return make_preview(self.bench, problem, methods.joints, limits, methods.sleep)
+        return make_preview(self.context, problem, methods.joints, limits, methods.sleep)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
         if self.preview is None or not self._meets_joints:
             return None
-        return HeldVelocities(self.bench, self.preview, self.methods.integrator)
+        return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
     @property
     def _meets_joints(self) -> bool:
@@ -281,7 +281,7 @@ class RecordedStep:
 
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
-        return Sleeping(self.bench, self.forces, self.contacts, self.preview, taken)
+        return Sleeping(self.context, self.forces, self.contacts, self.preview, taken)
 
     def _make_energy_limit(self) -> EnergyLimit | None:
         """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
@@ -290,23 +290,24 @@ class RecordedStep:
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
         damped = self.forces.velocity_dependent
         if self.impulses is None or self.contacts is None:
-            return make_energy_limit(self.bench, self.preview, None, (length, speed), damped)
+            return make_energy_limit(self.context, self.preview, None, (length, speed), damped)
         finder, limits = self.contacts.finder, self.impulses.limits
         sizes = (max(length, limits.depth), max(speed, limits.speed))
-        return make_energy_limit(self.bench, self.preview, (finder.contacts, finder.geometry.each), sizes, damped)
+        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes, damped)
 
     def _make_impulses(self) -> Any:
         methods = self.methods
         if self.contacts is None or not methods.resolves:
             return None
-        finder, (deep, fast) = self.contacts.finder, CONTACT_PARTS[methods.preset]
-        depth = deep * finder.distance if methods.penetration_tolerance is None else methods.penetration_tolerance
-        speed = aim = methods.contact_velocity_tolerance
-        if speed is None:
-            gravity = math.hypot(*self.model.scene.gravity) or 1.0
-            speed = fast * math.sqrt(2.0 * gravity * finder.distance)
-            aim = CONTACT_AIM * speed
-        return methods.contacts.bind(self.bench, finder.contacts, (depth, speed, aim), finder.distance)
+        finder = self.contacts.finder
+        gravity = math.hypot(*self.model.scene.gravity) or 1.0
+        sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
+        given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
+        ends = []
+        for own, part, aim, size in zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM, sizes, strict=True):
+            ends.append((part * size, aim * part * size) if own is None else (own, own))
+        reported, aimed = zip(*ends, strict=True)
+        return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)
 
     def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
         methods = self.methods
@@ -323,4 +324,4 @@ class RecordedStep:
         same = before is not None and before.how == how and before.time == time
         if same and before is not None and before.keeps == methods.resolves:
             return before
-        return ContactStages(self.bench, how, time, methods.resolves)
+        return ContactStages(self.context, how, time, methods.resolves)

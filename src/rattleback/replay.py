@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, host_read
 from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
 from rattleback.core.unbroken import Unbroken
@@ -126,7 +126,7 @@ class Replay:
         Raises:
             DivergenceError: A body was not finite.
         """
-        if not (fault := int(glance.first(self.step.program.stop))):
+        if not (fault := int(host_read.first(self.step.program.stop))):
             return False
         self.step.program.stop.zero_()
         if fault > 0:
@@ -149,11 +149,11 @@ class Replay:
     def profile(self, steps: int) -> Profile:
         """Where the time of a step goes, measured over some steps from here; the state stays as it is."""
         self.state.freeze()
-        before, seen = self.state.copy(), arrays.clone(self.step.bench.worst)
+        before, seen = self.state.copy(), arrays.clone(self.step.context.worst)
         with self._in_substeps():
             seconds = self.step.program.time_stages(steps * self.step.methods.substeps)
         self.state.assign(before)
-        arrays.copy_into(self.step.bench.worst, seen)
+        arrays.copy_into(self.step.context.worst, seen)
         self.step.program.stop.zero_()
         return Profile(steps, {name: value / steps for name, value in seconds.items()})
 
@@ -185,7 +185,7 @@ class Replay:
         for more in range(left, 0, -1):
             now = time.perf_counter()
             program.run_until(now + (deadline - now) / more)
-            if glance.first(program.stop):
+            if host_read.first(program.stop):
                 return
 
     @contextmanager
@@ -230,6 +230,6 @@ class Replay:
 
     def _lost(self, row: int) -> bool:
         """Whether the prediction of a body is not finite."""
-        motion = self.step.bench.predicted
+        motion = self.step.context.predicted
         parts = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
         return not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts)

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rattleback import hooks
-from rattleback.core import checks, device, glance
+from rattleback.core import checks, device, host_read
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.pace import Pace
 from rattleback.core.sealed import sealed
@@ -116,7 +116,7 @@ class Simulation:
     @property
     def time_step(self) -> float:
         """Length of a whole step [s]; may be changed between steps."""
-        return float(glance.first(self._state.clock.time_step))
+        return float(host_read.first(self._state.clock.time_step))
 
     @time_step.setter
     def time_step(self, value: float) -> None:

@@ -189,10 +189,10 @@ def test_a_state_with_methods_of_others_cannot_be_saved_and_says_so_before_anyth
         ("joints", "direct loops", "There is no joint method 'direct loops'."),
         ("joints", "", "There is no joint method ''."),
         ("contacts", "impulse(sweeps=3)", "The contact method 'impulse' has no option 'sweeps'."),
-        ("contacts", "impulse('pgs', 2, 3)", "restitution of Impulse is 3; it may be"),
+        ("contacts", "impulse('pgs', 2, 3, 4)", "restitution of Impulse is 4; it may be"),
         (
             "contacts",
-            "impulse('pgs', 2, 'newton', 'sequential', True, True, 5)",
+            "impulse('pgs', 2, 3, 'newton', 'sequential', True, True, 5)",
             "The contact method 'impulse' cannot be",
         ),
         ("contacts", "impulse(sweeps_between=1+)", "The contact method 'impulse' got the arguments (sweeps_between=1+"),

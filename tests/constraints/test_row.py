@@ -9,17 +9,17 @@ import warp as wp
 from scipy.spatial.transform import Rotation
 
 from rattleback.constraints import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY
-from rattleback.constraints.row import Frames, Letter, row_of
+from rattleback.constraints.row import Frames, RowDefinition, row_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import quat, real, vec3
 
 POSES = 40
 AXES = {"slide": (3, 1), "cross": (3, 3), "orient": (3, 1), "distance": (1, 1), "radius": (1, 1)}
-AXES |= {"screw": (1, 1), "mesh": (1, 1), "rack": (1, 1), "drift": (3, 1), "whirl": (3, 1)}
-LETTERS = [(kind, k, m) for kind, (a, b) in AXES.items() for k, m in itertools.product(range(a), range(b))]
-WITH_ERROR = [letter for letter in LETTERS if letter[0] not in VELOCITY_ONLY]
-VELOCITIES = [letter for letter in LETTERS if letter[0] in VELOCITY_ONLY]
+AXES |= {"screw": (1, 1), "mesh": (1, 1), "rack": (1, 1), "linear_rate": (3, 1), "angular_rate": (3, 1)}
+DEFINITIONS = [(kind, k, m) for kind, (a, b) in AXES.items() for k, m in itertools.product(range(a), range(b))]
+WITH_ERROR = [letter for letter in DEFINITIONS if letter[0] not in VELOCITY_ONLY]
+VELOCITIES = [letter for letter in DEFINITIONS if letter[0] in VELOCITY_ONLY]
 RADII = (0.3, -0.7)
 
 
@@ -48,7 +48,7 @@ class Found:
 
 
 @wp.kernel(enable_backward=False)
-def evaluate(letter: Letter, pair: Pair, found: Found) -> None:
+def evaluate(definition: RowDefinition, pair: Pair, found: Found) -> None:
     i = wp.tid()
     frames = Frames()
     frames.turn_a = pair.turn_a[i]
@@ -58,7 +58,7 @@ def evaluate(letter: Letter, pair: Pair, found: Found) -> None:
     frames.way = pair.way[i]
     frames.angle = pair.angle[i]
     frames.other_angle = pair.other_angle[i]
-    row = row_of(letter, frames)
+    row = row_of(definition, frames)
     found.error[i] = row.error
     found.linear_a[i] = row.linear_a
     found.angular_a[i] = row.angular_a
@@ -89,7 +89,7 @@ def moved(poses: SimpleNamespace, twist: np.ndarray, h: float) -> SimpleNamespac
     return later
 
 
-def rows_at(poses: SimpleNamespace, letter: tuple[str, int, int], offset: float) -> dict[str, np.ndarray]:
+def rows_at(poses: SimpleNamespace, definition: tuple[str, int, int], offset: float) -> dict[str, np.ndarray]:
     count = len(poses.x_a)
     lever_a, lever_b = poses.q_a.apply(poses.anchor_a), poses.q_b.apply(poses.anchor_b)
     pair = arrays.allocate(Pair, {"poses": count}, "cpu")
@@ -106,17 +106,20 @@ def rows_at(poses: SimpleNamespace, letter: tuple[str, int, int], offset: float)
         },
         "the poses",
     )
-    chosen = Letter()
-    chosen.kind, chosen.axis_a, chosen.axis_b, chosen.offset = KINDS[letter[0]], letter[1], letter[2], offset
+    chosen = RowDefinition()
+    chosen.kind = KINDS[definition[0]]
+    chosen.axis_a = definition[1]
+    chosen.axis_b = definition[2]
+    chosen.offset = offset
     chosen.radius_a, chosen.radius_b = RADII
     found = arrays.allocate(Found, {"poses": count}, "cpu")
     wp.launch(evaluate, count, inputs=[chosen, pair, found], device="cpu")
     return arrays.read(found)
 
 
-def defined_error(poses: SimpleNamespace, letter: tuple[str, int, int], offset: float) -> np.ndarray:
+def defined_error(poses: SimpleNamespace, definition: tuple[str, int, int], offset: float) -> np.ndarray:
     """The error as the table of the alphabet defines it, with matrices and SciPy's quaternions."""
-    kind, k, m = letter
+    kind, k, m = definition
     first, second = poses.q_a * poses.turn_a, poses.q_b * poses.turn_b
     a, b = first.as_matrix(), second.as_matrix()
     d = poses.x_b + poses.q_b.apply(poses.anchor_b) - poses.x_a - poses.q_a.apply(poses.anchor_a)
@@ -158,44 +161,44 @@ def jacobian(rows: dict[str, np.ndarray]) -> np.ndarray:
 
 def test_the_letters_tested_are_all_there_are() -> None:
     assert set(AXES) == set(KINDS)
-    assert set(LENGTHS) == {"slide", "distance", "radius", "screw", "mesh", "rack", "drift"}
+    assert set(LENGTHS) == {"slide", "distance", "radius", "screw", "mesh", "rack", "linear_rate"}
     assert set(COUPLINGS) | set(VELOCITY_ONLY) <= set(KINDS)
     assert len(set(KINDS.values())) == len(KINDS)
 
 
-@pytest.mark.parametrize("letter", WITH_ERROR, ids=str)
-def test_the_error_is_the_defined_one(letter: tuple[str, int, int]) -> None:
-    offset = 0.0 if letter[0] == "orient" else 0.37
+@pytest.mark.parametrize("definition", WITH_ERROR, ids=str)
+def test_the_error_is_the_defined_one(definition: tuple[str, int, int]) -> None:
+    offset = 0.0 if definition[0] == "orient" else 0.37
     poses = random_poses(1)
     np.testing.assert_allclose(
-        rows_at(poses, letter, offset)["error"], defined_error(poses, letter, offset), rtol=0, atol=1e-14
+        rows_at(poses, definition, offset)["error"], defined_error(poses, definition, offset), rtol=0, atol=1e-14
     )
 
 
-@pytest.mark.parametrize("letter", WITH_ERROR, ids=str)
-def test_the_jacobian_is_the_derivative_of_the_error(letter: tuple[str, int, int]) -> None:
+@pytest.mark.parametrize("definition", WITH_ERROR, ids=str)
+def test_the_jacobian_is_the_derivative_of_the_error(definition: tuple[str, int, int]) -> None:
     """Central differences along random velocities; their own error is about h² + 1e-16/h, near a z axis h²/ρ³."""
     poses, h = random_poses(2), 1e-5
     twist = np.random.default_rng(3).uniform(-1.0, 1.0, (POSES, 12))
-    ahead, behind = (rows_at(moved(poses, twist, s * h), letter, 0.2)["error"] for s in (1, -1))
-    rate = np.einsum("ij,ij->i", jacobian(rows_at(poses, letter, 0.2)), twist)
-    atol = 1e-6 if letter[0] in COUPLINGS else 1e-8
+    ahead, behind = (rows_at(moved(poses, twist, s * h), definition, 0.2)["error"] for s in (1, -1))
+    rate = np.einsum("ij,ij->i", jacobian(rows_at(poses, definition, 0.2)), twist)
+    atol = 1e-6 if definition[0] in COUPLINGS else 1e-8
     np.testing.assert_allclose(rate, (ahead - behind) / (2.0 * h), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("letter", VELOCITIES, ids=str)
+@pytest.mark.parametrize("definition", VELOCITIES, ids=str)
 def test_a_row_of_velocities_has_no_error_and_measures_the_velocity_of_b_seen_from_a(
-    letter: tuple[str, int, int],
+    definition: tuple[str, int, int],
 ) -> None:
     """The velocity of B's anchor less that of the point of A in the same place, in the axes of A; or the spins."""
     poses = random_poses(9)
-    rows, twist = rows_at(poses, letter, 0.0), np.random.default_rng(10).uniform(-1.0, 1.0, (POSES, 12))
+    rows, twist = rows_at(poses, definition, 0.0), np.random.default_rng(10).uniform(-1.0, 1.0, (POSES, 12))
     v_a, w_a, v_b, w_b = (twist[:, k : k + 3] for k in (0, 3, 6, 9))
     lever = poses.q_b.apply(poses.anchor_b)
     seen = w_b - w_a
-    if letter[0] == "drift":
+    if definition[0] == "linear_rate":
         seen = v_b + np.cross(w_b, lever) - v_a - np.cross(w_a, poses.x_b + lever - poses.x_a)
-    expected = (poses.q_a * poses.turn_a).inv().apply(seen)[:, letter[1]]
+    expected = (poses.q_a * poses.turn_a).inv().apply(seen)[:, definition[1]]
     np.testing.assert_allclose(np.einsum("ij,ij->i", jacobian(rows), twist), expected, atol=1e-13)
     np.testing.assert_array_equal(rows["error"], 0.0)
 
@@ -222,22 +225,22 @@ def test_an_angle_goes_on_from_the_one_remembered(kind: str, turns: int) -> None
         np.testing.assert_allclose(gained, RADII[1] * 2.0 * np.pi * turns, atol=1e-11)
 
 
-@pytest.mark.parametrize("letter", LETTERS, ids=str)
-def test_an_impulse_along_a_row_keeps_linear_and_angular_momentum(letter: tuple[str, int, int]) -> None:
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=str)
+def test_an_impulse_along_a_row_keeps_linear_and_angular_momentum(definition: tuple[str, int, int]) -> None:
     poses = random_poses(4)
-    rows = rows_at(poses, letter, 0.1)
+    rows = rows_at(poses, definition, 0.1)
     np.testing.assert_array_equal(rows["linear_a"] + rows["linear_b"], 0.0)
     orbital = np.cross(poses.x_a, rows["linear_a"]) + np.cross(poses.x_b, rows["linear_b"])
     np.testing.assert_allclose(orbital + rows["angular_a"] + rows["angular_b"], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("letter", LETTERS, ids=str)
-def test_a_row_does_not_feel_both_bodies_moving_as_one(letter: tuple[str, int, int]) -> None:
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=str)
+def test_a_row_does_not_feel_both_bodies_moving_as_one(definition: tuple[str, int, int]) -> None:
     poses = random_poses(5)
     rng = np.random.default_rng(6)
     v, w = rng.standard_normal((2, POSES, 3))
     twist = np.concatenate([v + np.cross(w, poses.x_a), w, v + np.cross(w, poses.x_b), w], axis=1)
-    rate = np.einsum("ij,ij->i", jacobian(rows_at(poses, letter, 0.1)), twist)
+    rate = np.einsum("ij,ij->i", jacobian(rows_at(poses, definition, 0.1)), twist)
     np.testing.assert_allclose(rate, 0.0, atol=1e-13)
 
 

@@ -84,7 +84,7 @@ def simulation(scene: rb.Scene, **settings: Any) -> rb.Simulation:
     preview, problem, state = sim._step.preview, sim._step.preview.problem, sim.state
     inertias, everywhere, count = preview.inertias, preview.everywhere, sim.model.count
     wp.launch(weigh, count, inputs=[sim.model.bodies, state.motion, inertias, everywhere], device=sim.device)
-    inputs = [problem.joints, problem.letters, state.motion, state.joints, inertias, problem.rows]
+    inputs = [problem.joints, problem.definitions, state.motion, state.joints, inertias, problem.rows]
     wp.launch(evaluate_rows, problem.joint_count, inputs=[*inputs, preview.levers, everywhere], device=sim.device)
     jacobian, response = (np.zeros((problem.row_count, count, 6)) for _ in range(2))
     owner = np.repeat(np.arange(problem.joint_count), problem.joints.count.numpy())

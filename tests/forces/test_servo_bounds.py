@@ -45,14 +45,14 @@ def inertia(sim: rb.Simulation) -> float:
 
 
 def run(sim: rb.Simulation, duration: float) -> list[str]:
-    """What it is warned of; joints stay within their tolerance."""
+    """What the reports of ten calls say where a tolerance was missed; joints stay within theirs."""
     said = []
-    for _ in range(10):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.NotConvergedWarning)
+        for _ in range(10):
             sim.run(duration / 10)
-        said += [str(warning.message) for warning in found]
-        assert sim.report.position_error <= sim.report.position_tolerance
+            said += [] if sim.report.converged else [sim.report.reason]
+            assert sim.report.position_error <= sim.report.position_tolerance
     return said
 
 

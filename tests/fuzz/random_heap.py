@@ -5,7 +5,7 @@ belts, rolling friction and sleep, under every method, law and order of contacts
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -95,5 +95,5 @@ def draw_settings(rng: Rng, law: str) -> dict[str, Any]:
         "contact_time": "interpolate" if rng.random() < 0.1 else "off",
     }
     if isinstance(method, rb.contacts.Impulse) and rng.random() < 0.4:
-        method = rb.contacts.TimeStepping(**asdict(method))
+        method = rb.contacts.TimeStepping(method.solver, restitution=method.restitution, impact=method.impact)
     return {"contacts": method, **settings}

@@ -106,4 +106,4 @@ def test_a_motion_that_is_lost_is_not_followed_to_the_end_of_the_step() -> None:
     sim = rb.Simulation(scene, integrator="rk45")
     with pytest.raises(rb.DivergenceError):
         sim.step()
-    assert sim._step.bench.diagnostics.iterations.numpy().max() == 12
+    assert sim._step.context.diagnostics.iterations.numpy().max() == 12

@@ -104,7 +104,7 @@ def compiled(scene):
     """Every array the joints of a scene compile into, as bytes."""
     model, _ = compile_scene(scene, None, find("cpu"))
     held = compile_joints(model)
-    groups = {"joints": held.joints, "letters": held.letters}
+    groups = {"joints": held.joints, "letters": held.definitions}
     return {f"{part}.{name}": a.tobytes() for part, group in groups.items() for name, a in arrays.read(group).items()}
 
 

@@ -106,9 +106,9 @@ def test_a_velocity_joint_needs_velocities(given: dict[str, Any], message: str) 
 def test_a_velocity_joint_has_a_row_for_each_rate_and_a_freedom_for_each_none() -> None:
     joint = rb.VelocityJoint("a", "b", linear=(0.5, None, 0), angular=np.array([1.0, 2.0, 3.0]))
     assert [(row.kind, row.axis_a, row.rate) for row in joint.rows()] == [
-        ("drift", 0, 0.5),
-        ("drift", 2, 0.0),
-        *(("whirl", k, k + 1.0) for k in range(3)),
+        ("linear_rate", 0, 0.5),
+        ("linear_rate", 2, 0.0),
+        *(("angular_rate", k, k + 1.0) for k in range(3)),
     ]
     assert joint.freedoms == ("slide_y",)
 

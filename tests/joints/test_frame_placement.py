@@ -65,7 +65,7 @@ def compiled(scene: rb.Scene, joint: Any) -> dict[str, np.ndarray]:
     whole = scene.copy()
     whole.add_joint(joint, name="joint")
     held = compile_joints(compile_scene(whole, None, find("cpu"))[0])
-    found = {**arrays.read(held.joints), **arrays.read(held.letters)}
+    found = {**arrays.read(held.joints), **arrays.read(held.definitions)}
     for name in ("turn_a", "turn_b"):
         found[name] = Rotation.from_quat(found[name]).as_matrix()
     return found

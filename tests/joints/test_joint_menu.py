@@ -13,7 +13,7 @@ from rattleback.constraints.row import row_of
 from rattleback.core.precision import real
 from rattleback.joints import MENU
 from rattleback.model.state import Motion
-from rattleback.problem.joint_rows import Joints, Letters, evaluate_rows, frames_of, letter_of
+from rattleback.problem.joint_rows import Joints, RowDefinitions, definition_of, evaluate_rows, frames_of
 
 DISTANCES = ("distance", "distance_to_line", "distance_to_plane")
 CROSSED = ("double_rotation", "universal")
@@ -25,12 +25,12 @@ SEEDS = range(5)
 
 
 @wp.kernel(enable_backward=False)
-def find_errors(joints: Joints, letters: Letters, motion: Motion, error: wp.array(dtype=real)) -> None:
+def find_errors(joints: Joints, letters: RowDefinitions, motion: Motion, error: wp.array(dtype=real)) -> None:
     j = wp.tid()
     frames = frames_of(joints, motion, j)
     for k in range(joints.count[j]):
         r = joints.first[j] + k
-        error[r] = row_of(letter_of(letters, r), frames).error
+        error[r] = row_of(definition_of(letters, r), frames).error
 
 
 class Pair:
@@ -140,7 +140,7 @@ class Pair:
         problem, sim, preview = self.problem, self.sim, self.sim._step.preview
         sim.state.send()
         rows, levers, everywhere = problem.rows, preview.levers, preview.everywhere
-        inputs = [problem.joints, problem.letters, sim.state.motion, sim.state.joints, preview.inertias, rows]
+        inputs = [problem.joints, problem.definitions, sim.state.motion, sim.state.joints, preview.inertias, rows]
         wp.launch(evaluate_rows, 1, inputs=[*inputs, levers, everywhere], device="cpu")
         linear, angular_a, angular_b = (part.numpy() for part in (rows.linear, rows.angular_a, rows.angular_b))
         return np.concatenate([-linear, angular_a, linear, angular_b], axis=1)
@@ -149,7 +149,7 @@ class Pair:
         problem, sim = self.problem, self.sim
         sim.state.send()
         found = wp.zeros(problem.row_count, dtype=real, device="cpu")
-        wp.launch(find_errors, 1, inputs=[problem.joints, problem.letters, sim.state.motion, found], device="cpu")
+        wp.launch(find_errors, 1, inputs=[problem.joints, problem.definitions, sim.state.motion, found], device="cpu")
         return np.array(found.numpy())
 
     def freedom_twists(self) -> np.ndarray:

@@ -207,7 +207,7 @@ def test_a_free_chain_that_is_not_stiff_keeps_its_momentum_to_rounding() -> None
     before = sim.momentum()
     for _ in range(200):
         sim.step()
-        assert sim._step.preview.effort.stiff.numpy()[0] == 0
+        assert sim._step.preview.status.stiff.numpy()[0] == 0
         assert (sim._step.preview.inertias.weight.numpy() == 0.0).all()
     after, scale = sim.momentum(), np.abs(before.angular).max()
     np.testing.assert_allclose(after.linear, before.linear, rtol=0, atol=1e-12 * np.abs(before.linear).max())
@@ -223,7 +223,7 @@ def test_a_free_chain_that_is_stiff_keeps_its_linear_momentum_and_loses_spin_no_
     sim = rb.Simulation(free_chain(20, spin, ends), time_step=h)
     before = sim.momentum()
     run(sim, steps)
-    assert sim._step.preview.effort.stiff.numpy()[0] == 1
+    assert sim._step.preview.status.stiff.numpy()[0] == 1
     after = sim.momentum()
     assert np.abs(after.linear - before.linear).max() <= 1e-12 * spin * sum(body.mass for body in sim.scene.bodies)
     kept = after.angular[2] / before.angular[2]
@@ -245,7 +245,7 @@ def test_the_order_is_two_where_nothing_is_stiff() -> None:
         sim = rb.Simulation(scene, time_step=h, position_tolerance=1e-11, velocity_tolerance=1e-11)
         for _ in range(round(1.0 / h)):
             sim.step()
-            assert sim._step.preview.effort.stiff.numpy()[0] == 0
+            assert sim._step.preview.status.stiff.numpy()[0] == 0
         found = -Rotation.from_quat(sim.state.orientation.copy()).as_rotvec()[:, 1]
         errors.append(np.abs(found - expected).max())
     ratios = np.divide(errors[:-1], errors[1:])

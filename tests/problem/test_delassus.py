@@ -72,7 +72,14 @@ class Dense:
     def evaluate(self, which: Any) -> None:
         """The rows at the start, in the worlds where ``which`` is 1."""
         problem, sim, preview = self.problem, self.sim, self.sim._step.preview
-        inputs = [problem.joints, problem.letters, sim.state.motion, sim.state.joints, preview.inertias, problem.rows]
+        inputs = [
+            problem.joints,
+            problem.definitions,
+            sim.state.motion,
+            sim.state.joints,
+            preview.inertias,
+            problem.rows,
+        ]
         wp.launch(evaluate_rows, problem.joint_count, inputs=[*inputs, preview.levers, which], device="cpu")
 
     def spread(self, turn: str) -> np.ndarray:
@@ -116,9 +123,9 @@ class Dense:
     def apply(self) -> None:
         """What the impulses of the rows do to the velocities, in worlds that are busy."""
         sim, preview, joints = self.sim, self.sim._step.preview, self.problem.joints
-        inputs = [joints, self.problem.rows, preview.levers, preview.effort, preview.reactions]
+        inputs = [joints, self.problem.rows, preview.levers, preview.status, preview.reactions]
         wp.launch(find_reactions, self.problem.joint_count, inputs=inputs, device="cpu")
-        acting = [preview.links, preview.levers, preview.reactions, preview.inertias, preview.effort]
+        acting = [preview.links, preview.levers, preview.reactions, preview.inertias, preview.status]
         inputs = [sim.model.bodies, *acting, sim.state.motion]
         wp.launch(apply_impulses, sim.model.count, inputs=inputs, device="cpu")
 
@@ -215,8 +222,8 @@ def test_impulses_change_the_velocities_by_the_inverse_mass_times_their_push(see
     sim, preview = case.sim, case.sim._step.preview
     impulses = np.random.default_rng(seed).standard_normal(case.problem.row_count)
     case.problem.rows.impulse.assign(impulses)
-    preview.effort.busy.fill_(1)
-    preview.effort.scale.fill_(1.0)
+    preview.status.busy.fill_(1)
+    preview.status.scale.fill_(1.0)
     before = np.concatenate([sim.state.velocity, sim.state.angular_velocity], axis=-1).reshape(-1)
     case.apply()
     motion = sim.state.motion
@@ -229,8 +236,8 @@ def test_impulses_leave_worlds_that_are_done_as_they_are() -> None:
     case = Dense(random_mechanism(1), worlds=2)
     sim, preview = case.sim, case.sim._step.preview
     case.problem.rows.impulse.fill_(1.0)
-    preview.effort.busy.assign(np.array([0, 1], dtype=np.int32))
-    preview.effort.scale.fill_(1.0)
+    preview.status.busy.assign(np.array([0, 1], dtype=np.int32))
+    preview.status.scale.fill_(1.0)
     before = sim.state.velocity.copy()
     case.apply()
     after = sim.state.motion.velocity.numpy().reshape(before.shape)

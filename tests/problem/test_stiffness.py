@@ -120,14 +120,14 @@ def test_a_body_below_the_limit_has_no_weight_and_one_beyond_it_enough(seed: int
     """Z by the eigenvalues of I⁻¹ K⁺, w = 1 − 3.5 / z."""
     case, h = Loaded(seed, scale=10.0**power), 0.01
     preview, model = case.sim._step.preview, case.sim.model
-    preview.effort.suspect.fill_(1)
-    preview.effort.going.fill_(1)
-    preview.effort.time_step.fill_(h)
+    preview.status.suspect.fill_(1)
+    preview.status.going.fill_(1)
+    preview.status.time_step.fill_(h)
     weighed = [model.bodies, case.sim.state.motion, preview.inertias, preview.everywhere]
     wp.launch(weigh, model.count, inputs=weighed, device="cpu")
     inputs = [preview.problem.joints, preview.links, case.sim.state.motion, preview.reactions, preview.inertias]
     preview.inertias.lasting.fill_(1.0)
-    wp.launch(find_stiff, model.count, inputs=[model.bodies, *inputs, preview.effort, preview.limits], device="cpu")
+    wp.launch(find_stiff, model.count, inputs=[model.bodies, *inputs, preview.status, preview.limits], device="cpu")
     weights = preview.inertias.weight.numpy()
     for k, weight in enumerate(weights):
         body = case.scene[f"body_{k}"]
@@ -136,7 +136,7 @@ def test_a_body_below_the_limit_has_no_weight_and_one_beyond_it_enough(seed: int
         stiffness = positive_part(measured_stiffness(case.levers(f"body_{k}")))
         z = 2.0 * h * np.linalg.eigvals(np.linalg.solve(inertia, stiffness)).real.max()
         assert weight == pytest.approx(max(0.0, 1.0 - 3.5 / max(z, 3.5)), abs=1e-9)
-    assert bool(preview.effort.stiff.numpy()[0]) == bool((weights > 0.0).any())
+    assert bool(preview.status.stiff.numpy()[0]) == bool((weights > 0.0).any())
 
 
 MASS, LEVER, INERTIA, STEP = 1.0, 0.1, 0.1, 0.01
@@ -219,7 +219,7 @@ def pulled(worlds: int | None, pulls: Any) -> Any:
         sim.state.applied_force = force
         sim.step()
         assert sim.report.converged
-        stiff |= sim._step.preview.effort.stiff.numpy() == 1
+        stiff |= sim._step.preview.status.stiff.numpy() == 1
     return sim, stiff
 
 

@@ -59,7 +59,7 @@ class Dense:
         problem, preview, model, state = self.problem, self.sim._step.preview, self.sim.model, self.sim.state
         inputs = [model.bodies, state.motion, preview.inertias, preview.everywhere]
         wp.launch(weigh, model.count, inputs=inputs, device="cpu")
-        inputs = [problem.joints, problem.letters, state.motion, state.joints, preview.inertias, problem.rows]
+        inputs = [problem.joints, problem.definitions, state.motion, state.joints, preview.inertias, problem.rows]
         wp.launch(
             evaluate_rows, problem.joint_count, inputs=[*inputs, preview.levers, preview.everywhere], device="cpu"
         )

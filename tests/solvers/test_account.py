@@ -1,4 +1,4 @@
-"""Bodies add up what contacts give them, patch by patch or colour by colour."""
+"""Bodies add up what contacts give them, manifold by manifold or colour by colour."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bodies have levels above the ground, and patches are laid out from the ground up."""
+"""Bodies have levels above the ground, and manifolds are laid out from the ground up."""
 
 import numpy as np
 import pytest
@@ -38,11 +38,11 @@ def test_levels_count_the_bodies_down_to_the_ground() -> None:
 
 def test_patches_are_solved_from_the_ground_up_and_have_their_own_points() -> None:
     impulses = heap()._step.impulses
-    graph, patches = impulses.problem.graph, impulses.problem.pressing.patches
+    graph, manifolds = impulses.problem.graph, impulses.problem.system.manifolds
     total = int(graph.total.numpy()[0])
     a, b, first, count, contact = (
         array.numpy()[:total]
-        for array in (patches.body_a, patches.body_b, patches.first, patches.count, patches.contact)
+        for array in (manifolds.body_a, manifolds.body_b, manifolds.first, manifolds.count, manifolds.contact)
     )
     assert total == 6
     levels = graph.level.numpy()
@@ -54,10 +54,10 @@ def test_patches_are_solved_from_the_ground_up_and_have_their_own_points() -> No
 
 def test_the_graph_knows_the_patches_of_every_body() -> None:
     impulses = heap()._step.impulses
-    graph, patches = impulses.problem.graph, impulses.problem.pressing.patches
+    graph, manifolds = impulses.problem.graph, impulses.problem.system.manifolds
     total = int(graph.total.numpy()[0])
-    ends = np.concatenate([patches.body_a.numpy()[:total], patches.body_b.numpy()[:total]])
-    head, follower, solved = graph.head.numpy(), graph.follower.numpy(), graph.solved.numpy()
+    ends = np.concatenate([manifolds.body_a.numpy()[:total], manifolds.body_b.numpy()[:total]])
+    head, follower, solved = graph.head.numpy(), graph.next_end.numpy(), graph.solve_row.numpy()
     for body in range(len(head)):
         met, end = [], int(head[body])
         while end >= 0:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.solvers.contacts.problem.colouring import COLOURS, MORE, USUAL
+from rattleback.solvers.contacts.problem.colouring import COLOURS_PER_STEP, MAX_COLOURS, USUAL_COLOURS
 
 pytestmark = pytest.mark.contacts
 by_each_method = pytest.mark.usefixtures("contact_method")
@@ -201,10 +201,8 @@ def laden_table():
 
 @pytest.mark.parametrize(("make", "count"), [(lambda: tower(6), 6), (laden_table, 13)])
 def test_colours_find_what_the_order_finds(make, count, give_colours, contact_method):
-    method, settings = (
-        contact_method(solver=rb.contacts.BlockGaussSeidel(sweeps=2000)),
-        {"time_step": 0.005, "contact_velocity_tolerance": 1e-8},
-    )
+    method = contact_method(solver=rb.contacts.BlockGaussSeidel(sweeps=2000))
+    settings = {"time_step": 0.005, "contact_velocity_tolerance": 1e-8}
     ordered = rb.Simulation(make(), contacts=method, **settings)
     give_colours()
     coloured = rb.Simulation(make(), contacts=method, **settings)
@@ -212,17 +210,17 @@ def test_colours_find_what_the_order_finds(make, count, give_colours, contact_me
         sim.run(0.3)
     np.testing.assert_allclose(coloured.state.position, ordered.state.position, atol=1e-6)
     problem = coloured._step.impulses.problem
-    palette, patches = problem.palette, problem.pressing.patches
-    colours = palette.colours.colour.numpy()[:count]
+    colour_driver, manifolds = problem.colour_driver, problem.system.manifolds
+    colours = colour_driver.colouring.colour.numpy()[:count]
     assert colours.min() >= 0
-    steps = np.arange(USUAL, COLOURS, MORE)
-    np.testing.assert_array_equal(palette.colours.more.numpy(), colours.max() >= steps)
+    steps = np.arange(USUAL_COLOURS, MAX_COLOURS, COLOURS_PER_STEP)
+    np.testing.assert_array_equal(colour_driver.colouring.more_needed.numpy(), colours.max() >= steps)
     for i in range(count):
         for j in range(i):
             if colours[i] == colours[j]:
-                mine, other = ({patches.body_a.numpy()[k], patches.body_b.numpy()[k]} - {0} for k in (i, j))
+                mine, other = ({manifolds.body_a.numpy()[k], manifolds.body_b.numpy()[k]} - {0} for k in (i, j))
                 assert not mine & other
-    assert count <= USUAL or colours.max() >= USUAL
+    assert count <= USUAL_COLOURS or colours.max() >= USUAL_COLOURS
 
 
 @by_each_method

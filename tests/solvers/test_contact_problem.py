@@ -37,8 +37,8 @@ def jacobian(sim):
     """J of the contacts that are found, rows n, t, s by point; and M⁻¹, from what users see."""
     bodies, contacts = sim.scene.bodies, sim.contacts
     problem = sim._step.impulses.problem
-    total, patches = int(problem.graph.total.numpy()[0]), problem.pressing.patches
-    tangents = dict(zip(patches.contact.numpy()[:total].tolist(), patches.tangent.numpy()[:total], strict=True))
+    total, manifolds = int(problem.graph.total.numpy()[0]), problem.system.manifolds
+    tangents = dict(zip(manifolds.contact.numpy()[:total].tolist(), manifolds.tangent.numpy()[:total], strict=True))
     rows, axis = [], None
     for c, (point, normal) in enumerate(zip(contacts.point, contacts.normal, strict=True)):
         axis = tangents.get(c, axis)
@@ -59,9 +59,9 @@ def jacobian(sim):
 
 def order_of(problem):
     """Row of the contact of every active point, in the order of the matrix."""
-    patches, found = problem.pressing.patches, []
+    manifolds, found = problem.system.manifolds, []
     for k in problem.active.listed.numpy()[: problem.active.count.numpy()[0]]:
-        found += [patches.contact.numpy()[k] + i for i in range(patches.count.numpy()[k])]
+        found += [manifolds.contact.numpy()[k] + i for i in range(manifolds.count.numpy()[k])]
     return np.array(found)
 
 
@@ -77,12 +77,12 @@ def test_the_matrix_is_the_one_of_points_normals_and_masses():
 
 def solved(sim, solver, velocities, tolerance=1e-9):
     """Velocities after a solver has stopped all points of a simulation, which approach at others, and its impulses."""
-    problem, motion = sim._step.impulses.problem, sim._step.bench.predicted
-    points, patches = problem.pressing.points, problem.pressing.patches
+    problem, motion = sim._step.impulses.problem, sim._step.context.predicted
+    points, manifolds = problem.system.points, problem.system.manifolds
     place = points.place.numpy()
     place[:, 2] = 0.0
     points.place.assign(place)
-    for array in (points.impulse, patches.couple, patches.drive, patches.spin):
+    for array in (points.impulse, manifolds.resisting_moment, manifolds.bias, manifolds.angular_bias):
         array.zero_()
     motion.velocity.assign(velocities[:, :3])
     motion.angular_velocity.assign(velocities[:, 3:])
@@ -158,24 +158,24 @@ def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
     """Velocities of points after a unit impulse at one of them, and the answer of the joints to it."""
     sim = walker()
     sim.step()
-    steps, motion = sim._step.impulses, sim._step.bench.predicted
+    steps, motion = sim._step.impulses, sim._step.context.predicted
     problem, response = steps.problem, steps.response
     A, (_, points) = problem.matrix(response), active_rows(problem)
     J, rows = jacobian(sim)[0], (3 * order_of(problem)[:, None] + np.arange(3)).ravel()
     program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
     kept, problem.program = problem.program, program
-    bench, steps.bench.__dict__["program"] = steps.bench.program, program
+    context, steps.context.__dict__["program"] = steps.context.program, program
     with program.stage("all"):
         response.note(motion, problem.everywhere)
         problem.record_push(motion)
         response.answer(motion, problem.everywhere)
     program.compile()
-    problem.program, steps.bench.__dict__["program"] = kept, bench
+    problem.program, steps.context.__dict__["program"] = kept, context
     for point, axis in ((0, 0), (3, 1), (6, 2)):
-        impulse = np.zeros_like(problem.pressing.points.impulse.numpy())
+        impulse = np.zeros_like(problem.system.points.impulse.numpy())
         impulse[points[point], axis] = 1.0
-        problem.pressing.points.impulse.assign(impulse)
-        problem.pressing.patches.couple.zero_()
+        problem.system.points.impulse.assign(impulse)
+        problem.system.manifolds.resisting_moment.zero_()
         motion.velocity.zero_()
         motion.angular_velocity.zero_()
         program.run(1)

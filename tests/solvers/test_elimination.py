@@ -144,8 +144,8 @@ def test_a_simulation_solved_by_levels_has_the_bits_of_one_solved_by_chains(worl
             go_by_level(sim._step.preview.solver)
         sim._step.program.stages.clear()
         sim._step.program._prologue.clear()
-        with sim.forces.around_step(sim._step.program, sim._step.bench.stop):
-            rb.steps.ImpulseStep(sim.integrator, sim._step.preview).record(sim._step.bench)
+        with sim.forces.around_step(sim._step.program, sim._step.context.stop):
+            rb.steps.ImpulseStep(sim.integrator, sim._step.preview).record(sim._step.context)
         sim._step.program.compile()
         sim.step(20)
         hashes.append(sim.hash())

@@ -29,7 +29,7 @@ def test_what_lands_stays_down_and_its_blow_does_not_go_on(speed, shape):
     landed = next(k for k, z in enumerate(heights) if z < 0.5 + 1e-4)
     assert min(heights) > 0.5 - 1e-4
     assert max(heights[landed:]) < 0.5 + 1e-4
-    # A quarter of the speed from which bodies rebound, √(2 g d): so much of a blow may be taken for a load.
+    # A quarter of the speed from which bodies rebound, √(2 g d): so much of an impact may be taken for a load.
     assert max(speeds) < 0.25 * np.sqrt(2 * G * 1e-3)
     assert abs(speeds[-1]) < 1e-9
 

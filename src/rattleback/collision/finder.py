@@ -42,7 +42,7 @@ from rattleback.collision.narrowphase.surface.normals import record_surface_norm
 from rattleback.collision.overlap_volume.measure import Volumes, record_volumes
 from rattleback.collision.speculative.new_impacts import record_new_impacts, widen_by_new_impacts
 from rattleback.collision.speculative.speculative import SpeculativeContacts
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, host_read
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
@@ -218,7 +218,7 @@ class Finder:
     def refresh(self) -> None:
         """Between steps: let a broad phase that has become slow rebuild itself."""
         flag = getattr(self.broad, "wants_renewal", None)
-        if flag is not None and glance.first(flag):
+        if flag is not None and host_read.first(flag):
             self.broad.renew()
 
     def _record_items_ahead(self, program: Program, speculative: SpeculativeContacts) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rattleback.collision.ccd.time_of_impact import ContactTime
     from rattleback.collision.detection import Detection
     from rattleback.core.stages import Program
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
 
 
 @kernel
@@ -38,7 +38,7 @@ class ContactStages:
     """The stages of a step that deal with contacts.
 
     Args:
-        bench: What the step works on; its motions must stay the same arrays.
+        context: What the step works on; its motions must stay the same arrays.
         how: How contacts are detected.
         time: How the time of impact is found; None for steps of fixed length.
         keeps: Whether the state stores the contacts, as contact solvers need.
@@ -48,22 +48,22 @@ class ContactStages:
         continuous: Stops continuous bodies at their first contact.
     """
 
-    def __init__(self, bench: "Bench", how: "Detection", time: "ContactTime | None", keeps: bool) -> None:
-        model, motion, predicted = bench.model, bench.state.motion, bench.predicted
+    def __init__(self, context: "StepContext", how: "Detection", time: "ContactTime | None", keeps: bool) -> None:
+        model, motion, predicted = context.model, context.state.motion, context.predicted
         geometry, each = compile_colliders(model), len(model.names)
-        self.how, self.time, self.keeps, self.clock = how, time, keeps, bench.state.clock
+        self.how, self.time, self.keeps, self.clock = how, time, keeps, context.state.clock
         # Steps that end when bodies touch need contacts at the end of each.
         how = how if time is None else replace(how, every=1)
         # A contact solver needs speculative contacts, unless the step ends when bodies touch.
-        ahead = bench.state.clock if keeps and time is None else None
-        self.finder = Finder(geometry, each, motion, how, bench.state if keeps else None, ahead)
+        ahead = context.state.clock if keeps and time is None else None
+        self.finder = Finder(geometry, each, motion, how, context.state if keeps else None, ahead)
         # 1 where contacts are no longer those of the state.
         self.stale = wp.full(1, 1, dtype=wp.int32, device=model.device)
         distance = self.finder.distance
         self.continuous = Continuous(model, geometry, motion, predicted, distance, how.broadphase)
         # Penetration at the predicted end of the step is detected on its own.
         self._trial = None if time is None else Finder(geometry, each, predicted, how)
-        given = (geometry, bench.state.clock, motion, predicted, distance, keeps)
+        given = (geometry, context.state.clock, motion, predicted, distance, keeps)
         self._search = None if time is None else time.bind(*given)
 
     @property

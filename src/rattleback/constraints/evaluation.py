@@ -13,7 +13,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.constraints.frame import Frames, Row
-from rattleback.constraints.row import KINDS, Letter, row_of
+from rattleback.constraints.row import KINDS, RowDefinition, row_of
 from rattleback.core import device
 from rattleback.core.kernel import kernel
 
@@ -22,21 +22,21 @@ SIDES = ("linear_a", "angular_a", "linear_b", "angular_b")
 
 @kernel
 def evaluate_rows(
-    letters: wp.array[Letter], joints: wp.array[wp.int32], frames: wp.array[Frames], rows: wp.array[Row]
+    definitions: wp.array[RowDefinition], joints: wp.array[wp.int32], frames: wp.array[Frames], rows: wp.array[Row]
 ) -> None:
     """Error and Jacobian of one row."""
     r = wp.tid()
-    rows[r] = row_of(letters[r], frames[joints[r]])
+    rows[r] = row_of(definitions[r], frames[joints[r]])
 
 
-def letters_of(specs: Iterable[Any]) -> np.ndarray:
-    """The letters of rows, each given by an object with the fields of ``Letter``, its kind by name."""
+def definitions_of(specs: Iterable[Any]) -> np.ndarray:
+    """The definitions of rows, each given by an object with the fields of ``RowDefinition``, its kind by name."""
     specs = list(specs)
-    letters = np.zeros(len(specs), dtype=_numpy_dtype(Letter))
-    for name in letters.dtype.names or ():
+    definitions = np.zeros(len(specs), dtype=_numpy_dtype(RowDefinition))
+    for name in definitions.dtype.names or ():
         values = [getattr(spec, name) for spec in specs]
-        letters[name] = [KINDS[value] for value in values] if name == "kind" else values
-    return letters
+        definitions[name] = [KINDS[value] for value in values] if name == "kind" else values
+    return definitions
 
 
 def frames_of(columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -47,11 +47,11 @@ def frames_of(columns: dict[str, np.ndarray]) -> np.ndarray:
     return frames
 
 
-def evaluate(letters: np.ndarray, joints: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def evaluate(definitions: np.ndarray, joints: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows at given frames.
 
     Args:
-        letters: What each row is, from :func:`letters_of` (rows,).
+        definitions: What each row is, from :func:`definitions_of` (rows,).
         joints: Which frames each row belongs to (rows,).
         frames: The frames, from :func:`frames_of` (joints,).
 
@@ -60,13 +60,13 @@ def evaluate(letters: np.ndarray, joints: np.ndarray, frames: np.ndarray) -> tup
         (rows, 4, 3).
     """
     cpu = _load_kernel()
-    rows = wp.zeros(len(letters), dtype=Row, device=cpu)
+    rows = wp.zeros(len(definitions), dtype=Row, device=cpu)
     given = [
-        wp.array(letters, dtype=Letter, device=cpu),
+        wp.array(definitions, dtype=RowDefinition, device=cpu),
         wp.array(joints.astype(np.int32), dtype=wp.int32, device=cpu),
         wp.array(frames, dtype=Frames, device=cpu),
     ]
-    wp.launch(evaluate_rows, len(letters), inputs=given, outputs=[rows], device=cpu)
+    wp.launch(evaluate_rows, len(definitions), inputs=given, outputs=[rows], device=cpu)
     found = rows.numpy()
     jacobian = np.stack([found[side] for side in SIDES], axis=1)
     return found["error"].astype(np.float64), jacobian.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The alphabet of rows: conditions between two frames, each with its error and its Jacobian at any two poses.
+"""Row definitions: conditions between two frames, each with its error and its Jacobian at any two poses.
 
 A frame is fixed to each of two bodies: its origin is the anchor, its axes are x, y, z. With d the way from the anchor
 of A to that of B, a_k and b_l axes of the two frames, r the rotation from frame A to frame B as a quaternion:
@@ -11,8 +11,8 @@ of A to that of B, a_k and b_l axes of the two frames, r the rotation from frame
 | ``distance`` | |d| − offset | the anchors coming closer or drifting apart |
 | ``radius`` | |d − (d · a_z) a_z| − offset | B leaving a cylinder about the z axis of A |
 | ``screw``, ``mesh``, ``rack`` | see ``constraints.coupling`` | a slide and a turn, or two turns, going on apart |
-| ``drift`` | none; ė = velocity of B's anchor against A, along a_k | that velocity being another than ``rate`` |
-| ``whirl`` | none; ė = a_k · (ω_B − ω_A) | that angular velocity being another than ``rate`` |
+| ``linear_rate`` | none; ė = velocity of B's anchor against A, along a_k | that velocity being another than ``rate`` |
+| ``angular_rate`` | none; ė = a_k · (ω_B − ω_A) | that angular velocity being another than ``rate`` |
 
 The Jacobian gives ė = j_a · v_A + k_a · ω_A + j_b · v_B + k_b · ω_B exactly, also away from e = 0. A joint is a list
 of rows; no solver knows which.
@@ -28,7 +28,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 
 SLIDE, CROSS, ORIENT, DISTANCE, RADIUS = range(5)
-DRIFT, WHIRL = 8, 9
+LINEAR_RATE, ANGULAR_RATE = 8, 9
 KINDS = {
     "slide": SLIDE,
     "cross": CROSS,
@@ -38,19 +38,19 @@ KINDS = {
     "screw": SCREW,
     "mesh": MESH,
     "rack": RACK,
-    "drift": DRIFT,
-    "whirl": WHIRL,
+    "linear_rate": LINEAR_RATE,
+    "angular_rate": ANGULAR_RATE,
 }
 # Rows whose error is a length; the others are angles.
-LENGTHS = ("slide", "distance", "radius", "screw", "mesh", "rack", "drift")
+LENGTHS = ("slide", "distance", "radius", "screw", "mesh", "rack", "linear_rate")
 # Rows that couple: their error needs angles counted on over full turns.
 COUPLINGS = ("screw", "mesh", "rack")
 # Rows without a position: their velocity has a target, their error is zero.
-VELOCITY_ONLY = ("drift", "whirl")
+VELOCITY_ONLY = ("linear_rate", "angular_rate")
 
 
 @wp.struct
-class Letter:
+class RowDefinition:
     """One row of a joint: which condition, on which axes; the radii are the metres a coupling gives for a radian."""
 
     kind: wp.int32
@@ -74,63 +74,63 @@ def orient_row(frames: Frames, k: int) -> Row:
 
 
 @wp.func
-def plain_row(letter: Letter, frames: Frames) -> Row:
+def plain_row(definition: RowDefinition, frames: Frames) -> Row:
     """Error and Jacobian of a row that does not couple."""
-    if letter.kind == SLIDE:
-        n = axis(frames.turn_a, letter.axis_a)
-        return along(n, frames, wp.dot(frames.way, n) - letter.offset)
-    if letter.kind == CROSS:
-        a = axis(frames.turn_a, letter.axis_a)
-        b = axis(frames.turn_b, letter.axis_b)
-        return about(wp.cross(b, a), wp.dot(a, b) - letter.offset)
-    if letter.kind == ORIENT:
-        return orient_row(frames, letter.axis_a)
-    if letter.kind == DRIFT:
-        return along(axis(frames.turn_a, letter.axis_a), frames, real(0.0))
-    if letter.kind == WHIRL:
-        return about(axis(frames.turn_a, letter.axis_a), real(0.0))
+    if definition.kind == SLIDE:
+        n = axis(frames.turn_a, definition.axis_a)
+        return along(n, frames, wp.dot(frames.way, n) - definition.offset)
+    if definition.kind == CROSS:
+        a = axis(frames.turn_a, definition.axis_a)
+        b = axis(frames.turn_b, definition.axis_b)
+        return about(wp.cross(b, a), wp.dot(a, b) - definition.offset)
+    if definition.kind == ORIENT:
+        return orient_row(frames, definition.axis_a)
+    if definition.kind == LINEAR_RATE:
+        return along(axis(frames.turn_a, definition.axis_a), frames, real(0.0))
+    if definition.kind == ANGULAR_RATE:
+        return about(axis(frames.turn_a, definition.axis_a), real(0.0))
     p = frames.way
-    if letter.kind == RADIUS:
+    if definition.kind == RADIUS:
         z = axis(frames.turn_a, 2)
         p = p - wp.dot(p, z) * z
     length = wp.length(p)
     n = axis(frames.turn_a, 0)
     if length > real(0.0):
         n = p / length
-    if letter.kind == DISTANCE:
-        row = along(n, frames, length - letter.offset)
+    if definition.kind == DISTANCE:
+        row = along(n, frames, length - definition.offset)
         row.angular_a = -wp.cross(frames.lever_a, n)
         return row
-    return along(n, frames, length - letter.offset)
+    return along(n, frames, length - definition.offset)
 
 
 @wp.func
-def coupled_error(letter: Letter, frames: Frames) -> real:
+def coupled_error(definition: RowDefinition, frames: Frames) -> real:
     """Error of a row that couples."""
-    return coupling_error(letter.kind, frames, letter.offset, letter.radius_a, letter.radius_b)
+    return coupling_error(definition.kind, frames, definition.offset, definition.radius_a, definition.radius_b)
 
 
 @wp.func
-def row_of(letter: Letter, frames: Frames) -> Row:
+def row_of(definition: RowDefinition, frames: Frames) -> Row:
     """Error and Jacobian of a row at two poses."""
-    if letter.kind < SCREW or letter.kind > RACK:
-        return plain_row(letter, frames)
-    row = coupling_row(letter.kind, frames, letter.radius_a, letter.radius_b)
-    row.error = coupled_error(letter, frames)
+    if definition.kind < SCREW or definition.kind > RACK:
+        return plain_row(definition, frames)
+    row = coupling_row(definition.kind, frames, definition.radius_a, definition.radius_b)
+    row.error = coupled_error(definition, frames)
     return row
 
 
 @wp.func
-def plain_error(letter: Letter, frames: Frames, local: vec3) -> real:
+def plain_error(definition: RowDefinition, frames: Frames, local: vec3) -> real:
     """Error of a row that does not couple; ``local`` is the way in the axes of A."""
-    if letter.kind == SLIDE:
-        return local[letter.axis_a] - letter.offset
-    return plain_row(letter, frames).error
+    if definition.kind == SLIDE:
+        return local[definition.axis_a] - definition.offset
+    return plain_row(definition, frames).error
 
 
 @wp.func
-def error_of(letter: Letter, frames: Frames, local: vec3) -> real:
+def error_of(definition: RowDefinition, frames: Frames, local: vec3) -> real:
     """Error of any row; where speed counts, call the one of the two that is meant: both in one loop cost a tenth."""
-    if letter.kind < SCREW or letter.kind > RACK:
-        return plain_error(letter, frames, local)
-    return coupled_error(letter, frames)
+    if definition.kind < SCREW or definition.kind > RACK:
+        return plain_error(definition, frames, local)
+    return coupled_error(definition, frames)

@@ -14,7 +14,7 @@ class Integrator(Protocol):
     It may say two things more, as class variables, which ``problem.held_velocities`` uses: ``forces_at``, the part of a
     step by which forces act on its mean velocities, a half if it does not say, 1 where it moves by the velocity at the
     end, 0 where it takes all forces at the start; and ``leaves_loads``, whether ``record_forces`` leaves the loads of
-    the whole step on the bench. And ``explicit``, False where stiff forces do not limit the step.
+    the whole step in the step context. And ``explicit``, False where stiff forces do not limit the step.
     """
 
     order: ClassVar[int]
@@ -23,11 +23,11 @@ class Integrator(Protocol):
     def tolerance(self) -> float:
         """What its own error is compared with in the report; zero if it has none."""
 
-    def record_forces(self, bench: Any) -> None:
+    def record_forces(self, context: Any) -> None:
         """Record the launches that evaluate the forces the step starts from."""
 
-    def record_prediction(self, bench: Any) -> None:
-        """Record the launches that take ``bench.start`` to ``bench.predicted``; joints may have them repeated."""
+    def record_prediction(self, context: Any) -> None:
+        """Record the launches that take ``context.start`` to ``context.predicted``; joints may have them repeated."""
 
 
 class Force(Protocol):
@@ -78,13 +78,15 @@ class ContactScheme(Protocol):
     finds: ClassVar[bool]
     resolves: ClassVar[bool]
 
-    def bind(self, bench: Any, contacts: Any, tolerances: tuple[float, float, float], distance: float) -> Any:
+    def bind(
+        self, context: Any, contacts: Any, tolerances: tuple[tuple[float, float], tuple[float, float]], distance: float
+    ) -> Any:
         """The scheme on a model: what records its part of a step, see ``schemes.contact_steps.ContactSteps``.
 
         Args:
-            bench: What the step works on.
+            context: What the step works on.
             contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
+            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
             distance: Contact distance [m].
         """
 
@@ -109,7 +111,7 @@ class BoundContactSolver(Protocol):
     def record(self, motion: Any, goal: Any, which: Any, response: ContactResponse | None = None) -> None:
         """Record the launches that solve the problem.
 
-        They change ``problem.pressing.points.impulse`` and the velocities of the motion together, of the manifolds that
+        They change ``problem.system.points.impulse`` and the velocities of the motion together, of the manifolds that
         take part, ``problem.active``, and leave in ``problem.status`` how many sweeps they took and the residual that
         they reached.
 
@@ -140,7 +142,7 @@ class ContactResponse(Protocol):
 class Step(Protocol):
     """A recipe: what happens in one time step, in which order; see ``steps``."""
 
-    def record(self, bench: Any) -> None:
+    def record(self, context: Any) -> None:
         """Record the launches of one step, stage by stage."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.core import glance
+from rattleback.core import host_read
 from rattleback.core.device import load_kernels
 from rattleback.core.kernel import kernel
 from rattleback.core.native_replay import native_replay, replay
@@ -183,7 +183,7 @@ class Program:
     @property
     def _is_idle(self) -> bool:
         """Whether nothing was awake when somebody looked last."""
-        return self._awake is not None and not glance.first(self._awake)
+        return self._awake is not None and not host_read.first(self._awake)
 
     @property
     def is_whole(self) -> bool:
@@ -193,11 +193,11 @@ class Program:
     def run(self, steps: int) -> None:
         """Replay the prologue once and the step ``steps`` times, fewer if it raises the stop flag."""
         if self._whole is not None:
-            glance.set_first(self._steps_left, steps)
+            host_read.set_first(self._steps_left, steps)
             self._whole()
             return
         self._piece("prologue")()
-        while steps > 0 and not glance.first(self.stop):
+        while steps > 0 and not host_read.first(self.stop):
             self._piece("first")()
             self._piece("idle" if self._is_idle else "then")()
             steps -= 1
@@ -236,7 +236,7 @@ class Program:
                 continue
             end = begun + (deadline - begun - max(0.0, self._fixed - fixed)) / loops
             longest = -math.inf
-            while glance.first(flag) and (now := time.perf_counter()) + longest < end:
+            while host_read.first(flag) and (now := time.perf_counter()) + longest < end:
                 call()
                 wp.synchronize_device(self.device)
                 longest = max(longest, time.perf_counter() - now)

@@ -75,7 +75,7 @@ class CollisionTimes:
     def _tell_apart(self) -> None:
         """Split the stage that resolves both."""
         step = self.simulation._step
-        before, at, after = split(step.program.stages[BOTH], step.impulses.impacts.collisions.any_colliding)
+        before, at, after = split(step.program.stages[BOTH], step.impulses.impacts.points.any_colliding)
         stages: dict[str, list[Node]] = {}
         for name, nodes in step.program.stages.items():
             if name == BOTH:
@@ -87,10 +87,10 @@ class CollisionTimes:
     def _count(self) -> None:
         """Count the points that collide now."""
         impulses = self.simulation._step.impulses
-        found, patches = impulses.impacts.collisions, impulses.problem.pressing.patches
+        found, manifolds = impulses.impacts.points, impulses.problem.system.manifolds
         total = int(impulses.problem.graph.total.numpy()[0])
         striking = found.state.numpy()[:total] == int(COLLIDES)
-        first, count = (array.numpy()[:total][striking] for array in (patches.first, patches.count))
+        first, count = (array.numpy()[:total][striking] for array in (manifolds.first, manifolds.count))
         point = found.point.numpy()
         self._collisions = sum(
             int(np.count_nonzero(point[i : i + n] == int(COLLIDES))) for i, n in zip(first, count, strict=True)

@@ -19,9 +19,9 @@ from rattleback.core.precision import vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
-from rattleback.model.bench import Moment
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment
 
 
 @kernel

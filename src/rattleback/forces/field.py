@@ -12,9 +12,9 @@ from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.forces.gravity import Gravity
 from rattleback.forces.written_effort import WrittenEfforts
-from rattleback.model.bench import Moment
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, State
+from rattleback.model.step_context import Moment
 from rattleback.problem.joint_rows import compile_joints
 
 

@@ -19,9 +19,9 @@ from rattleback.forces.selection import names
 
 if TYPE_CHECKING:
     from rattleback.core.stages import Program
-    from rattleback.model.bench import Moment
     from rattleback.model.model import Model
     from rattleback.model.state import Loads
+    from rattleback.model.step_context import Moment
 
 
 @sealed

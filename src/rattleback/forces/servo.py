@@ -30,11 +30,11 @@ from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
 from rattleback.forces.pid import RING, Held, Law, add_effort, regulate, remember
 from rattleback.forces.schedule import Schedule, on_device, scheduled
-from rattleback.model.bench import Moment
 from rattleback.model.coordinates import TURN
 from rattleback.model.model import Model
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads
+from rattleback.model.step_context import Moment
 from rattleback.problem.joint_rows import JointRows
 
 TIMES = {"reset_time": "the integral part is left out", "window": "nothing is forgotten", "limit": "there is no limit"}

@@ -25,17 +25,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, host_read
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.forces.joint_axis import Effect, effect_of
 from rattleback.forces.pid import REACH, Held, Law
 from rattleback.maths.quat import rotate, rotate_back
-from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Clock, Motion
+from rattleback.model.step_context import StepContext
 from rattleback.problem.joint_response import JointResponse
 from rattleback.problem.joint_rows import Joints
 
@@ -222,40 +222,42 @@ class ServoBounds:
     """Records the bound of the servos of a simulation.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         preview: The preview loop of the joints.
         servos: The compiled servos by name, in the order of the scene.
     """
 
-    def __init__(self, bench: Bench, preview: "Preview", servos: "Mapping[str, Any]") -> None:
-        self.bench, self.preview, self.servos = bench, preview, servos
-        self.count, model = len(servos), bench.model
+    def __init__(self, context: StepContext, preview: "Preview", servos: "Mapping[str, Any]") -> None:
+        self.context, self.preview, self.servos = context, preview, servos
+        self.count, model = len(servos), context.model
         rows = self.count * model.worlds
         counts = {"servos": rows, "pairs": rows * self.count, "worlds": model.worlds, "flags": 1}
         self.bounds: Any = arrays.allocate(Bounds, counts, model.device)
-        self.response, self.ways = JointResponse(preview), bench.scratch(Motion)
+        self.response, self.ways = JointResponse(preview), context.scratch(Motion)
 
     def record(self) -> None:
         """Record the efforts of the step, as far as it can follow them."""
-        bench, bounds, clock = self.bench, self.bounds, self.bench.state.clock
-        moving = (bench.model.bodies, self.preview.problem.joints, bench.state.motion)
+        context, bounds, clock = self.context, self.bounds, self.context.state.clock
+        moving = (context.model.bodies, self.preview.problem.joints, context.state.motion)
         for servo in self.servos.values():
-            bench.for_worlds(offer, *moving, servo.law, servo.held, bounds)
-        bench.for_worlds(suspect, clock, bounds, self.count)
-        with bench.program.when(bounds.any_suspect):
+            context.for_worlds(offer, *moving, servo.law, servo.held, bounds)
+        context.for_worlds(suspect, clock, bounds, self.count)
+        with context.program.when(bounds.any_suspect):
             for number in range(self.count):
-                bench.program.share(rest, len(self.response.held), bench.model.bodies, self.ways, self.response.held)
-                bench.for_worlds(strike, *moving, bounds, self.ways, number)
+                context.program.share(
+                    rest, len(self.response.held), context.model.bodies, self.ways, self.response.held
+                )
+                context.for_worlds(strike, *moving, bounds, self.ways, number)
                 self.response.leave(self.ways, bounds.suspect)
-                bench.for_worlds(answer, *moving[1:], bounds, self.ways, number)
-            bench.for_worlds(bound, clock, bounds, self.count)
+                context.for_worlds(answer, *moving[1:], bounds, self.ways, number)
+            context.for_worlds(bound, clock, bounds, self.count)
             for servo in self.servos.values():
-                bench.for_worlds(hold, clock, servo.law, servo.held, bounds)
+                context.for_worlds(hold, clock, servo.law, servo.held, bounds)
 
     @cached_property
     def forget(self) -> "Callable[[], None]":
         """To be called when a call begins: no servo has been held back yet."""
-        return glance.clearing(self.bounds.quick, self.bounds.far)
+        return host_read.clearing(self.bounds.quick, self.bounds.far)
 
     def take_over(self, old: "ServoBounds") -> None:
         """Go on with what another one of the same servos has seen."""
@@ -275,7 +277,7 @@ class ServoBounds:
         world, number = divmod(k, self.count)
         name, servo = list(self.servos.items())[number]
         force = servo.force
-        where = f" of world {world}" if self.bench.model.batched else ""
+        where = f" of world {world}" if self.context.model.batched else ""
         ratio, steps = max(quick[k], far[k]), _steps(force, h, quick[k], far[k])
         advice = [f"a gain below {force.gain / ratio:.3g}", *([f"a time_step below {steps:.3g} s"] if steps else [])]
         if far[k] > 1.0:
@@ -304,7 +306,7 @@ def _either(advice: list[str]) -> str:
     return said[0].upper() + said[1:]
 
 
-def make_servo_bounds(bench: Bench, preview: "Preview", named: "Mapping[str, Any]") -> ServoBounds | None:
+def make_servo_bounds(context: StepContext, preview: "Preview", named: "Mapping[str, Any]") -> ServoBounds | None:
     """The bound of the servos among the compiled forces of a scene; None without any."""
-    servos = {name: named[name] for name in servo_places(bench.model.scene)}
-    return ServoBounds(bench, preview, servos) if servos else None
+    servos = {name: named[name] for name in servo_places(context.model.scene)}
+    return ServoBounds(context, preview, servos) if servos else None

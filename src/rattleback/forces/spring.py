@@ -31,9 +31,9 @@ from rattleback.forces.selection import body_name
 from rattleback.forces.stiff_forces import easing
 from rattleback.maths import rotation
 from rattleback.maths.quat import rotate
-from rattleback.model.bench import Moment
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment
 
 
 @wp.struct

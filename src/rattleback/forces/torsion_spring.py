@@ -22,10 +22,10 @@ from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
 from rattleback.forces.stiff_forces import turning
 from rattleback.maths import rotation
-from rattleback.model.bench import Moment
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment
 from rattleback.problem.joint_rows import JointRows, Joints
 
 

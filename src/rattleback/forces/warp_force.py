@@ -22,9 +22,9 @@ from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
-from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment
 
 
 def kernel_for(function: Any) -> Any:

@@ -21,9 +21,9 @@ from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.selection import device_rows, names
 from rattleback.maths.quat import rotate
-from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment
 
 
 @wp.struct

@@ -19,10 +19,10 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import Place, act
-from rattleback.model.bench import Moment
 from rattleback.model.coordinates import TURN, Efforts, free_coordinates
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment
 from rattleback.problem.joint_rows import JointRows, Joints
 
 

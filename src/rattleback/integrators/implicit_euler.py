@@ -29,9 +29,9 @@ from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.small_solve import mat66, solve6, vec6
 from rattleback.maths.spin import angular_momentum
-from rattleback.model.bench import Bench, Diagnostics, Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Diagnostics, Moment, StepContext
 
 # Where a difference quotient of a function known to rounding is most exact.
 NUDGE = wp.constant(real(epsilon**0.5))
@@ -188,22 +188,22 @@ class ImplicitEuler:
         checks.positive(self.tolerance, "The tolerance of ImplicitEuler")
         checks.count(self.max_iterations, "The max_iterations of ImplicitEuler")
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces wanted are those at the end; the prediction evaluates them."""
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """Newton's iteration, then the motion it found."""
-        start, clock, end = bench.start, bench.state.clock, bench.predicted
-        unknowns, progress = bench.scratch(Unknowns), bench.scratch(Progress)
-        any_busy = wp.zeros(1, dtype=wp.int32, device=bench.model.device)
-        bench.for_bodies(begin, start, unknowns, progress, any_busy)
-        with bench.program.loop(any_busy):
+        start, clock, end = context.start, context.state.clock, context.predicted
+        unknowns, progress = context.scratch(Unknowns), context.scratch(Progress)
+        any_busy = wp.zeros(1, dtype=wp.int32, device=context.model.device)
+        context.for_bodies(begin, start, unknowns, progress, any_busy)
+        with context.program.loop(any_busy):
             for axis in range(-1, 6):
-                bench.for_bodies(end_motion, start, unknowns, clock, axis, end)
-                bench.evaluate(Moment(end, clock, 1.0), bench.loads)
-                bench.for_bodies(balance, start, end, bench.loads, clock, unknowns, axis)
-            bench.for_bodies(newton, unknowns, self.tolerance, progress)
-            bench.program.launch(lower, 1, any_busy)
-            bench.for_worlds(decide, progress, self.max_iterations, any_busy)
-        bench.for_bodies(end_motion, start, unknowns, clock, -1, end)
-        bench.for_bodies(account, unknowns, self.tolerance, progress, bench.diagnostics)
+                context.for_bodies(end_motion, start, unknowns, clock, axis, end)
+                context.evaluate(Moment(end, clock, 1.0), context.loads)
+                context.for_bodies(balance, start, end, context.loads, clock, unknowns, axis)
+            context.for_bodies(newton, unknowns, self.tolerance, progress)
+            context.program.launch(lower, 1, any_busy)
+            context.for_worlds(decide, progress, self.max_iterations, any_busy)
+        context.for_bodies(end_motion, start, unknowns, clock, -1, end)
+        context.for_bodies(account, unknowns, self.tolerance, progress, context.diagnostics)

@@ -25,9 +25,9 @@ from rattleback.core.precision import epsilon, quat, real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import WHOLE, angular_velocity, free_rotation
-from rattleback.model.bench import Bench, Diagnostics, Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Diagnostics, Moment, StepContext
 
 # Newton on three unknowns ends at rounding; more than this left over means it did not converge.
 NOT_CONVERGED = wp.constant(real(1e5 * epsilon))
@@ -134,17 +134,19 @@ class LieMidpoint:
     tolerance: ClassVar[float] = float(NOT_CONVERGED)
     leaves_loads: ClassVar[bool] = True
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces half a step on; where none depends on the motion, half a step on in time is enough."""
-        clock, motion = bench.state.clock, bench.start
-        if bench.motion_dependent:
-            motion = bench.scratch(Motion)
-            bench.for_bodies(drift_half, bench.start, clock, motion)
-        bench.evaluate(Moment(motion, clock, 0.5), bench.loads)
-        if bench.velocity_dependent:
-            bench.for_bodies(kick_half, bench.loads, clock, motion)
-            bench.evaluate(Moment(motion, clock, 0.5), bench.loads)
+        clock, motion = context.state.clock, context.start
+        if context.motion_dependent:
+            motion = context.scratch(Motion)
+            context.for_bodies(drift_half, context.start, clock, motion)
+        context.evaluate(Moment(motion, clock, 0.5), context.loads)
+        if context.velocity_dependent:
+            context.for_bodies(kick_half, context.loads, clock, motion)
+            context.evaluate(Moment(motion, clock, 0.5), context.loads)
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """Both drifts with the kick between them."""
-        bench.share_bodies(fly, bench.start, bench.loads, bench.state.clock, bench.predicted, bench.diagnostics)
+        context.share_bodies(
+            fly, context.start, context.loads, context.state.clock, context.predicted, context.diagnostics
+        )

@@ -33,10 +33,10 @@ from rattleback.integrators.runge_kutta import (
     new_rates,
     record_stages,
 )
-from rattleback.model.bench import Bench, Diagnostics, Moment, copy_motion, move
 from rattleback.model.model import Bodies
 from rattleback.model.sleep import Sleep
 from rattleback.model.state import Clock, Motion
+from rattleback.model.step_context import Diagnostics, Moment, StepContext, copy_motion, move
 
 CASH_KARP = Tableau(
     (
@@ -221,24 +221,24 @@ class RK45:
         """The bound on the local error."""
         return self.error
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """Every sub-step evaluates its own forces."""
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """Sub-steps until the end of the step is reached in every world."""
-        clock, sub, control = bench.state.clock, bench.scratch(Clock), bench.scratch(Control)
-        current, trial = bench.predicted, bench.scratch(Motion)
-        busy = wp.zeros(1, dtype=wp.int32, device=bench.model.device)
-        rates = new_rates(bench, CASH_KARP)
-        weights = coefficients(bench, CASH_KARP.b)
-        spread = coefficients(bench, tuple(b - e for b, e in zip(CASH_KARP.b, FOURTH_ORDER, strict=True)))
-        bench.for_worlds(begin, clock, sub, control, busy)
-        bench.share_bodies(copy_motion, bench.start, current)
-        with bench.program.loop(busy):
-            record_stages(bench, CASH_KARP, Moment(current, sub), rates, given=False)
-            bench.for_bodies(advance_along, current, sub, rates, weights, trial)
-            bench.for_bodies(measure, trial, sub, bench.state.sleep, rates, spread, control)
-            bench.program.launch(lower, 1, busy)
-            bench.for_worlds(decide, clock, sub, control, self.error, self.max_substeps, busy)
-            bench.for_bodies(settle, trial, current, control, bench.diagnostics)
-            bench.for_worlds(propose, clock, control, bench.proposed)
+        clock, sub, control = context.state.clock, context.scratch(Clock), context.scratch(Control)
+        current, trial = context.predicted, context.scratch(Motion)
+        busy = wp.zeros(1, dtype=wp.int32, device=context.model.device)
+        rates = new_rates(context, CASH_KARP)
+        weights = coefficients(context, CASH_KARP.b)
+        spread = coefficients(context, tuple(b - e for b, e in zip(CASH_KARP.b, FOURTH_ORDER, strict=True)))
+        context.for_worlds(begin, clock, sub, control, busy)
+        context.share_bodies(copy_motion, context.start, current)
+        with context.program.loop(busy):
+            record_stages(context, CASH_KARP, Moment(current, sub), rates, given=False)
+            context.for_bodies(advance_along, current, sub, rates, weights, trial)
+            context.for_bodies(measure, trial, sub, context.state.sleep, rates, spread, control)
+            context.program.launch(lower, 1, busy)
+            context.for_worlds(decide, clock, sub, control, self.error, self.max_substeps, busy)
+            context.for_bodies(settle, trial, current, control, context.diagnostics)
+            context.for_worlds(propose, clock, control, context.proposed)

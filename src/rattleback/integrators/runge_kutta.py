@@ -24,9 +24,9 @@ from rattleback.core.precision import numpy_real, quat, real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_rate
 from rattleback.maths.spin import angular_acceleration
-from rattleback.model.bench import Bench, Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment, StepContext
 
 
 @group(axis="rates")
@@ -86,35 +86,35 @@ def advance_along(
     end.angular_velocity[i] = w
 
 
-def record_stages(bench: Bench, tableau: Tableau, start: Moment, rates: Rates, given: bool) -> None:
-    """Record the evaluation of every k_s; with ``given``, the loads of the first stage are on the bench already."""
-    n, stage, met = bench.model.count, bench.scratch(Motion), bench.scratch(Loads)
+def record_stages(context: StepContext, tableau: Tableau, start: Moment, rates: Rates, given: bool) -> None:
+    """Record the evaluation of every k_s; with ``given``, the context has the loads of the first."""
+    n, stage, met = context.model.count, context.scratch(Motion), context.scratch(Loads)
     for s, (row, c) in enumerate(zip(tableau.a, tableau.c, strict=True)):
         moment = start if s == 0 else Moment(stage, start.clock, c)
-        loads = bench.loads if s == 0 and given else met
+        loads = context.loads if s == 0 and given else met
         if s > 0:
-            bench.for_bodies(advance_along, start.motion, start.clock, rates, coefficients(bench, row), stage)
+            context.for_bodies(advance_along, start.motion, start.clock, rates, coefficients(context, row), stage)
         if s > 0 or not given:
-            bench.evaluate(moment, loads)
-        bench.for_bodies(stage_rates, moment.motion, loads, rates, s * n)
+            context.evaluate(moment, loads)
+        context.for_bodies(stage_rates, moment.motion, loads, rates, s * n)
 
 
-def coefficients(bench: Bench, values: tuple[float, ...]) -> Any:
+def coefficients(context: StepContext, values: tuple[float, ...]) -> Any:
     """Coefficients as a device array."""
-    return wp.array(np.array(values, dtype=numpy_real), dtype=real, device=bench.model.device)
+    return wp.array(np.array(values, dtype=numpy_real), dtype=real, device=context.model.device)
 
 
-def new_rates(bench: Bench, tableau: Tableau) -> Rates:
+def new_rates(context: StepContext, tableau: Tableau) -> Rates:
     """Room for the rates of every stage."""
-    return allocate(Rates, {"rates": len(tableau.b) * bench.model.count}, bench.model.device)
+    return allocate(Rates, {"rates": len(tableau.b) * context.model.count}, context.model.device)
 
 
-def record_fixed_step(bench: Bench, tableau: Tableau) -> None:
-    """Record all stages and their weighted sum; the loads of the first stage are on the bench already."""
-    rates = new_rates(bench, tableau)
-    record_stages(bench, tableau, bench.now, rates, given=True)
-    weights = coefficients(bench, tableau.b)
-    bench.for_bodies(advance_along, bench.start, bench.state.clock, rates, weights, bench.predicted)
+def record_fixed_step(context: StepContext, tableau: Tableau) -> None:
+    """Record all stages and their weighted sum; the loads of the first stage are in the step context already."""
+    rates = new_rates(context, tableau)
+    record_stages(context, tableau, context.now, rates, given=True)
+    weights = coefficients(context, tableau.b)
+    context.for_bodies(advance_along, context.start, context.state.clock, rates, weights, context.predicted)
 
 
 @sealed
@@ -127,13 +127,13 @@ class ExplicitEuler:
     tolerance: ClassVar[float] = 0.0
     tableau: ClassVar[Tableau] = Tableau(((),), (1.0,), (0.0,))
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces at the start of the step."""
-        bench.evaluate(bench.now, bench.loads)
+        context.evaluate(context.now, context.loads)
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """Along the rates at the start."""
-        record_fixed_step(bench, self.tableau)
+        record_fixed_step(context, self.tableau)
 
 
 @sealed
@@ -147,10 +147,10 @@ class RK4:
         ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0.0, 0.5, 0.5, 1.0)
     )
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces at the start of the step."""
-        bench.evaluate(bench.now, bench.loads)
+        context.evaluate(context.now, context.loads)
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """The three other stages, then the weighted sum of all."""
-        record_fixed_step(bench, self.tableau)
+        record_fixed_step(context, self.tableau)

@@ -21,9 +21,9 @@ from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.maths.spin import angular_acceleration
-from rattleback.model.bench import Bench
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import StepContext
 
 
 @kernel
@@ -50,10 +50,10 @@ class SemiImplicitEuler:
     forces_at: ClassVar[float] = 0.0
     tolerance: ClassVar[float] = 0.0
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces at the start of the step."""
-        bench.evaluate(bench.now, bench.loads)
+        context.evaluate(context.now, context.loads)
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """Velocities, then positions."""
-        bench.for_bodies(velocity_then_position, bench.start, bench.loads, bench.state.clock, bench.predicted)
+        context.for_bodies(velocity_then_position, context.start, context.loads, context.state.clock, context.predicted)

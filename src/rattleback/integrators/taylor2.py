@@ -22,9 +22,9 @@ from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back
 from rattleback.maths.spin import angular_acceleration, local_angular_acceleration
-from rattleback.model.bench import Bench, Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment, StepContext
 
 
 @kernel
@@ -79,15 +79,15 @@ class Taylor2:
     order: ClassVar[int] = 2
     tolerance: ClassVar[float] = 0.0
 
-    def record_forces(self, bench: Bench) -> None:
+    def record_forces(self, context: StepContext) -> None:
         """The forces at the start of the step."""
-        bench.evaluate(bench.now, bench.loads)
+        context.evaluate(context.now, context.loads)
 
-    def record_prediction(self, bench: Bench) -> None:
+    def record_prediction(self, context: StepContext) -> None:
         """The loads one Euler step further, then both series."""
-        start, clock, end = bench.start, bench.state.clock, bench.predicted
-        probe, later = bench.scratch(Motion), bench.scratch(Loads)
-        bench.for_bodies(euler_probe, start, bench.loads, clock, probe)
-        bench.evaluate(Moment(probe, clock, 1.0), later)
-        bench.for_bodies(translate, start, bench.loads, later, clock, end)
-        bench.for_bodies(turn, start, probe, bench.loads, later, clock, end)
+        start, clock, end = context.start, context.state.clock, context.predicted
+        probe, later = context.scratch(Motion), context.scratch(Loads)
+        context.for_bodies(euler_probe, start, context.loads, clock, probe)
+        context.evaluate(Moment(probe, clock, 1.0), later)
+        context.for_bodies(translate, start, context.loads, later, clock, end)
+        context.for_bodies(turn, start, probe, context.loads, later, clock, end)

@@ -66,7 +66,10 @@ class VelocityJoint(Placement):
 
     def rows(self) -> list[RowSpec]:
         """The velocities it keeps."""
-        given = [("drift", self.linear, self.linear_damping), ("whirl", self.angular, self.angular_damping)]
+        given = [
+            ("linear_rate", self.linear, self.linear_damping),
+            ("angular_rate", self.angular, self.angular_damping),
+        ]
         return [
             RowSpec(kind, axis, rate=rate, damping=damping or 0.0)
             for kind, rates, damping in given

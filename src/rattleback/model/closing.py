@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rattleback.constraints.evaluation import evaluate, frames_of, letters_of
+from rattleback.constraints.evaluation import definitions_of, evaluate, frames_of
 from rattleback.constraints.row import LENGTHS
 from rattleback.core.errors import InputError
 from rattleback.joints.joint import RowSpec, X, Y, Z
@@ -123,8 +123,8 @@ class Mechanism:
         self.joint = np.repeat(np.arange(len(specs)), [len(rows) for rows in specs])
         self.is_length = np.array([spec.kind in LENGTHS for spec in flat], dtype=bool)
         self.pairs = _parallel_pairs(specs)
-        self.letters = letters_of([*flat, *(RowSpec("cross", Z, Z) for _ in self.pairs)])
-        self.letter_joint = np.concatenate([self.joint, self.joint[self.pairs[:, 0]]])
+        self.definitions = definitions_of([*flat, *(RowSpec("cross", Z, Z) for _ in self.pairs)])
+        self.definition_joint = np.concatenate([self.joint, self.joint[self.pairs[:, 0]]])
         self._keep_opposite_axes(start)
         moving = np.append(sizes, 0.0)[ends.body]
         self.scale = np.where(self.is_length, 1.0, moving.max(axis=1)[self.joint])
@@ -135,14 +135,18 @@ class Mechanism:
         self.pattern = find_pattern(len(self.bodies), {(int(i), int(j)) for i, j in linked if i != j})
 
     def _keep_opposite_axes(self, start: Poses) -> None:
-        errors, count = evaluate(self.letters, self.letter_joint, self.ends.frames(start))[0], len(self.joint)
+        errors, count = evaluate(self.definitions, self.definition_joint, self.ends.frames(start))[0], len(self.joint)
         kept = (errors[count:] > 0.0) | (np.hypot(*errors[self.pairs].T) > OPPOSITE)
         rows = np.append(np.ones(count, dtype=bool), kept)
-        self.pairs, self.letters, self.letter_joint = self.pairs[kept], self.letters[rows], self.letter_joint[rows]
+        self.pairs, self.definitions, self.definition_joint = (
+            self.pairs[kept],
+            self.definitions[rows],
+            self.definition_joint[rows],
+        )
 
     def measure(self, poses: Poses) -> Measured:
         """Rows and errors at given poses."""
-        errors, jacobian = evaluate(self.letters, self.letter_joint, self.ends.frames(poses))
+        errors, jacobian = evaluate(self.definitions, self.definition_joint, self.ends.frames(poses))
         count = len(self.joint)
         e, J = errors[:count].copy(), jacobian[:count].reshape(count, 2, 6).copy()
         joints = len(self.ends.body)

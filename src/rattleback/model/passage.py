@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from rattleback.core import arrays
 from rattleback.maths.rotation import rotate
@@ -130,7 +131,10 @@ def _copy(old: Any, new: Any, names: Any, to: np.ndarray, rows: np.ndarray) -> N
 
 def _carry_bodies(passage: Passage, old: State, new: State) -> None:
     before = len(passage.old.names)
-    _copy(old.applied, new.applied, ("force", "torque"), *passage.rows(passage.bodies, before))
+    rows = passage.rows(passage.bodies, before)
+    _copy(old.applied, new.applied, ("force", "torque"), *rows)
+    _copy(old.impulses, new.impulses, ("impulse",), *rows)
+    wp.copy(new.impulses.duration, old.impulses.duration)
     for name, same in passage.stays.items():
         _copy(old.motion, new.motion, (name,), *passage.rows(np.where(same, passage.bodies, -1), before))
     for place, (source, body) in enumerate(passage.new_bodies()):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.core import arrays, checks, glance
+from rattleback.core import arrays, checks, host_read
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.mirror import Mirror
@@ -182,12 +182,12 @@ class State(Windows):
     @property
     def time(self) -> float:
         """Time reached [s]."""
-        return float(glance.first(self.clock.time))
+        return float(host_read.first(self.clock.time))
 
     @property
     def steps(self) -> int:
         """Steps taken."""
-        return int(glance.first(self.clock.steps))
+        return int(host_read.first(self.clock.steps))
 
     def copy(self) -> "State":
         """A state of its own; a simulation set to it continues bit for bit."""

@@ -3,50 +3,50 @@
 import warp as wp
 
 from rattleback.core.kernel import kernel
-from rattleback.model.bench import move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort, Reactions
+from rattleback.model.step_context import move
+from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import Joints
 
 
 @kernel
-def keep_motion(bodies: Bodies, effort: Effort, motion: Motion, kept: Motion) -> None:
+def keep_motion(bodies: Bodies, status: JointStatus, motion: Motion, kept: Motion) -> None:
     """Keep the motion of worlds that are within their tolerance and go on all the same."""
     i = wp.tid()
-    if effort.keep[bodies.world[i]] == 1:
+    if status.keep[bodies.world[i]] == 1:
         move(motion, kept, i)
 
 
 @kernel
-def undo_motion(bodies: Bodies, effort: Effort, kept: Motion, motion: Motion) -> None:
+def undo_motion(bodies: Bodies, status: JointStatus, kept: Motion, motion: Motion) -> None:
     """Go back to the motion that was kept."""
     i = wp.tid()
-    if effort.undo[bodies.world[i]] == 1:
+    if status.undo[bodies.world[i]] == 1:
         move(kept, motion, i)
 
 
 @kernel
-def keep_reactions(joints: Joints, effort: Effort, reactions: Reactions, kept: Reactions) -> None:
+def keep_reactions(joints: Joints, status: JointStatus, reactions: Reactions, kept: Reactions) -> None:
     """Keep what the joints of such worlds have done so far."""
     j = wp.tid()
-    if effort.keep[joints.world[j]] == 1:
+    if status.keep[joints.world[j]] == 1:
         kept.impulse[j] = reactions.impulse[j]
         kept.couple[j] = reactions.couple[j]
 
 
 @kernel
-def undo_reactions(joints: Joints, effort: Effort, kept: Reactions, reactions: Reactions) -> None:
+def undo_reactions(joints: Joints, status: JointStatus, kept: Reactions, reactions: Reactions) -> None:
     """Go back to what was kept."""
     j = wp.tid()
-    if effort.undo[joints.world[j]] == 1:
+    if status.undo[joints.world[j]] == 1:
         reactions.impulse[j] = kept.impulse[j]
         reactions.couple[j] = kept.couple[j]
 
 
 @kernel
-def measure_undone(effort: Effort) -> None:
+def measure_undone(status: JointStatus) -> None:
     """Only worlds that went back are measured again; nothing is left to be undone."""
     w = wp.tid()
-    effort.going[w] = effort.undo[w]
-    effort.any_undo[0] = 0
+    status.going[w] = status.undo[w]
+    status.any_undo[0] = 0

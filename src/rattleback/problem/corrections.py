@@ -42,7 +42,7 @@ class Reactions:
 
 
 @group(axis="worlds")
-class Effort:
+class JointStatus:
     """How the preview loop of each world goes."""
 
     busy: wp.int32 = field("1", "1 while a joint of the world is outside its tolerance")
@@ -116,78 +116,78 @@ class Flight:
 
 
 @wp.func
-def part_of(effort: Effort, w: int) -> real:
+def part_of(status: JointStatus, w: int) -> real:
     """The part of a correction that is applied."""
-    return effort.scale[w] * MOST_TURN / wp.max(effort.turn[w], MOST_TURN)
+    return status.scale[w] * MOST_TURN / wp.max(status.turn[w], MOST_TURN)
 
 
 @kernel
-def start(clock: Clock, effort: Effort) -> None:
+def start(clock: Clock, status: JointStatus) -> None:
     """A step begins: no world is known to be stiff."""
     w = wp.tid()
-    effort.time_step[w] = real(clock.time_step[w])
-    effort.suspect[w] = 0
-    effort.stiff[w] = 0
-    effort.open[w] = 0
-    effort.torn[w] = 0
-    effort.limited[w] = 0
-    effort.any_torn[0] = 0
-    effort.any_suspect[0] = 0
-    effort.any_stiff[0] = 0
-    effort.any_limited[0] = 0
+    status.time_step[w] = real(clock.time_step[w])
+    status.suspect[w] = 0
+    status.stiff[w] = 0
+    status.open[w] = 0
+    status.torn[w] = 0
+    status.limited[w] = 0
+    status.any_torn[0] = 0
+    status.any_suspect[0] = 0
+    status.any_stiff[0] = 0
+    status.any_limited[0] = 0
 
 
 @kernel
-def drop_pull(bodies: Bodies, links: Links, flight: Flight, loads: Loads, effort: Effort) -> None:
+def drop_pull(bodies: Bodies, links: Links, flight: Flight, loads: Loads, status: JointStatus) -> None:
     """What pulls a torn world together moves its bodies but leaves them no speed: they go on as they turned before."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.torn[w] == 1 and links.count[i] > 0:
+    if status.torn[w] == 1 and links.count[i] > 0:
         pull = flight.start.velocity[i] - flight.before.velocity[i]
         flight.end.velocity[i] = flight.end.velocity[i] - pull
         q = flight.end.orientation[i]
         spin = rotate(q, rotate_back(flight.before.orientation[i], flight.before.angular_velocity[i]))
-        kick = effort.time_step[w] * loads.torque[i]
+        kick = status.time_step[w] * loads.torque[i]
         flight.end.angular_velocity[i] = spin + angular_velocity(q, kick, bodies.inverse_inertia[i])
 
 
 @kernel
-def loosen(effort: Effort) -> None:
+def loosen(status: JointStatus) -> None:
     """The positions are done; corrections of the velocities are not limited."""
     w = wp.tid()
-    effort.open[w] = 0
-    effort.limited[w] = 0
-    effort.any_limited[0] = 0
+    status.open[w] = 0
+    status.limited[w] = 0
+    status.any_limited[0] = 0
 
 
 @kernel
-def end_stiffness(effort: Effort) -> None:
+def end_stiffness(status: JointStatus) -> None:
     """The joints have settled their own matters; no world is stiff for the rest of the step."""
-    effort.stiff[wp.tid()] = 0
-    effort.any_stiff[0] = 0
+    status.stiff[wp.tid()] = 0
+    status.any_stiff[0] = 0
 
 
 @kernel
-def begin(effort: Effort, which: wp.array[wp.int32], least: int) -> None:
+def begin(status: JointStatus, which: wp.array[wp.int32], least: int) -> None:
     """A loop of at least so many corrections begins in the worlds that are wanted: none is known to be busy."""
     w = wp.tid()
-    effort.going[w] = which[w]
-    effort.busy[w] = 0
-    effort.least[w] = least
-    effort.keep[w] = 0
-    effort.undo[w] = 0
-    effort.any_busy[0] = 0
-    effort.any_keep[0] = 0
+    status.going[w] = which[w]
+    status.busy[w] = 0
+    status.least[w] = least
+    status.keep[w] = 0
+    status.undo[w] = 0
+    status.any_busy[0] = 0
+    status.any_keep[0] = 0
     if which[w] == 1:
-        effort.iterations[w] = 0
-        effort.error[w] = real(0.0)
-        effort.before[w] = FAR
-        effort.scale[w] = real(1.0)
-        effort.turn[w] = real(0.0)
+        status.iterations[w] = 0
+        status.error[w] = real(0.0)
+        status.before[w] = FAR
+        status.scale[w] = real(1.0)
+        status.turn[w] = real(0.0)
 
 
 @kernel
-def rest(joints: Joints, rows: Rows, effort: Effort, limits: Limits, reactions: Reactions) -> None:
+def rest(joints: Joints, rows: Rows, status: JointStatus, limits: Limits, reactions: Reactions) -> None:
     """A step begins: no joint has done anything yet; one that is far open closes no faster than it may."""
     j = wp.tid()
     reactions.impulse[j] = vec3()
@@ -196,17 +196,17 @@ def rest(joints: Joints, rows: Rows, effort: Effort, limits: Limits, reactions: 
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         square += rows.error[r] * rows.error[r]
     w = joints.world[j]
-    way = limits.speed * effort.time_step[w]
+    way = limits.speed * status.time_step[w]
     far = wp.min(way, TORN * limits.position)
     left = real(0.0)
     if square > far * far:
-        effort.torn[w] = 1
-        effort.any_torn[0] = 1
+        status.torn[w] = 1
+        status.any_torn[0] = 1
     if square > way * way:
         left = real(1.0) - way / wp.sqrt(square)
-        effort.open[w] = 1
-        effort.limited[w] = 1
-        effort.any_limited[0] = 1
+        status.open[w] = 1
+        status.limited[w] = 1
+        status.any_limited[0] = 1
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rows.goal[r] = left * rows.error[r]
 
@@ -235,42 +235,42 @@ def apply_impulses(
     levers: Levers,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     motion: Motion,
 ) -> None:
     """Every body adds up what its joints do to it, in worlds that are still busy."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.busy[w] == 0:
+    if status.busy[w] == 0:
         return
     push, turning = pushed_by(links, levers, reactions, i)
     spin = inertias.inverse[i] * turning
-    part = part_of(effort, w)
-    if effort.stiff[w] == 1:
+    part = part_of(status, w)
+    if status.stiff[w] == 1:
         spin = rotate(inertias.back[i], spin + inertias.shift[i])
     motion.velocity[i] = motion.velocity[i] + part * bodies.inverse_mass[i] * push
     motion.angular_velocity[i] = motion.angular_velocity[i] + part * spin
 
 
 @wp.func
-def add_last(joints: Joints, levers: Levers, effort: Effort, reactions: Reactions, j: int, w: int) -> None:
+def add_last(joints: Joints, levers: Levers, status: JointStatus, reactions: Reactions, j: int, w: int) -> None:
     """Add what a correction does; a joint that carries much makes its world suspect of being stiff."""
-    part = part_of(effort, w)
+    part = part_of(status, w)
     total = reactions.impulse[j] + part * reactions.last_impulse[j]
     reactions.impulse[j] = total
     reactions.couple[j] = reactions.couple[j] + part * reactions.last_couple[j]
     ease = wp.max(joints.ease_a[j] * wp.length(levers.a[j]), joints.ease_b[j] * wp.length(levers.b[j]))
-    if effort.time_step[w] * wp.length(total) * ease > SUSPECT:
-        effort.suspect[w] = 1
-        effort.any_suspect[0] = 1
+    if status.time_step[w] * wp.length(total) * ease > SUSPECT:
+        status.suspect[w] = 1
+        status.any_suspect[0] = 1
 
 
 @kernel
-def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+def find_reactions(joints: Joints, rows: Rows, levers: Levers, status: JointStatus, reactions: Reactions) -> None:
     """What a correction does to B, from the impulses along the rows; it is added at once unless it is limited."""
     j = wp.tid()
     w = joints.world[j]
-    if effort.busy[w] == 0:
+    if status.busy[w] == 0:
         return
     p = vec3()
     turning = vec3()
@@ -279,8 +279,8 @@ def find_reactions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, r
         turning += rows.impulse[r] * rows.angular_b[r]
     reactions.last_impulse[j] = p
     reactions.last_couple[j] = turning - wp.cross(levers.b[j], p)
-    if effort.limited[w] == 0:
-        add_last(joints, levers, effort, reactions, j, w)
+    if status.limited[w] == 0:
+        add_last(joints, levers, status, reactions, j, w)
 
 
 @kernel
@@ -290,7 +290,7 @@ def limit_turn(
     levers: Levers,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     limits: Limits,
 ) -> None:
     """How far a limited correction would turn the bodies, or move them in the same proportion.
@@ -299,80 +299,80 @@ def limit_turn(
     """
     i = wp.tid()
     w = bodies.world[i]
-    if effort.busy[w] == 0 or effort.limited[w] == 0:
+    if status.busy[w] == 0 or status.limited[w] == 0:
         return
     push, turning = pushed_by(links, levers, reactions, i)
-    turn = effort.time_step[w] * wp.length(inertias.inverse[i] * turning + inertias.shift[i])
-    if effort.open[w] == 1:
+    turn = status.time_step[w] * wp.length(inertias.inverse[i] * turning + inertias.shift[i])
+    if status.open[w] == 1:
         turn = wp.max(turn, MOST_TURN * wp.length(bodies.inverse_mass[i] * push) / (real(2.0) * limits.speed))
-    wp.atomic_max(effort.turn, w, wp.min(turn, FAR))
+    wp.atomic_max(status.turn, w, wp.min(turn, FAR))
 
 
 @kernel
-def add_reactions(joints: Joints, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+def add_reactions(joints: Joints, levers: Levers, status: JointStatus, reactions: Reactions) -> None:
     """Add what a correction does where it is limited, now that it is known which part is applied."""
     j = wp.tid()
     w = joints.world[j]
-    if effort.busy[w] == 1 and effort.limited[w] == 1:
-        add_last(joints, levers, effort, reactions, j, w)
+    if status.busy[w] == 1 and status.limited[w] == 1:
+        add_last(joints, levers, status, reactions, j, w)
 
 
 @kernel
-def lower(effort: Effort) -> None:
+def lower(status: JointStatus) -> None:
     """A correction is done; who is still outside its tolerance will say so."""
     w = wp.tid()
-    effort.iterations[w] = effort.iterations[w] + effort.busy[w]
-    effort.busy[w] = 0
-    effort.turn[w] = real(0.0)
-    effort.any_busy[0] = 0
-    effort.any_keep[0] = 0
+    status.iterations[w] = status.iterations[w] + status.busy[w]
+    status.busy[w] = 0
+    status.turn[w] = real(0.0)
+    status.any_busy[0] = 0
+    status.any_keep[0] = 0
 
 
 @kernel
-def decide(effort: Effort, limits: Limits) -> None:
+def decide(status: JointStatus, limits: Limits) -> None:
     """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
 
     At the start of a step one is made anyhow: a joint that is within its tolerance without any still carries its load.
     A correction made to be better than the tolerance is undone when it made things worse.
     """
     w = wp.tid()
-    if effort.going[w] == 0:
-        effort.keep[w] = 0
+    if status.going[w] == 0:
+        status.keep[w] = 0
         return
-    worse = effort.error[w] > effort.before[w]
+    worse = status.error[w] > status.before[w]
     one = real(1.0)
-    effort.keep[w] = wp.where(effort.busy[w] == 1 and effort.error[w] <= one and not worse, 1, 0)
-    if effort.keep[w] == 1:
-        wp.atomic_max(effort.any_keep, 0, 1)
-    if worse and effort.before[w] <= one and effort.iterations[w] > effort.least[w]:
-        effort.undo[w] = 1
-        effort.busy[w] = 0
-        effort.before[w] = one
-        wp.atomic_max(effort.any_undo, 0, 1)
-    if effort.iterations[w] < effort.least[w]:
-        effort.busy[w] = 1
+    status.keep[w] = wp.where(status.busy[w] == 1 and status.error[w] <= one and not worse, 1, 0)
+    if status.keep[w] == 1:
+        wp.atomic_max(status.any_keep, 0, 1)
+    if worse and status.before[w] <= one and status.iterations[w] > status.least[w]:
+        status.undo[w] = 1
+        status.busy[w] = 0
+        status.before[w] = one
+        wp.atomic_max(status.any_undo, 0, 1)
+    if status.iterations[w] < status.least[w]:
+        status.busy[w] = 1
     if worse:
-        effort.scale[w] = wp.max(real(0.5) * effort.scale[w], LEAST_SCALE)
+        status.scale[w] = wp.max(real(0.5) * status.scale[w], LEAST_SCALE)
     else:
-        effort.scale[w] = wp.min(real(2.0) * effort.scale[w], real(1.0))
-    effort.before[w] = effort.error[w]
-    effort.error[w] = real(0.0)
+        status.scale[w] = wp.min(real(2.0) * status.scale[w], real(1.0))
+    status.before[w] = status.error[w]
+    status.error[w] = real(0.0)
     most = limits.most
-    if effort.open[w] == 1:
+    if status.open[w] == 1:
         most = wp.min(most, MOST_WHILE_OPEN)
-    if effort.iterations[w] >= most:
-        effort.failed[w] = wp.max(effort.failed[w], effort.busy[w])
-        effort.busy[w] = 0
-    effort.going[w] = effort.busy[w]
-    if effort.busy[w] == 1:
-        wp.atomic_max(effort.any_busy, 0, 1)
+    if status.iterations[w] >= most:
+        status.failed[w] = wp.max(status.failed[w], status.busy[w])
+        status.busy[w] = 0
+    status.going[w] = status.busy[w]
+    if status.busy[w] == 1:
+        wp.atomic_max(status.any_busy, 0, 1)
 
 
 @kernel
-def note_iterations(effort: Effort) -> None:
+def note_iterations(status: JointStatus) -> None:
     """The positions are done: how many corrections that took, for the report."""
     w = wp.tid()
-    effort.most_positions[w] = wp.max(effort.most_positions[w], effort.iterations[w])
+    status.most_positions[w] = wp.max(status.most_positions[w], status.iterations[w])
 
 
 def make_links(problem: JointRows) -> Links:

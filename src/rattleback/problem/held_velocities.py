@@ -27,11 +27,11 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotation_vector_from_quat
-from rattleback.model.bench import UNSETTLED, Bench, Diagnostics, Moment, move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
-from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Links, part_of
-from rattleback.problem.load_changes import WILD, Held, Rounds, Trials, ratio_of_answer
+from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext, move
+from rattleback.problem.corrections import FAR, Flight, JointStatus, Limits, Links, part_of
+from rattleback.problem.load_changes import WILD, Held, IterationStatus, Trials, ratio_of_answer
 from rattleback.problem.load_iteration import LoadIteration
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ def see(
 
 
 @kernel
-def note_flight(bodies: Bodies, flight: Flight, effort: Effort, flown: Flown, held: Held, lanes: int) -> None:
+def note_flight(bodies: Bodies, flight: Flight, status: JointStatus, flown: Flown, held: Held, lanes: int) -> None:
     """Mean velocity over the predicted step, beside the one it starts with.
 
     What turns far has a mean angular velocity of its own making: an orientation does not tell how far that was.
     """
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
-        h = effort.time_step[bodies.world[i]]
+        h = status.time_step[bodies.world[i]]
         w = flight.start.angular_velocity[i]
         flown.velocity[i] = (flight.end.position[i] - flight.start.position[i]) / h - flight.start.velocity[i]
         flown.spin[i] = held.part * (flight.end.angular_velocity[i] - w)
@@ -125,7 +125,7 @@ def note_flight(bodies: Bodies, flight: Flight, effort: Effort, flown: Flown, he
 def find_changes(
     bodies: Bodies,
     flight: Flight,
-    effort: Effort,
+    status: JointStatus,
     flown: Flown,
     trials: Trials,
     held: Held,
@@ -138,33 +138,35 @@ def find_changes(
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
         w = bodies.world[i]
-        if effort.busy[w] == 1:
+        if status.busy[w] == 1:
             v = flown.velocity[i] + flight.start.velocity[i] - flight.before.velocity[i]
             s = flown.spin[i] + flight.start.angular_velocity[i] - flight.before.angular_velocity[i]
             trials.wanted_velocity[i] = v
             trials.wanted_spin[i] = s
             r = wp.max(wp.length(v - trials.velocity[i]), wp.length(s - trials.spin[i]))
             wp.atomic_max(trials.changing, w, wp.min(r, FAR))
-        elif effort.stiff[w] == 1 and effort.iterations[w] == 1:
+        elif status.stiff[w] == 1 and status.iterations[w] == 1:
             flight.start.angular_velocity[i] = flight.before.angular_velocity[i] + trials.spin[i] - flown.spin[i]
 
 
 @kernel
-def judge(progress: Progress, effort: Effort, limits: Limits, trials: Trials, rounds: Rounds, blocks: int) -> None:
+def judge(
+    progress: Progress, status: JointStatus, limits: Limits, trials: Trials, iteration: IterationStatus, blocks: int
+) -> None:
     """Whether the forces are settled; if not, another correction is made, whose error may be larger.
 
     They wait where joints have made a part of a correction only, and go a part of the way where they change more.
     """
     w = wp.tid()
-    rounds.careful[w] = 0
-    if effort.busy[w] == 0:
+    iteration.careful[w] = 0
+    if status.busy[w] == 0:
         return
     left = trials.changing[w]
     if left > limits.velocity:
-        left = wp.min(left, rounds.answer[w])
-    ratio = ratio_of_answer(rounds, w, blocks)
-    much = ratio > MUCH or effort.time_step[w] * rounds.answer[w] > WILD
-    whole = part_of(effort, w) == real(1.0)
+        left = wp.min(left, iteration.answer[w])
+    ratio = ratio_of_answer(iteration, w, blocks)
+    much = ratio > MUCH or status.time_step[w] * iteration.answer[w] > WILD
+    whole = part_of(status, w) == real(1.0)
     trials.changing[w] = real(0.0)
     progress.left[w] = left
     if whole and left <= limits.velocity:
@@ -176,23 +178,23 @@ def judge(progress: Progress, effort: Effort, limits: Limits, trials: Trials, ro
         progress.before[w] = left
         if much or ratio > MORE:
             trials.even[w] = 1
-        if much and effort.limited[w] == 0:
-            rounds.careful[w] = 1
-            rounds.any_careful[0] = 1
+        if much and status.limited[w] == 0:
+            iteration.careful[w] = 1
+            iteration.any_careful[0] = 1
     # The loop counts the correction that has just been made after this.
-    effort.least[w] = effort.iterations[w] + 2
-    effort.before[w] = FAR
+    status.least[w] = status.iterations[w] + 2
+    status.before[w] = FAR
 
 
 @kernel
 def account(
-    bodies: Bodies, progress: Progress, limits: Limits, ways: Motion, worst: Diagnostics, held: Held, lanes: int
+    bodies: Bodies, progress: Progress, limits: Limits, change: Motion, worst: Diagnostics, held: Held, lanes: int
 ) -> None:
     """What the report says of the forces on a body: what they have changed last, and whether that is too much."""
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
         left = progress.left[bodies.world[i]]
-        own = wp.max(wp.length(ways.velocity[i]), wp.length(ways.angular_velocity[i]))
+        own = wp.max(wp.length(change.velocity[i]), wp.length(change.angular_velocity[i]))
         worst.integration_error[i] = wp.max(worst.integration_error[i], wp.min(left, own))
         if left > limits.velocity:
             worst.trouble[i] = UNSETTLED
@@ -202,48 +204,48 @@ class HeldVelocities:
     """Records what forces are to see of the velocities of jointed bodies.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         preview: The preview loop of the joints.
         integrator: What moves the bodies.
     """
 
-    def __init__(self, bench: Bench, preview: "Preview", integrator: Any) -> None:
-        self.bench, self.preview = bench, preview
-        self.iteration = LoadIteration(bench, preview, integrator)
-        self.progress: Any = arrays.allocate(Progress, {"worlds": bench.model.worlds}, bench.model.device)
-        self.flown, self.seen = bench.scratch(Flown), bench.scratch(Motion)
+    def __init__(self, context: StepContext, preview: "Preview", integrator: Any) -> None:
+        self.context, self.preview = context, preview
+        self.iteration = LoadIteration(context, preview, integrator)
+        self.progress: Any = arrays.allocate(Progress, {"worlds": context.model.worlds}, context.model.device)
+        self.flown, self.seen = context.scratch(Flown), context.scratch(Motion)
 
     def look(self, moment: Moment) -> Moment:
         """Record the motion that forces are to see at a moment, and return the moment with it."""
-        bench, instant = self.bench, Instant()
+        context, instant = self.context, Instant()
         instant.motion, instant.clock, instant.fraction = moment.motion, moment.clock, moment.fraction
-        given = (bench.state.motion, bench.state.clock, instant, self.iteration.trials, self.seen)
-        bench.for_bodies(see, self.preview.links, *given, self.iteration.held.part)
+        given = (context.state.motion, context.state.clock, instant, self.iteration.trials, self.seen)
+        context.for_bodies(see, self.preview.links, *given, self.iteration.held.part)
         return Moment(self.seen, moment.clock, moment.fraction)
 
     def record_start(self) -> None:
         """Record that a step begins, and the forces it begins with."""
-        self.bench.for_worlds(begin, self.progress)
+        self.context.for_worlds(begin, self.progress)
         self.iteration.record_start()
 
     def record_correction(self) -> None:
         """Record what a correction of the joints means for the velocities, and the forces that see them."""
         preview, trials = self.preview, self.iteration.trials
-        given = (preview.flight, preview.effort, self.flown, trials)
+        given = (preview.flight, preview.status, self.flown, trials)
         self._for_held(find_changes, *given)
         self.iteration.record_trial()
-        judged = (preview.effort, preview.limits, trials, self.iteration.rounds, self.iteration.held.blocks)
-        self.bench.for_worlds(judge, self.progress, *judged)
+        judged = (preview.status, preview.limits, trials, self.iteration.status, self.iteration.held.blocks)
+        self.context.for_worlds(judge, self.progress, *judged)
         self.iteration.record_rounds()
 
     def record_prediction(self) -> None:
         """Record what a prediction, which is there, says of free flight."""
-        self._for_held(note_flight, self.preview.flight, self.preview.effort, self.flown)
+        self._for_held(note_flight, self.preview.flight, self.preview.status, self.flown)
 
     def record_end(self) -> None:
         """Record what the report says of the step."""
-        self._for_held(account, self.progress, self.preview.limits, self.iteration.change.ways, self.bench.worst)
+        self._for_held(account, self.progress, self.preview.limits, self.iteration.change.motion, self.context.worst)
 
     def _for_held(self, kernel: Any, *inputs: Any) -> None:
         held = self.iteration.held
-        self.bench.program.share(kernel, len(held.row), self.bench.model.bodies, *inputs, held)
+        self.context.program.share(kernel, len(held.row), self.context.model.bodies, *inputs, held)

@@ -24,9 +24,9 @@ from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling, joint_steps
-from rattleback.problem.corrections import Effort, Links, Reactions, pushed_by
+from rattleback.problem.corrections import JointStatus, Links, Reactions, pushed_by
 from rattleback.problem.joint_limits import Stops
-from rattleback.problem.joint_rows import Inertias, Joints, Letters, Levers, Rows
+from rattleback.problem.joint_rows import Inertias, Joints, Levers, RowDefinitions, Rows
 from rattleback.problem.yielding import eased_velocity
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
 
 
 @kernel
-def note_targets(joints: Joints, letters: Letters, rates: wp.array[real]) -> None:
+def note_targets(joints: Joints, definitions: RowDefinitions, rates: wp.array[real]) -> None:
     """The rates that the rows of a joint are to have."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rates[r] = letters.rate[r]
+        rates[r] = definitions.rate[r]
 
 
 @kernel
@@ -57,20 +57,20 @@ def note_stops(stops: Stops, rates: wp.array[real]) -> None:
 
 
 @kernel
-def find_settled(effort: Effort, which: wp.array[wp.int32], settled: wp.array[wp.int32]) -> None:
+def find_settled(status: JointStatus, which: wp.array[wp.int32], settled: wp.array[wp.int32]) -> None:
     """Which of the wanted worlds are stiff and answer: those whose joints the last loop has put together."""
     w = wp.tid()
-    settled[w] = wp.where(effort.before[w] <= real(1.0), which[w] * effort.stiff[w], 0)
+    settled[w] = wp.where(status.before[w] <= real(1.0), which[w] * status.stiff[w], 0)
 
 
 @kernel
-def begin_answer(effort: Effort, which: wp.array[wp.int32], settled: wp.array[wp.int32], careful: int) -> None:
+def begin_answer(status: JointStatus, which: wp.array[wp.int32], settled: wp.array[wp.int32], careful: int) -> None:
     """The worlds that are asked answer, but for those where what corrections find is not good for more than one."""
     w = wp.tid()
-    wild = effort.limited[w] == 1 or (effort.stiff[w] == 1 and settled[w] == 0)
-    effort.busy[w] = wp.where(careful == 1 and wild, 0, which[w])
-    effort.scale[w] = real(1.0)
-    effort.turn[w] = real(0.0)
+    wild = status.limited[w] == 1 or (status.stiff[w] == 1 and settled[w] == 0)
+    status.busy[w] = wp.where(careful == 1 and wild, 0, which[w])
+    status.scale[w] = real(1.0)
+    status.turn[w] = real(0.0)
 
 
 @kernel
@@ -88,17 +88,17 @@ def apply_answer(
     levers: Levers,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     motion: Motion,
     held: wp.array[wp.int32],
 ) -> None:
     """Every body with joints adds up what they do to it; in stiff worlds it turns as at the end of the step."""
     i = held[wp.tid()]
     w = bodies.world[i]
-    if effort.busy[w] == 1:
+    if status.busy[w] == 1:
         push, turning = pushed_by(links, levers, reactions, i)
         spin = inertias.inverse[i] * turning
-        if effort.stiff[w] == 1:
+        if status.stiff[w] == 1:
             spin = rotate(inertias.back[i], spin)
         motion.velocity[i] = motion.velocity[i] + bodies.inverse_mass[i] * push
         motion.angular_velocity[i] = motion.angular_velocity[i] + spin
@@ -111,13 +111,13 @@ def apply_ways(
     levers: Levers,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     ways: Motion,
     held: wp.array[wp.int32],
 ) -> None:
     """The same for displacements at the end of the step."""
     i = held[wp.tid()]
-    if effort.busy[bodies.world[i]] == 1:
+    if status.busy[bodies.world[i]] == 1:
         push, turning = pushed_by(links, levers, reactions, i)
         ways.velocity[i] = ways.velocity[i] + bodies.inverse_mass[i] * push
         ways.angular_velocity[i] = ways.angular_velocity[i] + inertias.inverse[i] * turning
@@ -143,19 +143,19 @@ class JointAnswer:
         self.settled = wp.zeros(problem.model.worlds, dtype=wp.int32, device=problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
-        self.unseen, self.ways = arrays.clone(preview.reactions), preview.bench.scratch(Motion)
+        self.unseen, self.displacements = arrays.clone(preview.reactions), preview.context.scratch(Motion)
 
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
         problem, stops = self.preview.problem, self.preview.stops
-        if motion is self.preview.bench.state.motion:
-            self._for_joints(note_targets, problem.fixed, problem.letters, self.rates)
-            self.preview.bench.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
+        if motion is self.preview.context.state.motion:
+            self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
+            self.preview.context.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
         else:
             self.preview.yielding.note()
             self._for_joints(note_rates, problem.joints, problem.rows, motion, self.rates)
 
-    def give(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
+    def respond(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
         """Record the answer to what has changed the velocities of a motion since.
 
         Args:
@@ -164,13 +164,13 @@ class JointAnswer:
             may_let_go: Whether stops that would pull are let go.
         """
         preview = self.preview
-        preview.bench.for_worlds(begin_answer, preview.effort, which, self.settled, 1)
+        preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
         self._want(motion)
         acting = self._solve(preview.reactions, motion if may_let_go else None)
         self._for_held(apply_answer, *acting, motion)
         preview.stops.add_totals()
         if preview.stops.count and may_let_go:
-            preview.bench.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
+            preview.context.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
@@ -178,23 +178,23 @@ class JointAnswer:
         Args:
             which: 1 for every world that is asked.
         """
-        self.preview.bench.for_worlds(find_settled, self.preview.effort, which, self.settled)
+        self.preview.context.for_worlds(find_settled, self.preview.status, which, self.settled)
         self.preview.prepare_stiff(self.settled)
 
-    def give_ways(self, ways: Motion, which: Any) -> None:
+    def respond_displacements(self, displacements: Motion, which: Any) -> None:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
-        preview.bench.for_worlds(begin_answer, preview.effort, which, self.settled, 0)
-        self._want(ways)
-        self._give_ways(ways)
+        preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 0)
+        self._want(displacements)
+        self._respond_displacements(displacements)
 
     def begin_steps(self, which: Any) -> None:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
         given = (joints, preview.stops.desk.stops, self.steps, which)
-        preview.bench.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
-        preview.bench.for_worlds(joint_steps.note_begun, self.steps)
+        preview.context.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
+        preview.context.for_worlds(joint_steps.note_begun, self.steps)
 
     def try_step(self, parts: tuple[Any, Any, Any]) -> None:
         """Record what a step along conjugate directions, instead of the last answers, means for the joints.
@@ -216,31 +216,31 @@ class JointAnswer:
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(kernel, joints, preview.reactions, self.steps, *given)
         stops = preview.stops
-        preview.bench.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
+        preview.context.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
 
     def settle(self, motion: Motion, which: Any) -> None:
         """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1.
 
         The last one is taken back where it has put them farther apart.
         """
-        preview, bench, effort = self.preview, self.preview.bench, self.preview.effort
-        bench.for_worlds(joint_settling.begin_settling, effort, which)
-        bench.for_worlds(joint_settling.begin_judging, effort)
+        preview, context, status = self.preview, self.preview.context, self.preview.status
+        context.for_worlds(joint_settling.begin_settling, status, which)
+        context.for_worlds(joint_settling.begin_judging, status)
         preview.measure_end()
-        bench.for_worlds(joint_settling.judge_settling, effort, preview.limits)
-        with bench.program.loop(effort.any_busy, may_stop=True):
-            self._for_held(joint_settling.next_settling, effort, self.ways)
-            self._for_joints(joint_settling.want_ways, preview.problem.joints, preview.problem.rows, effort)
-            self._give_ways(self.ways)
-            self._for_held(joint_settling.limit_ways, effort, preview.limits, self.ways)
-            self._for_held(joint_settling.displace, effort, self.ways, motion)
+        context.for_worlds(joint_settling.judge_settling, status, preview.limits)
+        with context.program.loop(status.any_busy, may_stop=True):
+            self._for_held(joint_settling.next_settling, status, self.displacements)
+            self._for_joints(joint_settling.want_displacements, preview.problem.joints, preview.problem.rows, status)
+            self._respond_displacements(self.displacements)
+            self._for_held(joint_settling.limit_displacements, status, preview.limits, self.displacements)
+            self._for_held(joint_settling.displace, status, self.displacements, motion)
             preview.measure_end()
-            bench.for_worlds(joint_settling.judge_settling, effort, preview.limits)
-            self._for_held(joint_settling.take_back, effort, self.ways, motion)
+            context.for_worlds(joint_settling.judge_settling, status, preview.limits)
+            self._for_held(joint_settling.take_back, status, self.displacements, motion)
 
-    def _give_ways(self, ways: Motion) -> None:
-        self._for_joints(joint_settling.begin_ways, self.unseen)
-        self._for_held(apply_ways, *self._solve(self.unseen), ways)
+    def _respond_displacements(self, displacements: Motion) -> None:
+        self._for_joints(joint_settling.begin_displacements, self.unseen)
+        self._for_held(apply_ways, *self._solve(self.unseen), displacements)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem
@@ -250,16 +250,16 @@ class JointAnswer:
     def _solve(self, reactions: Reactions, motion: "Motion | None" = None) -> tuple[Any, ...]:
         """Impulses for what is wanted, and for velocities the stops that act; what kernels that apply them need."""
         preview, problem = self.preview, self.preview.problem
-        preview.solver.record_solution(preview.bench.program)
+        preview.solver.record_solution(preview.context.program)
         if motion is not None:
             preview.stops.choose(motion, may_take=False)
-        given = (problem.joints, problem.rows, preview.levers, preview.effort, reactions)
+        given = (problem.joints, problem.rows, preview.levers, preview.status, reactions)
         self._for_joints(corrections.find_reactions, *given)
-        return preview.links, preview.levers, reactions, preview.inertias, preview.effort
+        return preview.links, preview.levers, reactions, preview.inertias, preview.status
 
     def _for_held(self, kernel: Any, *inputs: Any) -> None:
-        bench = self.preview.bench
-        bench.program.launch(kernel, len(self.held), bench.model.bodies, *inputs, self.held)
+        context = self.preview.context
+        context.program.launch(kernel, len(self.held), context.model.bodies, *inputs, self.held)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
-        self.preview.bench.program.launch(kernel, self.preview.problem.joint_count, *inputs)
+        self.preview.context.program.launch(kernel, self.preview.problem.joint_count, *inputs)

@@ -21,11 +21,11 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
-from rattleback.model.bench import Bench
 from rattleback.model.breaks import Breaks, can_break
 from rattleback.model.sleep import Sleep
 from rattleback.model.state import Clock
-from rattleback.problem.corrections import Effort, Reactions
+from rattleback.model.step_context import StepContext
+from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import JointRows, Joints
 
 ZERO = wp.constant(real(0.0))
@@ -93,16 +93,16 @@ def compare(joints: Joints, reactions: Reactions, record: Record, j: int, h: rea
 
 
 @kernel
-def look(joints: Joints, reactions: Reactions, effort: Effort, record: Record) -> None:
+def look(joints: Joints, reactions: Reactions, status: JointStatus, record: Record) -> None:
     """Which joints break at the end of a step.
 
     A step that was not taken, since something in it was not finite or a buffer too small, breaks nothing.
     """
     j = wp.tid()
     w = joints.world[j]
-    if effort.torn[w] == 1 or record.clock.steps[w] == record.watch.begun[w]:
+    if status.torn[w] == 1 or record.clock.steps[w] == record.watch.begun[w]:
         return
-    compare(joints, reactions, record, j, effort.time_step[w])
+    compare(joints, reactions, record, j, status.time_step[w])
 
 
 @kernel
@@ -126,30 +126,32 @@ class JointBreaks:
     """The breaking of the joints of a simulation; where none can break, nothing is recorded.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         problem: The joints as rows.
         reactions: What they did in the last step.
-        effort: How the loops of the joints went.
+        status: How the loops of the joints went.
         sleeps: Whether bodies may fall asleep.
 
     Attributes:
         watch: What the look at the joints says.
     """
 
-    def __init__(self, bench: Bench, problem: JointRows, reactions: Reactions, effort: Effort, sleeps: bool) -> None:
-        self.bench, self.problem, self.reactions, self.effort = bench, problem, reactions, effort
-        self.can = can_break(bench.model.scene)
-        counts = {"worlds": bench.model.worlds, "flags": 1}
-        self.watch: Any = arrays.allocate(Watch, counts, bench.model.device)
+    def __init__(
+        self, context: StepContext, problem: JointRows, reactions: Reactions, status: JointStatus, sleeps: bool
+    ) -> None:
+        self.context, self.problem, self.reactions, self.status = context, problem, reactions, status
+        self.can = can_break(context.model.scene)
+        counts = {"worlds": context.model.worlds, "flags": 1}
+        self.watch: Any = arrays.allocate(Watch, counts, context.model.device)
         self.record: Any = Record()
-        self.record.breaks, self.record.watch = bench.state.breaks, self.watch
-        self.record.clock, self.record.sleep = bench.state.clock, bench.state.sleep
+        self.record.breaks, self.record.watch = context.state.breaks, self.watch
+        self.record.clock, self.record.sleep = context.state.clock, context.state.sleep
         self.record.sleeps = int(sleeps)
 
     def record_start(self) -> None:
         """Record that a step begins."""
         if self.can:
-            self.bench.for_worlds(begin, self.watch, self.bench.state.clock)
+            self.context.for_worlds(begin, self.watch, self.context.state.clock)
 
     def record_end(self, which: Any, any_of_them: Any) -> tuple[Any, Any]:
         """Record the look at the end of a step.
@@ -163,12 +165,12 @@ class JointBreaks:
         """
         if not self.can:
             return which, any_of_them
-        bench, given = self.bench, (self.problem.joints, self.reactions)
-        bench.program.launch(look, self.problem.joint_count, *given, self.effort, self.record)
-        bench.for_worlds(join, self.watch, which, any_of_them)
+        context, given = self.context, (self.problem.joints, self.reactions)
+        context.program.launch(look, self.problem.joint_count, *given, self.status, self.record)
+        context.for_worlds(join, self.watch, which, any_of_them)
         return self.watch.fresh, self.watch.any_fresh
 
     def record_made_anew(self) -> None:
         """Record that the rows and the matrix fit the joints that are whole."""
         if self.can:
-            self.bench.for_worlds(made_anew, self.watch)
+            self.context.for_worlds(made_anew, self.watch)

@@ -105,7 +105,7 @@ def _placed(
     return rotation.rotate(back, np.subtract(point, found.position)), rotation.multiply(back, turn)
 
 
-def letter_columns(model: Model, rows: list[list[Any]], stops: list[list[StopSpec]]) -> dict[str, np.ndarray]:
+def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[StopSpec]]) -> dict[str, np.ndarray]:
     """Which condition each row is, in all worlds; the rows of limits follow the others of their joint."""
     pairs = zip(rows, stops, strict=True)
     specs = [spec for own, limits in pairs for spec in (*own, *(RowSpec(limit.freedom) for limit in limits))]

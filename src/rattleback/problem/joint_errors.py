@@ -11,14 +11,14 @@ from rattleback.maths.quat import rotate_back
 from rattleback.model.contact_memory import ADVANCED, HELD, SETTLED, WRITTEN, ContactMemory
 from rattleback.model.joint_memory import JointState
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Flight, Limits
+from rattleback.problem.corrections import FAR, Flight, JointStatus, Limits
 from rattleback.problem.joint_rows import (
     Joints,
-    Letters,
+    RowDefinitions,
     Rows,
     counted_frames_of,
+    definition_of,
     frames_of,
-    letter_of,
     row_velocity,
     way_of,
 )
@@ -31,20 +31,19 @@ class JointErrors:
     position: real = field("m", "position error now")
     orientation: real = field("rad", "orientation error now")
     velocity: real = field("m/s or rad/s", "velocity error now")
-    passed: real = field("m or rad", "how far beyond its limits it begins the step")
     worst_position: real = field("m", "largest position error a step has left")
     worst_orientation: real = field("rad", "largest orientation error a step has left")
     worst_velocity: real = field("m/s or rad/s", "largest velocity error a step has left")
 
 
 @wp.func
-def error_beside_goal(joints: Joints, letters: Letters, limits: Limits, rows: Rows, h: real, j: int) -> real:
+def error_beside_goal(joints: Joints, definitions: RowDefinitions, limits: Limits, rows: Rows, h: real, j: int) -> real:
     """How far a joint that is still closing is from where it should be, in units of the tolerance."""
     lengths = real(0.0)
     angles = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         e = h * rows.wanted[r]
-        if letters.is_length[r] == 1:
+        if definitions.is_length[r] == 1:
             lengths += e * e
         else:
             angles += e * e
@@ -64,23 +63,23 @@ def let_be(joints: Joints, rows: Rows, errors: JointErrors, j: int) -> None:
 @kernel
 def measure_positions(
     joints: Joints,
-    letters: Letters,
+    definitions: RowDefinitions,
     flight: Flight,
     remembered: JointState,
     limits: Limits,
     rows: Rows,
     errors: JointErrors,
-    effort: Effort,
+    status: JointStatus,
 ) -> None:
     """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on."""
     j = wp.tid()
     w = joints.world[j]
-    if effort.going[w] == 0:
+    if status.going[w] == 0:
         return
     if joints.broken[j] != 0:
         let_be(joints, rows, errors, j)
         return
-    h = effort.time_step[w]
+    h = status.time_step[w]
     lengths = real(0.0)
     angles = real(0.0)
     far = real(0.0)
@@ -95,16 +94,16 @@ def measure_positions(
         local = rotate_back(frames.turn_a, frames.way)
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
             e = real(0.0)
-            if letters.is_velocity[r] == 1:
+            if definitions.is_velocity[r] == 1:
                 rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
-                e = h * (real(0.5) * rate - letters.rate[r])
+                e = h * (real(0.5) * rate - definitions.rate[r])
                 if rows.compliance[r] > real(0.0):
                     e += h * rows.yielded[r]
             else:
-                e = error_of(letter_of(letters, r), frames, local)
+                e = error_of(definition_of(definitions, r), frames, local)
             rows.wanted[r] = (rows.goal[r] - e) / h
             far = wp.max(far, wp.abs(rows.goal[r]))
-            if letters.is_length[r] == 1:
+            if definitions.is_length[r] == 1:
                 lengths += e * e
             else:
                 angles += e * e
@@ -112,55 +111,61 @@ def measure_positions(
     errors.orientation[j] = wp.sqrt(angles)
     error = wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation)
     if far > real(0.0):
-        error = error_beside_goal(joints, letters, limits, rows, h, j)
-    wp.atomic_max(effort.error, w, wp.min(error, FAR))
+        error = error_beside_goal(joints, definitions, limits, rows, h, j)
+    wp.atomic_max(status.error, w, wp.min(error, FAR))
     if not (error <= wp.min(limits.share[w], limits.part)):
-        wp.atomic_max(effort.busy, w, 1)
+        wp.atomic_max(status.busy, w, 1)
 
 
 @kernel
 def measure_velocities(
-    joints: Joints, letters: Letters, motion: Motion, limits: Limits, rows: Rows, errors: JointErrors, effort: Effort
+    joints: Joints,
+    definitions: RowDefinitions,
+    motion: Motion,
+    limits: Limits,
+    rows: Rows,
+    errors: JointErrors,
+    status: JointStatus,
 ) -> None:
     """Velocity error of a joint, and the change that would take it away, where a loop is on."""
     j = wp.tid()
-    if effort.going[joints.world[j]] == 0:
+    if status.going[joints.world[j]] == 0:
         return
     if joints.broken[j] != 0:
         let_be(joints, rows, errors, j)
         return
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rate = row_velocity(joints, rows, motion, j, r) - letters.rate[r]
+        rate = row_velocity(joints, rows, motion, j, r) - definitions.rate[r]
         if rows.compliance[r] > real(0.0):
-            rate = wp.where(effort.eased[joints.world[j]] > real(0.0), rate + rows.yielded[r], real(0.0))
+            rate = wp.where(status.eased[joints.world[j]] > real(0.0), rate + rows.yielded[r], real(0.0))
         rows.wanted[r] = -rate
         square += rate * rate
     errors.velocity[j] = wp.sqrt(square)
     if not (errors.velocity[j] <= limits.velocity):
-        wp.atomic_max(effort.busy, joints.world[j], 1)
+        wp.atomic_max(status.busy, joints.world[j], 1)
 
 
 @kernel
-def begin_written(memory: ContactMemory, effort: Effort) -> None:
+def begin_written(memory: ContactMemory, status: JointStatus) -> None:
     """No velocities are known to be written; all worlds have taken a step whose contacts did not fit, or none has."""
-    effort.any_written[0] = 0
-    effort.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
+    status.any_written[0] = 0
+    status.afresh[0] = wp.where(memory.pending[0] == ADVANCED, 0, 1)
 
 
 @kernel
-def note_written(memory: ContactMemory, effort: Effort) -> None:
+def note_written(memory: ContactMemory, status: JointStatus) -> None:
     """Velocities that were written have to be made fit the joints; those a step has left are as good as it gets."""
     w = wp.tid()
-    effort.written[w] = wp.where(memory.pending[w] == WRITTEN, 1, 0)
-    if effort.written[w] == 1:
-        effort.any_written[0] = 1
+    status.written[w] = wp.where(memory.pending[w] == WRITTEN, 1, 0)
+    if status.written[w] == 1:
+        status.any_written[0] = 1
 
 
 @kernel
-def find_arrived(effort: Effort, stop: wp.array[wp.int32], rest: int) -> None:
+def find_arrived(status: JointStatus, stop: wp.array[wp.int32], rest: int) -> None:
     """Whether a step is at its end, with contacts that fit their buffer; or is now, where its rest is made up for."""
-    effort.arrived[0] = wp.where(stop[0] == 0 and rest * effort.afresh[0] == 0, 1, 0)
+    status.arrived[0] = wp.where(stop[0] == 0 and rest * status.afresh[0] == 0, 1, 0)
 
 
 @kernel
@@ -189,19 +194,19 @@ def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
 
 
 @kernel
-def account_positions(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
+def account_positions(joints: Joints, errors: JointErrors, limits: Limits, status: JointStatus) -> None:
     """The position errors the step leaves, for the report."""
     j = wp.tid()
     errors.worst_position[j] = wp.max(errors.worst_position[j], errors.position[j])
     errors.worst_orientation[j] = wp.max(errors.worst_orientation[j], errors.orientation[j])
     if errors.position[j] > limits.position or errors.orientation[j] > limits.orientation:
-        effort.failed[joints.world[j]] = 1
+        status.failed[joints.world[j]] = 1
 
 
 @kernel
-def account_velocities(joints: Joints, errors: JointErrors, limits: Limits, effort: Effort) -> None:
+def account_velocities(joints: Joints, errors: JointErrors, limits: Limits, status: JointStatus) -> None:
     """The velocity errors the step leaves, for the report."""
     j = wp.tid()
     errors.worst_velocity[j] = wp.max(errors.worst_velocity[j], errors.velocity[j])
     if errors.velocity[j] > limits.velocity:
-        effort.failed[joints.world[j]] = 1
+        status.failed[joints.world[j]] = 1

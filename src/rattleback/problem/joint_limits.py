@@ -34,7 +34,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.joint_memory import JointState
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Reactions, part_of
+from rattleback.problem.corrections import FAR, Flight, JointStatus, Limits, Reactions, part_of
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows, frames_of, respond, row_velocity
 
@@ -195,7 +195,7 @@ def measure_positions(
     remembered: JointState,
     limits: Limits,
     errors: JointErrors,
-    effort: Effort,
+    status: JointStatus,
     may_look: int,
 ) -> None:
     """How far the stops of a joint are from where they should be; where the joints hold, more may take effect."""
@@ -203,21 +203,17 @@ def measure_positions(
     k = wp.tid()
     j = stops.joint[stops.first[k]]
     w = desk.joints.world[j]
-    if desk.joints.broken[j] != 0 or effort.going[w] == 0:
+    if desk.joints.broken[j] != 0 or status.going[w] == 0:
         return
-    h = effort.time_step[w]
+    h = status.time_step[w]
     lengths = errors.position[j] * errors.position[j]
     angles = errors.orientation[j] * errors.orientation[j]
     worst = real(0.0)
-    first = effort.iterations[w] == 0
-    if first:
-        errors.passed[j] = real(0.0)
-    looks = may_look == 1 and not first and (effort.busy[w] == 0 or 2 * effort.iterations[w] >= limits.most)
+    first = status.iterations[w] == 0
+    looks = may_look == 1 and not first and (status.busy[w] == 0 or 2 * status.iterations[w] >= limits.most)
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if first:
             begin(desk, flight, remembered, limits, s)
-            start = stops.before[s]
-            errors.passed[j] = wp.max(errors.passed[j], real(wp.max(start - stops.upper[s], stops.lower[s] - start)))
         q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), stops.before[s])
         stops.now[s] = q
         if looks and stops.side[s] == 0:
@@ -239,10 +235,10 @@ def measure_positions(
             angles += beyond * beyond
     errors.position[j] = wp.sqrt(lengths)
     errors.orientation[j] = wp.sqrt(angles)
-    if worst > real(0.0) and effort.open[w] == 0:
+    if worst > real(0.0) and status.open[w] == 0:
         # The report has joint and stops in one number.
         worst = wp.max(worst, wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation))
-    wp.atomic_max(effort.error, w, wp.min(worst, FAR))
+    wp.atomic_max(status.error, w, wp.min(worst, FAR))
     if not (worst <= wp.min(limits.share[w], limits.part)):
         desk.calls.more[w] = 1
 
@@ -265,12 +261,12 @@ def share_moment(desk: Desk) -> None:
 
 
 @kernel
-def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors, effort: Effort) -> None:
+def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors, status: JointStatus) -> None:
     """How far the velocities of the stops of a joint are from their targets."""
     stops = desk.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
-    if effort.going[desk.joints.world[j]] == 0:
+    if status.going[desk.joints.world[j]] == 0:
         return
     square = errors.velocity[j] * errors.velocity[j]
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
@@ -284,15 +280,15 @@ def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: Joint
 
 
 @kernel
-def call(calls: Calls, effort: Effort) -> None:
+def call(calls: Calls, status: JointStatus) -> None:
     """A world whose stops want something goes on; errors cannot be compared with those of other stops."""
     w = wp.tid()
     if calls.more[w] + calls.renew[w] + calls.release[w] > 0:
-        effort.busy[w] = 1
+        status.busy[w] = 1
     if calls.renew[w] + calls.release[w] > 0:
-        effort.error[w] = FAR
-        effort.before[w] = FAR
-        effort.scale[w] = real(1.0)
+        status.error[w] = FAR
+        status.before[w] = FAR
+        status.scale[w] = real(1.0)
     calls.more[w] = 0
 
 
@@ -325,21 +321,21 @@ def evaluate_stops(desk: Desk, motion: Motion, inertias: Inertias, which: wp.arr
 
 
 @kernel
-def add_totals(desk: Desk, effort: Effort) -> None:
+def add_totals(desk: Desk, status: JointStatus) -> None:
     """What a correction adds to the impulses of the stops."""
     s = wp.tid()
     w = desk.joints.world[desk.stops.joint[s]]
-    if effort.busy[w] == 1 and desk.stops.side[s] != 0:
-        desk.stops.total[s] = desk.stops.total[s] + part_of(effort, w) * desk.rows.impulse[desk.stops.row[s]]
+    if status.busy[w] == 1 and desk.stops.side[s] != 0:
+        desk.stops.total[s] = desk.stops.total[s] + part_of(status, w) * desk.rows.impulse[desk.stops.row[s]]
 
 
 @kernel
-def set_aside(desk: Desk, levers: Levers, effort: Effort, reactions: Reactions, sign: int) -> None:
+def set_aside(desk: Desk, levers: Levers, status: JointStatus, reactions: Reactions, sign: int) -> None:
     """Take what the stops of a joint in a stiff world have done out of its reactions, or put it back where they are."""
     k = wp.tid()
     stops = desk.stops
     j = stops.joint[stops.first[k]]
-    if effort.turned[desk.joints.world[j]] == 0:
+    if status.turned[desk.joints.world[j]] == 0:
         return
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         p = real(sign) * stops.total[s] * desk.rows.linear[stops.row[s]]
@@ -378,12 +374,12 @@ def forget_stops(desk: Desk) -> None:
 
 
 @kernel
-def end_step(calls: Calls, effort: Effort) -> None:
+def end_step(calls: Calls, status: JointStatus) -> None:
     """The next step knows of no stop that has acted; the matrix of a stiff world must be made anew as well."""
     w = wp.tid()
     calls.held[w] = 0
     calls.acting[w] = 0
-    if effort.stiff[w] == 1:
+    if status.stiff[w] == 1:
         calls.again[w] = 1
         calls.any_again[0] = 1
 

@@ -20,7 +20,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling
-from rattleback.problem.corrections import Effort, Reactions
+from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_answer import apply_answer
 from rattleback.problem.joint_rows import Joints, Rows, row_velocity
 
@@ -39,34 +39,34 @@ class Lent:
 
 
 @kernel
-def lend(effort: Effort, lent: Lent, which: wp.array[wp.int32]) -> None:
+def lend(status: JointStatus, lent: Lent, which: wp.array[wp.int32]) -> None:
     """The worlds that are asked answer, and to all of it."""
     w = wp.tid()
-    lent.busy[w] = effort.busy[w]
-    lent.suspect[w] = effort.suspect[w]
-    lent.scale[w] = effort.scale[w]
-    lent.any_suspect[0] = effort.any_suspect[0]
-    effort.busy[w] = which[w]
-    effort.scale[w] = real(1.0)
-    effort.turn[w] = real(0.0)
+    lent.busy[w] = status.busy[w]
+    lent.suspect[w] = status.suspect[w]
+    lent.scale[w] = status.scale[w]
+    lent.any_suspect[0] = status.any_suspect[0]
+    status.busy[w] = which[w]
+    status.scale[w] = real(1.0)
+    status.turn[w] = real(0.0)
 
 
 @kernel
-def give_back(effort: Effort, lent: Lent) -> None:
+def give_back(status: JointStatus, lent: Lent) -> None:
     """The loop goes on as it was."""
     w = wp.tid()
-    effort.busy[w] = lent.busy[w]
-    effort.suspect[w] = lent.suspect[w]
-    effort.scale[w] = lent.scale[w]
-    effort.any_suspect[0] = lent.any_suspect[0]
+    status.busy[w] = lent.busy[w]
+    status.suspect[w] = lent.suspect[w]
+    status.scale[w] = lent.scale[w]
+    status.any_suspect[0] = lent.any_suspect[0]
 
 
 @kernel
-def want_rest(joints: Joints, rows: Rows, ways: Motion) -> None:
+def want_rest(joints: Joints, rows: Rows, response: Motion) -> None:
     """The change that leaves the rows of a joint no velocity."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rows.wanted[r] = -row_velocity(joints, rows, ways, j, r)
+        rows.wanted[r] = -row_velocity(joints, rows, response, j, r)
 
 
 class JointResponse:
@@ -86,30 +86,33 @@ class JointResponse:
         self.unseen = arrays.clone(preview.reactions)
         self.lent = arrays.allocate(Lent, {"worlds": model.worlds, "flags": 1}, model.device)
 
-    def leave(self, ways: Motion, which: Any) -> None:
+    def leave(self, response: Motion, which: Any) -> None:
         """Record what joints leave of a change, in place, in the worlds where ``which`` is 1."""
-        self._for_joints(joint_settling.begin_ways, self.unseen)
-        self._answer(ways, ways, which, self.unseen)
+        self._for_joints(joint_settling.begin_displacements, self.unseen)
+        self._answer(response, response, which, self.unseen)
         self._end()
 
-    def push(self, ways: Motion, motion: Motion, which: Any) -> None:
+    def push(self, response: Motion, motion: Motion, which: Any) -> None:
         """Record the impulses with which joints answer to a change, as theirs, on the velocities of a motion."""
-        self._answer(ways, motion, which, self.preview.reactions)
+        self._answer(response, motion, which, self.preview.reactions)
         self.preview.stops.add_totals()
         self._end()
 
     def _end(self) -> None:
-        self.preview.bench.for_worlds(give_back, self.preview.effort, self.lent)
+        self.preview.context.for_worlds(give_back, self.preview.status, self.lent)
 
-    def _answer(self, ways: Motion, motion: Motion, which: Any, reactions: Reactions) -> None:
-        preview, bench, problem, effort = self.preview, self.preview.bench, self.preview.problem, self.preview.effort
-        bench.for_worlds(lend, effort, self.lent, which)
-        self._for_joints(want_rest, problem.joints, problem.rows, ways)
-        preview.solver.record_solution(bench.program)
-        given = (problem.joints, problem.rows, preview.levers, effort, reactions)
+    def _answer(self, response: Motion, motion: Motion, which: Any, reactions: Reactions) -> None:
+        preview = self.preview
+        context = self.preview.context
+        problem = self.preview.problem
+        status = self.preview.status
+        context.for_worlds(lend, status, self.lent, which)
+        self._for_joints(want_rest, problem.joints, problem.rows, response)
+        preview.solver.record_solution(context.program)
+        given = (problem.joints, problem.rows, preview.levers, status, reactions)
         self._for_joints(corrections.find_reactions, *given)
-        acting = (preview.links, preview.levers, reactions, preview.inertias, effort, motion, self.held)
-        bench.program.launch(apply_answer, len(self.held), bench.model.bodies, *acting)
+        acting = (preview.links, preview.levers, reactions, preview.inertias, status, motion, self.held)
+        context.program.launch(apply_answer, len(self.held), context.model.bodies, *acting)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
-        self.preview.bench.program.launch(kernel, self.preview.problem.joint_count, *inputs)
+        self.preview.context.program.launch(kernel, self.preview.problem.joint_count, *inputs)

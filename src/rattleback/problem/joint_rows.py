@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from rattleback.constraints.frame import Frames
-from rattleback.constraints.row import Letter, row_of
+from rattleback.constraints.row import RowDefinition, row_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
@@ -22,7 +22,7 @@ from rattleback.maths.quat import rotate
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
 from rattleback.model.state import Motion
-from rattleback.problem.joint_columns import body_index, joint_columns, kind_columns, letter_columns, mass_columns
+from rattleback.problem.joint_columns import body_index, definition_columns, joint_columns, kind_columns, mass_columns
 
 
 @group(axis="joints")
@@ -50,7 +50,7 @@ class Joints:
 
 
 @group(axis="rows")
-class Letters:
+class RowDefinitions:
     """Which condition each row is."""
 
     kind: wp.int32 = field("1", "kind of row, see constraints; −1 for a limit")
@@ -134,16 +134,16 @@ def counted_frames_of(joints: Joints, motion: Motion, remembered: JointState, j:
 
 
 @wp.func
-def letter_of(letters: Letters, r: int) -> Letter:
-    """The letter of a row."""
-    letter = Letter()
-    letter.kind = letters.kind[r]
-    letter.axis_a = letters.axis_a[r]
-    letter.axis_b = letters.axis_b[r]
-    letter.offset = letters.offset[r]
-    letter.radius_a = letters.radius_a[r]
-    letter.radius_b = letters.radius_b[r]
-    return letter
+def definition_of(definitions: RowDefinitions, r: int) -> RowDefinition:
+    """The definition of a row."""
+    definition = RowDefinition()
+    definition.kind = definitions.kind[r]
+    definition.axis_a = definitions.axis_a[r]
+    definition.axis_b = definitions.axis_b[r]
+    definition.offset = definitions.offset[r]
+    definition.radius_a = definitions.radius_a[r]
+    definition.radius_b = definitions.radius_b[r]
+    return definition
 
 
 @group(axis="joints")
@@ -213,7 +213,7 @@ def empty_rows(joints: Joints, rows: Rows, levers: Levers, j: int) -> None:
 @kernel
 def evaluate_rows(
     joints: Joints,
-    letters: Letters,
+    definitions: RowDefinitions,
     motion: Motion,
     remembered: JointState,
     inertias: Inertias,
@@ -236,7 +236,7 @@ def evaluate_rows(
     levers.b[j] = frames.lever_b
     for k in range(joints.count[j]):
         r = joints.first[j] + k
-        row = row_of(letter_of(letters, r), frames)
+        row = row_of(definition_of(definitions, r), frames)
         rows.linear[r] = row.linear_b
         rows.angular_a[r] = row.angular_a
         rows.angular_b[r] = row.angular_b
@@ -265,7 +265,7 @@ class JointRows:
         model: The model.
         names: Names of the joints of one world.
         joints: What does not change about them, and which are broken.
-        letters: Which condition each row is.
+        definitions: Which condition each row is.
         rows: Room for the rows at one motion.
         counts: Rows of each joint of one world.
         pairs: Bodies of each joint of one world, −1 for the world and for static bodies that never move.
@@ -276,7 +276,7 @@ class JointRows:
     model: Model
     names: tuple[str, ...]
     joints: Joints
-    letters: Letters
+    definitions: RowDefinitions
     rows: Rows
     counts: np.ndarray
     pairs: np.ndarray
@@ -307,17 +307,18 @@ def compile_joints(model: Model, broken: Any = None) -> JointRows:
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}
-    joints, letters = arrays.allocate(Joints, sizes, model.device), arrays.allocate(Letters, sizes, model.device)
+    joints = arrays.allocate(Joints, sizes, model.device)
+    definitions = arrays.allocate(RowDefinitions, sizes, model.device)
     rows = arrays.allocate(Rows, sizes, model.device)
     pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
     kinds = kind_columns(made, specs)
     flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
     joints.broken = joints.broken if broken is None else broken
-    arrays.write(letters, letter_columns(model, specs, stops), "the rows")
+    arrays.write(definitions, definition_columns(model, specs, stops), "the rows")
     moving = np.array([[i if i >= 0 and not scene.bodies[i].static else -1 for i in pair] for pair in pairs])
     fixed = _counting(joints, held, model)
-    return JointRows(model, tuple(scene.joints), joints, letters, rows, counts, moving, stops, fixed)
+    return JointRows(model, tuple(scene.joints), joints, definitions, rows, counts, moving, stops, fixed)
 
 
 def _counting(joints: Any, counts: np.ndarray, model: Model) -> Any:

@@ -14,7 +14,7 @@ from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, MOST_TURN, Effort, Limits, Reactions, part_of
+from rattleback.problem.corrections import FAR, MOST_TURN, JointStatus, Limits, Reactions, part_of
 from rattleback.problem.joint_rows import Joints, Rows
 
 # Displacements of joints after which they are where they can be.
@@ -22,7 +22,7 @@ MOST_SETTLINGS = wp.constant(8)
 
 
 @kernel
-def begin_ways(reactions: Reactions) -> None:
+def begin_displacements(reactions: Reactions) -> None:
     """What displaced bodies before is nothing that joints carry."""
     j = wp.tid()
     reactions.impulse[j] = vec3()
@@ -30,95 +30,101 @@ def begin_ways(reactions: Reactions) -> None:
 
 
 @kernel
-def begin_settling(effort: Effort, which: wp.array[wp.int32]) -> None:
+def begin_settling(status: JointStatus, which: wp.array[wp.int32]) -> None:
     """Nothing is known of where the joints are in the worlds that are wanted; stops are as the loop has left them."""
     w = wp.tid()
-    effort.going[w] = which[w]
+    status.going[w] = which[w]
     # The stops take zero for the beginning of a loop.
-    effort.iterations[w] = 1
-    effort.error[w] = real(0.0)
-    effort.any_busy[0] = 0
+    status.iterations[w] = 1
+    status.error[w] = real(0.0)
+    status.any_busy[0] = 0
 
 
 @kernel
-def begin_judging(effort: Effort) -> None:
+def begin_judging(status: JointStatus) -> None:
     """No displacement has made anything better or worse."""
     w = wp.tid()
-    effort.busy[w] = 0
-    effort.before[w] = FAR
+    status.busy[w] = 0
+    status.before[w] = FAR
 
 
 @kernel
-def judge_settling(effort: Effort, limits: Limits) -> None:
+def judge_settling(status: JointStatus, limits: Limits) -> None:
     """Worlds go on where a joint is outside its tolerance; a displacement that made that worse is to be undone."""
     w = wp.tid()
-    if effort.going[w] == 0:
-        effort.undo[w] = 0
+    if status.going[w] == 0:
+        status.undo[w] = 0
         return
-    error = effort.error[w]
-    worse = not (error <= effort.before[w])
-    undo = worse and effort.busy[w] == 1
-    effort.undo[w] = wp.where(undo, 1, 0)
+    error = status.error[w]
+    worse = not (error <= status.before[w])
+    undo = worse and status.busy[w] == 1
+    status.undo[w] = wp.where(undo, 1, 0)
     if undo:
-        effort.iterations[w] = MOST_SETTLINGS + 1
-    effort.before[w] = error
+        status.iterations[w] = MOST_SETTLINGS + 1
+    status.before[w] = error
     off = error > wp.min(limits.share[w], limits.part) and not worse
-    effort.busy[w] = wp.where(off and effort.iterations[w] <= MOST_SETTLINGS, 1, 0)
-    effort.going[w] = effort.busy[w]
-    effort.iterations[w] = effort.iterations[w] + 1
-    effort.error[w] = real(0.0)
-    effort.scale[w] = real(1.0)
-    effort.turn[w] = real(0.0)
-    if effort.busy[w] == 1:
-        wp.atomic_max(effort.any_busy, 0, 1)
+    status.busy[w] = wp.where(off and status.iterations[w] <= MOST_SETTLINGS, 1, 0)
+    status.going[w] = status.busy[w]
+    status.iterations[w] = status.iterations[w] + 1
+    status.error[w] = real(0.0)
+    status.scale[w] = real(1.0)
+    status.turn[w] = real(0.0)
+    if status.busy[w] == 1:
+        wp.atomic_max(status.any_busy, 0, 1)
 
 
 @kernel
-def next_settling(bodies: Bodies, effort: Effort, ways: Motion, held: wp.array[wp.int32]) -> None:
+def next_settling(bodies: Bodies, status: JointStatus, displacements: Motion, held: wp.array[wp.int32]) -> None:
     """None of the bodies with joints has been displaced yet."""
     i = held[wp.tid()]
-    effort.any_busy[0] = 0
-    ways.velocity[i] = vec3()
-    ways.angular_velocity[i] = vec3()
+    status.any_busy[0] = 0
+    displacements.velocity[i] = vec3()
+    displacements.angular_velocity[i] = vec3()
 
 
 @kernel
-def want_ways(joints: Joints, rows: Rows, effort: Effort) -> None:
+def want_displacements(joints: Joints, rows: Rows, status: JointStatus) -> None:
     """What a joint wants of the velocities over the step, as displacements."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rows.wanted[r] = effort.time_step[joints.world[j]] * rows.wanted[r]
+        rows.wanted[r] = status.time_step[joints.world[j]] * rows.wanted[r]
 
 
 @kernel
-def limit_ways(bodies: Bodies, effort: Effort, limits: Limits, ways: Motion, held: wp.array[wp.int32]) -> None:
+def limit_displacements(
+    bodies: Bodies, status: JointStatus, limits: Limits, displacements: Motion, held: wp.array[wp.int32]
+) -> None:
     """How far a displacement would turn the bodies of a world, or move them in proportion to what a step may close."""
     i = held[wp.tid()]
     w = bodies.world[i]
-    if effort.busy[w] == 1:
-        part = wp.length(ways.velocity[i]) / (limits.speed * effort.time_step[w])
-        turn = wp.max(wp.length(ways.angular_velocity[i]), MOST_TURN * part)
-        wp.atomic_max(effort.turn, w, wp.min(turn, FAR))
+    if status.busy[w] == 1:
+        part = wp.length(displacements.velocity[i]) / (limits.speed * status.time_step[w])
+        turn = wp.max(wp.length(displacements.angular_velocity[i]), MOST_TURN * part)
+        wp.atomic_max(status.turn, w, wp.min(turn, FAR))
 
 
 @kernel
-def displace(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
+def displace(
+    bodies: Bodies, status: JointStatus, displacements: Motion, motion: Motion, held: wp.array[wp.int32]
+) -> None:
     """Move the bodies with joints of busy worlds."""
     i = held[wp.tid()]
-    if effort.busy[bodies.world[i]] == 1:
-        part = part_of(effort, bodies.world[i])
-        ways.velocity[i] = part * ways.velocity[i]
-        ways.angular_velocity[i] = part * ways.angular_velocity[i]
-        motion.position[i] = motion.position[i] + ways.velocity[i]
-        q = quat_from_rotation_vector(ways.angular_velocity[i]) * motion.orientation[i]
+    if status.busy[bodies.world[i]] == 1:
+        part = part_of(status, bodies.world[i])
+        displacements.velocity[i] = part * displacements.velocity[i]
+        displacements.angular_velocity[i] = part * displacements.angular_velocity[i]
+        motion.position[i] = motion.position[i] + displacements.velocity[i]
+        q = quat_from_rotation_vector(displacements.angular_velocity[i]) * motion.orientation[i]
         motion.orientation[i] = quat(wp.normalize(q))
 
 
 @kernel
-def take_back(bodies: Bodies, effort: Effort, ways: Motion, motion: Motion, held: wp.array[wp.int32]) -> None:
+def take_back(
+    bodies: Bodies, status: JointStatus, displacements: Motion, motion: Motion, held: wp.array[wp.int32]
+) -> None:
     """Move the bodies with joints back where that is to be undone."""
     i = held[wp.tid()]
-    if effort.undo[bodies.world[i]] == 1:
-        motion.position[i] = motion.position[i] - ways.velocity[i]
-        q = quat_from_rotation_vector(-ways.angular_velocity[i]) * motion.orientation[i]
+    if status.undo[bodies.world[i]] == 1:
+        motion.position[i] = motion.position[i] - displacements.velocity[i]
+        q = quat_from_rotation_vector(-displacements.angular_velocity[i]) * motion.orientation[i]
         motion.orientation[i] = quat(wp.normalize(q))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.joints.stop import StopSpec
-    from rattleback.model.bench import Bench
-    from rattleback.problem.corrections import Effort, Links, Reactions
+    from rattleback.model.step_context import StepContext
+    from rattleback.problem.corrections import JointStatus, Links, Reactions
     from rattleback.problem.joint_errors import JointErrors
     from rattleback.problem.joint_rows import Inertias, JointRows, Levers
 
@@ -37,7 +37,7 @@ class JointStops:
     """The stops of a simulation.
 
     Attributes:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         solver: The joint method.
         desk: What the kernels of the stops work on.
         limited: Number of joints with stops, in all worlds.
@@ -46,14 +46,14 @@ class JointStops:
         limits: Tolerances and the most corrections a step may take.
         errors: Errors of the joints.
         reactions: What they did in the last step.
-        effort: How the loops go.
+        status: How the loops go.
         links: Which joints hold each body.
         levers: Where the joints act.
         inertias: How the bodies answer to turning.
         flight: The motions of a step.
     """
 
-    bench: Bench
+    context: StepContext
     solver: Any
     desk: Any
     limited: int
@@ -62,7 +62,7 @@ class JointStops:
     limits: Any
     errors: JointErrors
     reactions: Reactions
-    effort: Effort
+    status: JointStatus
     links: Links
     levers: Levers
     inertias: Inertias
@@ -75,60 +75,60 @@ class JointStops:
 
     def forget(self) -> None:
         """Before the first step of a call: nothing is left of a step that was broken off."""
-        self.bench.program.launch(joint_limits.forget_stops, self.count, self.desk)
+        self.context.program.launch(joint_limits.forget_stops, self.count, self.desk)
         if self.count:
-            self.bench.for_worlds(limit_choice.forget_calls, self.desk.calls)
+            self.context.for_worlds(limit_choice.forget_calls, self.desk.calls)
 
     def measure_positions(self, may_look: bool = True) -> None:
         """After the joints are measured at the predicted motion: limits that do not hold there take effect."""
         if not self.count:
             return
-        launch, state = self.bench.program.launch, self.bench.state
-        given = (self.desk, self.flight, state.joints, self.limits, self.errors, self.effort, int(may_look))
+        launch, state = self.context.program.launch, self.context.state
+        given = (self.desk, self.flight, state.joints, self.limits, self.errors, self.status, int(may_look))
         launch(joint_limits.measure_positions, self.limited, *given)
         if may_look:
-            self._call(self.bench.start)
+            self._call(self.context.start)
 
     def begin_velocities(self) -> None:
         """Before the velocities are corrected: how fast the stops that act are to rebound."""
-        self.bench.program.launch(joint_limits.count_acting, self.count, self.desk)
-        self.bench.program.launch(joint_limits.share_moment, self.count, self.desk)
+        self.context.program.launch(joint_limits.count_acting, self.count, self.desk)
+        self.context.program.launch(joint_limits.share_moment, self.count, self.desk)
 
     def measure_velocities(self) -> None:
         """After the joints' velocities are measured."""
         if not self.count:
             return
-        motion = self.bench.state.motion
-        given = (self.desk, motion, self.limits, self.errors, self.effort)
-        self.bench.program.launch(joint_limits.measure_velocities, self.limited, *given)
+        motion = self.context.state.motion
+        given = (self.desk, motion, self.limits, self.errors, self.status)
+        self.context.program.launch(joint_limits.measure_velocities, self.limited, *given)
         self._call(motion)
 
     def evaluate(self, motion: Motion, which: Any) -> None:
         """The rows of the stops at a motion."""
-        self.bench.program.launch(joint_limits.evaluate_stops, self.count, self.desk, motion, self.inertias, which)
+        self.context.program.launch(joint_limits.evaluate_stops, self.count, self.desk, motion, self.inertias, which)
 
     def add_totals(self) -> None:
         """After the impulses are applied: what the stops have done so far."""
-        self.bench.program.launch(joint_limits.add_totals, self.count, self.desk, self.effort)
+        self.context.program.launch(joint_limits.add_totals, self.count, self.desk, self.status)
 
     def set_aside(self, sign: int) -> None:
         """Before the rows of a stiff world turn, take the stops out of the reactions (−1); then put them back (1)."""
-        given = (self.desk, self.levers, self.effort, self.reactions, sign)
-        self.bench.program.launch(joint_limits.set_aside, self.limited, *given)
+        given = (self.desk, self.levers, self.status, self.reactions, sign)
+        self.context.program.launch(joint_limits.set_aside, self.limited, *given)
 
     def end_step(self) -> tuple[Any, Any]:
         """All limits are free again; the worlds whose rows and matrix must be made anew, and whether there are any."""
         if not self.count:
-            return self.effort.stiff, self.effort.any_stiff
+            return self.status.stiff, self.status.any_stiff
         calls = self.desk.calls
-        self.bench.program.launch(joint_limits.let_all_go, self.count, self.desk)
-        self.bench.for_worlds(joint_limits.end_step, calls, self.effort)
+        self.context.program.launch(joint_limits.let_all_go, self.count, self.desk)
+        self.context.for_worlds(joint_limits.end_step, calls, self.status)
         return calls.again, calls.any_again
 
     def made_anew(self) -> None:
         """The rows and the matrix are those of the next step."""
         if self.count:
-            self.bench.for_worlds(joint_limits.made_anew, self.desk.calls)
+            self.context.for_worlds(joint_limits.made_anew, self.desk.calls)
 
     def choose(self, motion: Motion, may_take: bool = True) -> None:
         """After the impulses for a motion are found: find them again until they fit the stops that act.
@@ -139,53 +139,53 @@ class JointStops:
         """
         if not self.count:
             return
-        bench, calls, takes = self.bench, self.desk.calls, int(may_take and motion is self.bench.start)
-        bench.for_worlds(limit_choice.begin_choice, calls)
+        context, calls, takes = self.context, self.desk.calls, int(may_take and motion is self.context.start)
+        context.for_worlds(limit_choice.begin_choice, calls)
         self._choose(takes)
-        with bench.program.loop(calls.any_renew):
+        with context.program.loop(calls.any_renew):
             self._make_anew(motion)
-            self.solver.record_solution(bench.program)
+            self.solver.record_solution(context.program)
             self._choose(takes)
 
     def _choose(self, may_take: int) -> None:
-        bench = self.bench
-        bench.for_bodies(limit_choice.find_change, self.desk, self.links, self.inertias, self.effort, self.change)
+        context = self.context
+        context.for_bodies(limit_choice.find_change, self.desk, self.links, self.inertias, self.status, self.change)
         given = (self.desk, self.flight, self.limits)
-        bench.program.launch(limit_choice.wish, self.count, *given, self.effort, self.change, may_take)
-        bench.for_worlds(limit_choice.weigh_wishes, self.desk.calls)
-        bench.program.launch(limit_choice.choose, self.count, *given, self.inertias, self.effort)
+        context.program.launch(limit_choice.wish, self.count, *given, self.status, self.change, may_take)
+        context.for_worlds(limit_choice.weigh_wishes, self.desk.calls)
+        context.program.launch(limit_choice.choose, self.count, *given, self.inertias, self.status)
 
     def _call(self, motion: Motion) -> None:
         """Stops that pull are let go; worlds whose stops want something go on, with rows and a matrix that fit."""
-        bench, calls = self.bench, self.desk.calls
-        bench.program.launch(limit_choice.find_pulling, self.count, self.desk, self.limits, self.effort)
-        bench.for_worlds(joint_limits.call, calls, self.effort)
-        with bench.program.when(calls.any_renew):
+        context, calls = self.context, self.desk.calls
+        context.program.launch(limit_choice.find_pulling, self.count, self.desk, self.limits, self.status)
+        context.for_worlds(joint_limits.call, calls, self.status)
+        with context.program.when(calls.any_renew):
             self._make_anew(motion)
 
     def _make_anew(self, motion: Motion) -> None:
         """Stops that are let go lose what they have done to a motion; then rows and matrix of those that act."""
-        bench, launch, calls = self.bench, self.bench.program.launch, self.desk.calls
-        with bench.program.when(calls.any_release):
+        context, launch, calls = self.context, self.context.program.launch, self.desk.calls
+        with context.program.when(calls.any_release):
             launch(limit_choice.let_go, self.limited, self.desk, self.levers, self.reactions)
-            loss = (self.desk, self.links, self.inertias, self.effort, motion, self.change)
-            bench.for_bodies(limit_choice.take_back, *loss)
+            loss = (self.desk, self.links, self.inertias, self.status, motion, self.change)
+            context.for_bodies(limit_choice.take_back, *loss)
             launch(limit_choice.want_back, len(self.desk.joints.count), self.desk, self.change)
-            launch(limit_choice.drift, self.count, self.desk, self.flight, self.effort, self.change)
-            bench.for_worlds(limit_choice.released, calls)
-        self.evaluate(bench.state.motion, calls.renew)
-        if motion is bench.start:
-            with bench.program.when(self.effort.any_stiff):
-                self.evaluate(bench.predicted, self.effort.turned)
-        self.solver.record_preparation(bench.program, calls.renew)
-        bench.for_worlds(joint_limits.renewed, calls)
+            launch(limit_choice.drift, self.count, self.desk, self.flight, self.status, self.change)
+            context.for_worlds(limit_choice.released, calls)
+        self.evaluate(context.state.motion, calls.renew)
+        if motion is context.start:
+            with context.program.when(self.status.any_stiff):
+                self.evaluate(context.predicted, self.status.turned)
+        self.solver.record_preparation(context.program, calls.renew)
+        context.for_worlds(joint_limits.renewed, calls)
 
 
-def make_stops(bench: Bench, problem: JointRows, solver: Any, shared: tuple[Any, ...]) -> JointStops:
+def make_stops(context: StepContext, problem: JointRows, solver: Any, shared: tuple[Any, ...]) -> JointStops:
     """The stops of a model's joints.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         problem: The joints as rows.
         solver: The joint method, prepared for them.
         shared: From ``limits`` to ``flight`` of the preview loop.
@@ -195,7 +195,7 @@ def make_stops(bench: Bench, problem: JointRows, solver: Any, shared: tuple[Any,
     sizes = {"worlds": problem.model.worlds, "flags": 1}
     desk.joints, desk.fixed, desk.rows, desk.stops = problem.joints, problem.fixed, problem.rows, stops
     desk.calls = arrays.allocate(Calls, sizes, problem.model.device)
-    return JointStops(bench, solver, desk, len(stops.first), len(stops.joint), bench.scratch(Motion), *shared)
+    return JointStops(context, solver, desk, len(stops.first), len(stops.joint), context.scratch(Motion), *shared)
 
 
 def _make_arrays(problem: JointRows) -> Any:

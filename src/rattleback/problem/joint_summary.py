@@ -24,12 +24,12 @@ def summary(preview: Preview, tolerances: Mapping[str, float]) -> dict[str, Any]
     world, joint = divmod(worst, len(names))
     said: dict[str, Any] = {f"{name}_error": float(values.max()) for name, values in found.items()}
     said["worst_joint"] = names[joint]
-    said["iterations"] = int(mirror.seen(preview.effort.most_positions).max())
+    said["iterations"] = int(mirror.seen(preview.status.most_positions).max())
     redundant = preview.solver.redundant_rows()
     said["redundant_rows"] = int(redundant.sum(axis=1).max())
     said["redundant_joints"] = tuple(names[j] for j in np.flatnonzero(redundant.any(axis=0)))
     if not ratios[worst] <= 1.0:
-        where = f" of world {world}" if preview.bench.model.batched else ""
+        where = f" of world {world}" if preview.context.model.batched else ""
         said["reason"] = (
             f"Joint {said['worst_joint']!r}{where} is off by {found['position'][worst]:.3g} m, "
             f"{found['orientation'][worst]:.3g} rad and {found['velocity'][worst]:.3g} m/s after "

@@ -32,7 +32,7 @@ class JointView:
     def __init__(self, source: Callable[[], Preview], coordinates: JointCoordinates, name: str) -> None:
         self.name, self._source, self._coordinates = name, source, coordinates
         self._index, self._places = source().problem.names.index(name), coordinates.places(name)
-        self._batched = source().bench.model.batched
+        self._batched = source().context.model.batched
         self._seen: Any = None
 
     @property
@@ -41,7 +41,7 @@ class JointView:
 
     @property
     def _joint(self) -> Any:
-        return self._preview.bench.model.scene.joints[self.name]
+        return self._preview.context.model.scene.joints[self.name]
 
     @property
     def angle(self) -> Any:
@@ -90,12 +90,12 @@ class JointView:
     @property
     def broken(self) -> Any:
         """Whether it is broken, and exerts nothing. Writing True breaks it, False mends it; both wake its bodies."""
-        flags = self._row(self._preview.bench.state.breaks.broken) != 0.0
-        return flags if self._preview.bench.model.batched else bool(flags[0])
+        flags = self._row(self._preview.context.state.breaks.broken) != 0.0
+        return flags if self._preview.context.model.batched else bool(flags[0])
 
     @broken.setter
     def broken(self, value: Any) -> None:
-        what, state = f"The broken written to joint {self.name!r}", self._preview.bench.state
+        what, state = f"The broken written to joint {self.name!r}", self._preview.context.state
         wanted = np.array([checks.flag(entry, what) for entry in self._entries(value, what, "True or False")])
         state.check_current(what)
         state.send()
@@ -161,7 +161,7 @@ class JointView:
     @property
     def _body(self) -> str:
         """A body it holds."""
-        joint, world = self._joint, self._preview.bench.model.scene.world.name
+        joint, world = self._joint, self._preview.context.model.scene.world.name
         return str(joint.a if joint.b == world else joint.b)
 
     def _measured(self, place: int, which: int) -> Any:
@@ -193,14 +193,14 @@ class JointView:
         if preview is not self._seen:
             self._seen, arrays = preview, (preview.reactions.impulse, preview.reactions.couple)
             self._carried = dict(zip(("impulse", "couple"), map(Mirror, arrays), strict=True))
-            self._lengths = Mirror(preview.effort.time_step)
+            self._lengths = Mirror(preview.status.time_step)
         own = self._carried[name].look()[self._index :: len(preview.problem.names)].astype(np.float64)
         step = self._lengths.look().astype(np.float64)[:, None]
         return self._shown(np.divide(own, step, out=np.zeros_like(own), where=step > 0.0))
 
     def _write(self, name: str, values: Any, where: Any = True) -> None:
         """Write entries of this joint, of all worlds or of some."""
-        array = getattr(self._preview.bench.state.breaks, name)
+        array = getattr(self._preview.context.state.breaks, name)
         flat = np.array(array.numpy())
         own = flat[self._index :: len(self._preview.problem.names)]
         np.copyto(own, values, where=where, casting="unsafe")
@@ -208,7 +208,7 @@ class JointView:
 
     def _entries(self, value: Any, what: str, kind: str) -> list[Any]:
         """A value for every world: one for all, or a list of them."""
-        model = self._preview.bench.model
+        model = self._preview.context.model
         if np.ndim(value) == 0:
             return [value] * model.worlds
         if model.batched and np.shape(value) == (model.worlds,):
@@ -217,7 +217,7 @@ class JointView:
         raise InputError(f"{what} has shape {np.shape(value)}; it must be {wanted}.")
 
     def _limit(self, option: str) -> Any:
-        found = self._row(getattr(self._preview.bench.state.breaks, LIMITS[option]))
+        found = self._row(getattr(self._preview.context.state.breaks, LIMITS[option]))
         return self._shown(np.where(found > 0.0, found, np.inf))
 
     def _set_limit(self, option: str, value: Any) -> None:
@@ -249,21 +249,21 @@ class JointView:
                     f"The {name} written to joint {self.name!r} has {said} for {axis}, which is {free}; what is free "
                     "is said in the scene, see sim.rebuild."
                 )
-        preview.bench.state.check_current(f"The {name} written to joint {self.name!r}")
-        preview.bench.state.send()
-        preview.bench.model.scene.renew({}, {self.name: changed}, {})
+        preview.context.state.check_current(f"The {name} written to joint {self.name!r}")
+        preview.context.state.send()
+        preview.context.model.scene.renew({}, {self.name: changed}, {})
         rows, first = changed.rows(), self._row(preview.problem.joints.first).astype(np.int64)
-        _put(preview.problem.letters.rate, first[:, None] + np.arange(len(rows)), [row.rate for row in rows])
+        _put(preview.problem.definitions.rate, first[:, None] + np.arange(len(rows)), [row.rate for row in rows])
         drives = any(row.rate != 0.0 for row in rows)
         _put(preview.problem.joints.drives, slice(self._index, None, len(preview.problem.names)), drives)
-        if preview.bench.state.waker is not None:
+        if preview.context.state.waker is not None:
             self._wake()
 
     def _wake(self, worlds: Any = slice(None)) -> None:
         """The bodies of the joint wake, in all worlds or in some."""
         sides = (getattr(self._preview.problem.joints, f"body_{side}") for side in "ab")
         rows = np.concatenate([self._row(bodies)[worlds] for bodies in sides]).astype(np.int64)
-        self._preview.bench.state.wake(rows[rows >= 0])
+        self._preview.context.state.wake(rows[rows >= 0])
 
     def _shown(self, values: np.ndarray) -> Any:
         if self._batched:

@@ -26,7 +26,7 @@ from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import FAR, Effort, Flight, Limits, Links, Reactions
+from rattleback.problem.corrections import FAR, Flight, JointStatus, Limits, Links, Reactions
 from rattleback.problem.joint_limits import Calls, Desk, Stops, rate_of, take, want
 from rattleback.problem.joint_rows import Inertias, Levers, frames_of, row_velocity
 
@@ -67,13 +67,13 @@ def leave(desk: Desk, s: int) -> None:
 
 
 @kernel
-def find_pulling(desk: Desk, limits: Limits, effort: Effort) -> None:
+def find_pulling(desk: Desk, limits: Limits, status: JointStatus) -> None:
     """Where all is within its tolerance and the loop would end, a stop that pulls has to be let go."""
     stops = desk.stops
     s = wp.tid()
     w = desk.joints.world[stops.joint[s]]
-    done = effort.busy[w] == 0 and desk.calls.more[w] == 0 and effort.iterations[w] < limits.most
-    done = done and effort.going[w] == 1
+    done = status.busy[w] == 0 and desk.calls.more[w] == 0 and status.iterations[w] < limits.most
+    done = done and status.going[w] == 1
     if stops.side[s] != 0 and stops.let_go[s] < MOST_LET_GO and done and pulls(desk, limits, s, stops.total[s]):
         stops.let_go[s] = stops.let_go[s] + 1
         leave(desk, s)
@@ -106,11 +106,13 @@ def begin_choice(calls: Calls) -> None:
 
 
 @kernel
-def find_change(bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, change: Motion) -> None:
+def find_change(
+    bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, status: JointStatus, change: Motion
+) -> None:
     """Δv of a body by the impulses found, in busy worlds where a limit was hit."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.busy[w] == 0 or desk.calls.held[w] == 0:
+    if status.busy[w] == 0 or desk.calls.held[w] == 0:
         return
     joints = desk.joints
     v = vec3()
@@ -123,26 +125,26 @@ def find_change(bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, ef
             spin += p * wp.where(links.is_b[k] == 1, desk.rows.spin_b[r], desk.rows.spin_a[r])
     change.velocity[i] = bodies.inverse_mass[i] * v
     change.angular_velocity[i] = spin
-    if effort.stiff[w] == 1:
+    if status.stiff[w] == 1:
         change.angular_velocity[i] = spin + inertias.shift[i]
 
 
 @wp.func
-def row_now(desk: Desk, flight: Flight, effort: Effort, s: int) -> Row:
+def row_now(desk: Desk, flight: Flight, status: JointStatus, s: int) -> Row:
     """The row a stop has or would have: that of the end of the step in a stiff world."""
     j = desk.stops.joint[s]
-    if effort.stiff[desk.joints.world[j]] == 1:
+    if status.stiff[desk.joints.world[j]] == 1:
         return coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, flight.end, j))
     return coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, flight.before, j))
 
 
 @wp.func
-def act(desk: Desk, inertias: Inertias, effort: Effort, row: Row, s: int) -> None:
+def act(desk: Desk, inertias: Inertias, status: JointStatus, row: Row, s: int) -> None:
     """What the row of a stop that has just taken effect wants; the shift of a stiff world does a part of it."""
     j = desk.stops.joint[s]
     w = desk.joints.world[j]
-    want(desk, effort.time_step[w], s)
-    if effort.stiff[w] == 1:
+    want(desk, status.time_step[w], s)
+    if status.stiff[w] == 1:
         a = desk.joints.body_a[j]
         b = desk.joints.body_b[j]
         done = real(0.0)
@@ -160,7 +162,7 @@ def goal_of(stops: Stops, s: int, side: int) -> real:
 
 
 @kernel
-def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Motion, may_take: int) -> None:
+def wish(desk: Desk, flight: Flight, limits: Limits, status: JointStatus, change: Motion, may_take: int) -> None:
     """A free stop that would end beyond its limit wants to act; one that would have pulled in all, to be let go."""
     stops = desk.stops
     s = wp.tid()
@@ -169,16 +171,16 @@ def wish(desk: Desk, flight: Flight, limits: Limits, effort: Effort, change: Mot
     stops.wish[s] = 0
     if desk.joints.broken[j] != 0:
         return
-    if effort.busy[w] == 0 or desk.calls.held[w] == 0 or desk.calls.rounds[w] >= MOST_ROUNDS:
+    if status.busy[w] == 0 or desk.calls.held[w] == 0 or desk.calls.rounds[w] >= MOST_ROUNDS:
         return
-    if effort.stiff[w] == 1 and effort.before[w] > NEAR and effort.before[w] < FAR:
+    if status.stiff[w] == 1 and status.before[w] > NEAR and status.before[w] < FAR:
         return
     if stops.side[s] != 0:
         if pulls(desk, limits, s, stops.total[s] + desk.rows.impulse[stops.row[s]]):
             stops.wish[s] = LEAVE
     elif may_take == 1:
-        rate = rate_of(desk.joints, row_now(desk, flight, effort, s), change, j)
-        stops.ahead[s] = stops.now[s] + wp.float64(effort.time_step[w] * rate)
+        rate = rate_of(desk.joints, row_now(desk, flight, status, s), change, j)
+        stops.ahead[s] = stops.now[s] + wp.float64(status.time_step[w] * rate)
         slack = wp.float64(wp.where(stops.freedom[s] == SLIDE_Z, limits.position, limits.orientation))
         if stops.ahead[s] > stops.upper[s] + slack + wp.float64(goal_of(stops, s, 1)):
             stops.wish[s] = 1
@@ -207,7 +209,7 @@ def weigh_wishes(calls: Calls) -> None:
 
 
 @kernel
-def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, effort: Effort) -> None:
+def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, status: JointStatus) -> None:
     """Stops get their wish: all of them; or all that want to act; or the last one of a world."""
     stops = desk.stops
     s = wp.tid()
@@ -222,8 +224,8 @@ def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, effor
     if stops.wish[s] == LEAVE:
         leave(desk, s)
     else:
-        take(desk, flight, limits, effort.time_step[w], s, stops.wish[s], stops.ahead[s])
-        act(desk, inertias, effort, row_now(desk, flight, effort, s), s)
+        take(desk, flight, limits, status.time_step[w], s, stops.wish[s], stops.ahead[s])
+        act(desk, inertias, status, row_now(desk, flight, status, s), s)
 
 
 @kernel
@@ -252,7 +254,7 @@ def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
 
 @kernel
 def take_back(
-    bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, effort: Effort, motion: Motion, change: Motion
+    bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, status: JointStatus, motion: Motion, change: Motion
 ) -> None:
     """A body loses what the stops that are let go have done to it."""
     i = wp.tid()
@@ -270,7 +272,7 @@ def take_back(
             spin += p * wp.where(links.is_b[k] == 1, desk.rows.spin_b[r], desk.rows.spin_a[r])
     change.velocity[i] = bodies.inverse_mass[i] * v
     change.angular_velocity[i] = spin
-    if effort.stiff[w] == 1:
+    if status.stiff[w] == 1:
         spin = rotate(inertias.back[i], spin)
     motion.velocity[i] = motion.velocity[i] + change.velocity[i]
     motion.angular_velocity[i] = motion.angular_velocity[i] + spin
@@ -286,14 +288,14 @@ def want_back(desk: Desk, change: Motion) -> None:
 
 
 @kernel
-def drift(desk: Desk, flight: Flight, effort: Effort, change: Motion) -> None:
+def drift(desk: Desk, flight: Flight, status: JointStatus, change: Motion) -> None:
     """Where the stops of such a world end without that."""
     s = wp.tid()
     j = desk.stops.joint[s]
     w = desk.joints.world[j]
     if desk.calls.release[w] == 1:
-        rate = rate_of(desk.joints, row_now(desk, flight, effort, s), change, j)
-        desk.stops.now[s] = desk.stops.now[s] + wp.float64(effort.time_step[w] * rate)
+        rate = rate_of(desk.joints, row_now(desk, flight, status, s), change, j)
+        desk.stops.now[s] = desk.stops.now[s] + wp.float64(status.time_step[w] * rate)
 
 
 @kernel

@@ -16,7 +16,7 @@ from rattleback.maths.quat import rotate_back
 from rattleback.maths.spin import angular_velocity
 from rattleback.model.model import Bodies
 from rattleback.model.state import Loads, Motion
-from rattleback.problem.corrections import FAR, Effort, part_of
+from rattleback.problem.corrections import FAR, JointStatus, part_of
 
 # Turn of a free body by the loads of a step from which on joints answer to them before it is predicted [rad]: half its
 # square is the part of a lever by which the prediction seems to pull the joint apart.
@@ -45,7 +45,7 @@ class Trials:
 
 
 @group(axis="worlds")
-class Rounds:
+class IterationStatus:
     """How the iteration of each world goes."""
 
     careful: wp.int32 = field("1", "1 where joints answer at once")
@@ -67,7 +67,7 @@ class Change:
 
     known: Loads
     loads: Loads
-    ways: Motion
+    motion: Motion
 
 
 @wp.struct
@@ -91,9 +91,9 @@ def product(bodies: Bodies, motion: Motion, i: int, first: vec3, spin: vec3, sec
 @wp.func
 def answer_freely(bodies: Bodies, motion: Motion, change: Change, h: real, i: int) -> None:
     """D = σ h M⁻¹ (F − F₀), what a free body would do; ``h`` is σ h."""
-    change.ways.velocity[i] = h * bodies.inverse_mass[i] * (change.loads.force[i] - change.known.force[i])
+    change.motion.velocity[i] = h * bodies.inverse_mass[i] * (change.loads.force[i] - change.known.force[i])
     torque = change.loads.torque[i] - change.known.torque[i]
-    change.ways.angular_velocity[i] = angular_velocity(motion.orientation[i], h * torque, bodies.inverse_inertia[i])
+    change.motion.angular_velocity[i] = angular_velocity(motion.orientation[i], h * torque, bodies.inverse_inertia[i])
 
 
 @kernel
@@ -114,37 +114,37 @@ def begin_bodies(trials: Trials, known: Loads, held: Held, lanes: int) -> None:
 
 
 @kernel
-def begin_worlds(trials: Trials, rounds: Rounds) -> None:
+def begin_worlds(trials: Trials, iteration: IterationStatus) -> None:
     """Nothing is known to need care, nor how large r is."""
     w = wp.tid()
     trials.changing[w] = real(0.0)
     trials.share[w] = real(1.0)
     trials.even[w] = 0
-    rounds.careful[w] = 0
-    rounds.reference[w] = real(0.0)
-    rounds.any_careful[0] = 0
+    iteration.careful[w] = 0
+    iteration.reference[w] = real(0.0)
+    iteration.any_careful[0] = 0
 
 
 @kernel
 def try_wanted(
     bodies: Bodies,
-    effort: Effort,
+    status: JointStatus,
     trials: Trials,
     change: Change,
-    rounds: Rounds,
+    iteration: IterationStatus,
     tolerance: real,
     held: Held,
     lanes: int,
 ) -> None:
     """The loads there are F₀ now; go to x* first, unless r is small or joints have made a part of a correction only."""
-    rounds.any_careful[0] = 0
+    iteration.any_careful[0] = 0
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
         w = bodies.world[i]
-        rounds.answer[w] = real(0.0)
+        iteration.answer[w] = real(0.0)
         change.known.force[i] = change.loads.force[i]
         change.known.torque[i] = change.loads.torque[i]
-        if effort.busy[w] == 1 and part_of(effort, w) == real(1.0) and trials.changing[w] > tolerance:
+        if status.busy[w] == 1 and part_of(status, w) == real(1.0) and trials.changing[w] > tolerance:
             v = trials.velocity[i]
             s = trials.spin[i]
             dv = trials.wanted_velocity[i] - v
@@ -161,10 +161,10 @@ def try_wanted(
 def find_wild(
     bodies: Bodies,
     before: Motion,
-    effort: Effort,
+    status: JointStatus,
     trials: Trials,
     change: Change,
-    rounds: Rounds,
+    iteration: IterationStatus,
     held: Held,
     lanes: int,
 ) -> None:
@@ -172,17 +172,23 @@ def find_wild(
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
         w = bodies.world[i]
-        h = effort.time_step[w]
+        h = status.time_step[w]
         answer_freely(bodies, before, change, held.part * h, i)
-        if h * wp.length(change.ways.angular_velocity[i]) > WILD and effort.limited[w] == 0:
+        if h * wp.length(change.motion.angular_velocity[i]) > WILD and status.limited[w] == 0:
             trials.even[w] = 1
-            rounds.careful[w] = 1
-            rounds.any_careful[0] = 1
+            iteration.careful[w] = 1
+            iteration.any_careful[0] = 1
 
 
 @kernel
 def weigh(
-    bodies: Bodies, before: Motion, effort: Effort, trials: Trials, change: Change, rounds: Rounds, held: Held
+    bodies: Bodies,
+    before: Motion,
+    status: JointStatus,
+    trials: Trials,
+    change: Change,
+    iteration: IterationStatus,
+    held: Held,
 ) -> None:
     """What free bodies would do about the change of the loads; ⟨d, d⟩ and ⟨r, r⟩ of a block."""
     t = wp.tid()
@@ -191,29 +197,29 @@ def weigh(
     far = real(0.0)
     way = real(0.0)
     largest = real(0.0)
-    h = held.part * effort.time_step[world]
+    h = held.part * status.time_step[world]
     for e in range(k, wp.min(k + BLOCK, int(held.each))):
         i = held.row[world * held.each + e]
         answer_freely(bodies, before, change, h, i)
-        v = change.ways.velocity[i]
-        s = change.ways.angular_velocity[i]
+        v = change.motion.velocity[i]
+        s = change.motion.angular_velocity[i]
         largest = wp.max(largest, wp.max(wp.length(v), wp.length(s)))
         far += product(bodies, before, i, v, s, v, s)
         v = trials.rest_velocity[i]
         s = trials.rest_spin[i]
         way += product(bodies, before, i, v, s, v, s)
-    rounds.first[t] = far
-    rounds.second[t] = way
-    wp.atomic_max(rounds.answer, world, wp.min(largest, FAR))
+    iteration.first[t] = far
+    iteration.second[t] = way
+    wp.atomic_max(iteration.answer, world, wp.min(largest, FAR))
 
 
 @wp.func
-def ratio_of_answer(rounds: Rounds, w: int, blocks: int) -> real:
+def ratio_of_answer(iteration: IterationStatus, w: int, blocks: int) -> real:
     """⟨d, d⟩ / ⟨r, r⟩ of a world."""
     far = real(0.0)
     way = real(0.0)
     for b in range(w * blocks, w * blocks + blocks):
-        far += rounds.first[b]
-        way += rounds.second[b]
-    rounds.reference[w] = way
+        far += iteration.first[b]
+        way += iteration.second[b]
+    iteration.reference[w] = way
     return far / wp.max(way, LEAST)

@@ -28,15 +28,15 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
-from rattleback.model.bench import Bench, Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment, StepContext
 from rattleback.problem.joint_response import JointResponse
 from rattleback.problem.load_changes import (
     BLOCK,
     Change,
     Held,
-    Rounds,
+    IterationStatus,
     Trials,
     begin_bodies,
     begin_worlds,
@@ -55,21 +55,23 @@ MOST_ROUNDS = wp.constant(50)
 
 
 @kernel
-def begin_rounds(rounds: Rounds) -> None:
+def begin_iteration(iteration: IterationStatus) -> None:
     """The iteration of the worlds that need care begins."""
     w = wp.tid()
-    rounds.busy[w] = rounds.careful[w]
-    rounds.count[w] = 0
-    rounds.part[w] = real(1.0)
-    rounds.any_busy[0] = 1
+    iteration.busy[w] = iteration.careful[w]
+    iteration.count[w] = 0
+    iteration.part[w] = real(1.0)
+    iteration.any_busy[0] = 1
 
 
 @kernel
-def compare(bodies: Bodies, before: Motion, trials: Trials, change: Change, rounds: Rounds, held: Held) -> None:
+def compare(
+    bodies: Bodies, before: Motion, trials: Trials, change: Change, iteration: IterationStatus, held: Held
+) -> None:
     """⟨ρ, ρ⟩, ⟨Δx, Δρ⟩ and ⟨Δρ, Δρ⟩ of a block; ρ = x* + y − x takes the place of y."""
     t = wp.tid()
     world = t // held.blocks
-    if rounds.busy[world] == 0:
+    if iteration.busy[world] == 0:
         return
     k = (t % held.blocks) * BLOCK
     square = real(0.0)
@@ -77,10 +79,10 @@ def compare(bodies: Bodies, before: Motion, trials: Trials, change: Change, roun
     changed = real(0.0)
     for e in range(k, wp.min(k + BLOCK, int(held.each))):
         i = held.row[world * held.each + e]
-        v = trials.wanted_velocity[i] + change.ways.velocity[i] - trials.velocity[i]
-        s = trials.wanted_spin[i] + change.ways.angular_velocity[i] - trials.spin[i]
-        change.ways.velocity[i] = v
-        change.ways.angular_velocity[i] = s
+        v = trials.wanted_velocity[i] + change.motion.velocity[i] - trials.velocity[i]
+        s = trials.wanted_spin[i] + change.motion.angular_velocity[i] - trials.spin[i]
+        change.motion.velocity[i] = v
+        change.motion.angular_velocity[i] = s
         dv = v - trials.rest_velocity[i]
         ds = s - trials.rest_spin[i]
         gone = trials.velocity[i] - trials.last_velocity[i]
@@ -88,58 +90,58 @@ def compare(bodies: Bodies, before: Motion, trials: Trials, change: Change, roun
         square += product(bodies, before, i, v, s, v, s)
         mixed += product(bodies, before, i, gone, turned, dv, ds)
         changed += product(bodies, before, i, dv, ds, dv, ds)
-    rounds.first[t] = square
-    rounds.second[t] = mixed
-    rounds.third[t] = changed
+    iteration.first[t] = square
+    iteration.second[t] = mixed
+    iteration.third[t] = changed
 
 
 @kernel
-def lower(rounds: Rounds) -> None:
+def lower(iteration: IterationStatus) -> None:
     """No world is busy until one says so."""
-    rounds.any_busy[0] = 0
+    iteration.any_busy[0] = 0
 
 
 @kernel
-def find_part(blocks: int, rounds: Rounds) -> None:
+def find_part(blocks: int, iteration: IterationStatus) -> None:
     """θ of the next round, or none where ρ is small."""
     w = wp.tid()
-    if rounds.busy[w] == 0:
+    if iteration.busy[w] == 0:
         return
     square = real(0.0)
     mixed = real(0.0)
     changed = real(0.0)
     for b in range(w * blocks, w * blocks + blocks):
-        square += rounds.first[b]
-        mixed += rounds.second[b]
-        changed += rounds.third[b]
-    if rounds.reference[w] == real(0.0):
+        square += iteration.first[b]
+        mixed += iteration.second[b]
+        changed += iteration.third[b]
+    if iteration.reference[w] == real(0.0):
         # Nothing has been tried yet: x* and F₀ are zero.
-        rounds.reference[w] = square
+        iteration.reference[w] = square
     elif mixed < real(0.0):
-        rounds.part[w] = -mixed / changed
+        iteration.part[w] = -mixed / changed
     else:
-        rounds.part[w] = real(0.5) * rounds.part[w]
-    rounds.count[w] = rounds.count[w] + 1
-    if not (square > CLOSE * rounds.reference[w]) or rounds.count[w] > MOST_ROUNDS:
-        rounds.busy[w] = 0
+        iteration.part[w] = real(0.5) * iteration.part[w]
+    iteration.count[w] = iteration.count[w] + 1
+    if not (square > CLOSE * iteration.reference[w]) or iteration.count[w] > MOST_ROUNDS:
+        iteration.busy[w] = 0
     else:
-        rounds.any_busy[0] = 1
+        iteration.any_busy[0] = 1
 
 
 @kernel
-def next_trial(bodies: Bodies, trials: Trials, change: Change, rounds: Rounds, held: Held) -> None:
+def next_trial(bodies: Bodies, trials: Trials, change: Change, iteration: IterationStatus, held: Held) -> None:
     """X ← x + θ ρ in worlds that are busy."""
     i = held.row[wp.tid()]
     w = bodies.world[i]
-    if rounds.busy[w] == 1:
-        v = change.ways.velocity[i]
-        s = change.ways.angular_velocity[i]
+    if iteration.busy[w] == 1:
+        v = change.motion.velocity[i]
+        s = change.motion.angular_velocity[i]
         trials.last_velocity[i] = trials.velocity[i]
         trials.last_spin[i] = trials.spin[i]
         trials.rest_velocity[i] = v
         trials.rest_spin[i] = s
-        trials.velocity[i] = trials.velocity[i] + rounds.part[w] * v
-        trials.spin[i] = trials.spin[i] + rounds.part[w] * s
+        trials.velocity[i] = trials.velocity[i] + iteration.part[w] * v
+        trials.spin[i] = trials.spin[i] + iteration.part[w] * s
 
 
 class LoadIteration:
@@ -149,77 +151,81 @@ class LoadIteration:
         trials: The changes of the velocities.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         preview: The preview loop of the joints.
-        integrator: What moves the bodies: it says σ, and whether it leaves the loads of the step on the bench.
+        integrator: What moves the bodies: it says σ, and whether it leaves the loads of the step in the step context.
     """
 
-    def __init__(self, bench: Bench, preview: "Preview", integrator: Any) -> None:
-        self.bench, self.preview, self.integrator = bench, preview, integrator
+    def __init__(self, context: StepContext, preview: "Preview", integrator: Any) -> None:
+        self.context, self.preview, self.integrator = context, preview, integrator
         self.response = response = JointResponse(preview)
-        model, self.held = bench.model, Held()
+        model, self.held = context.model, Held()
         self.held.row, self.held.each = response.held, len(response.held) // model.worlds
         self.held.blocks, self.held.part = -(-self.held.each // int(BLOCK)), integrator_part(integrator)
         counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
         counts["blocks"] = self.held.blocks * model.worlds
         self.trials: Any = arrays.allocate(Trials, counts, model.device)
-        self.rounds: Any = arrays.allocate(Rounds, counts, model.device)
+        self.status: Any = arrays.allocate(IterationStatus, counts, model.device)
         self.lends = bool(getattr(integrator, "leaves_loads", False))
         self.change = Change()
-        self.change.known, self.change.ways = bench.scratch(Loads), bench.scratch(Motion)
-        self.change.loads = bench.loads if self.lends else bench.scratch(Loads)
+        self.change.known, self.change.motion = context.scratch(Loads), context.scratch(Motion)
+        self.change.loads = context.loads if self.lends else context.scratch(Loads)
 
     def record_start(self) -> None:
         """Record the loads at the state; where they would throw free bodies far, what joints do about that at once."""
-        bench, effort = self.bench, self.preview.effort
+        context, status = self.context, self.preview.status
         self._share(begin_bodies, self.trials, self.change.known)
-        bench.for_worlds(begin_worlds, self.trials, self.rounds)
+        context.for_worlds(begin_worlds, self.trials, self.status)
         self._evaluate()
-        self._share(find_wild, bench.model.bodies, bench.state.motion, effort, self.trials, self.change, self.rounds)
+        self._share(
+            find_wild, context.model.bodies, context.state.motion, status, self.trials, self.change, self.status
+        )
         self.record_rounds()
 
     def record_trial(self) -> None:
         """Record the loads at x*, in the worlds that are open, and what free bodies would do about their change."""
-        bench, effort = self.bench, self.preview.effort
-        given = (effort, self.trials, self.change, self.rounds, self.preview.limits.velocity)
-        self._share(try_wanted, bench.model.bodies, *given)
+        context, status = self.context, self.preview.status
+        given = (status, self.trials, self.change, self.status, self.preview.limits.velocity)
+        self._share(try_wanted, context.model.bodies, *given)
         self._evaluate()
-        self._for_blocks(weigh, effort, self.trials, self.change, self.rounds)
+        self._for_blocks(weigh, status, self.trials, self.change, self.status)
 
     def record_rounds(self) -> None:
         """Record how x is found in the worlds that need care, what joints answer, and the forces of the prediction."""
-        bench, rounds, effort = self.bench, self.rounds, self.preview.effort
-        with bench.program.when(rounds.any_careful):
-            bench.for_worlds(begin_rounds, rounds)
-            with bench.program.loop(rounds.any_busy):
-                self.response.leave(self.change.ways, rounds.busy)
-                self._for_blocks(compare, self.trials, self.change, rounds)
-                bench.program.launch(lower, 1, rounds)
-                bench.for_worlds(find_part, self.held.blocks, rounds)
-                given = (bench.model.bodies, self.trials, self.change, rounds, self.held)
-                bench.program.launch(next_trial, len(self.held.row), *given)
+        context, iteration, status = self.context, self.status, self.preview.status
+        with context.program.when(iteration.any_careful):
+            context.for_worlds(begin_iteration, iteration)
+            with context.program.loop(iteration.any_busy):
+                self.response.leave(self.change.motion, iteration.busy)
+                self._for_blocks(compare, self.trials, self.change, iteration)
+                context.program.launch(lower, 1, iteration)
+                context.for_worlds(find_part, self.held.blocks, iteration)
+                given = (context.model.bodies, self.trials, self.change, iteration, self.held)
+                context.program.launch(next_trial, len(self.held.row), *given)
                 self._evaluate()
-                self._for_blocks(weigh, effort, self.trials, self.change, rounds)
-            self.response.push(self.change.ways, bench.start, rounds.careful)
+                self._for_blocks(weigh, status, self.trials, self.change, iteration)
+            self.response.push(self.change.motion, context.start, iteration.careful)
             if self.lends:
-                self.integrator.record_forces(bench)
+                self.integrator.record_forces(context)
         if not self.lends:
-            self.integrator.record_forces(bench)
+            self.integrator.record_forces(context)
 
     def _evaluate(self) -> None:
         """The loads at a trial."""
-        bench = self.bench
+        context = self.context
         if self.lends:
-            self.integrator.record_forces(bench)
+            self.integrator.record_forces(context)
         else:
-            bench.evaluate(Moment(bench.state.motion, bench.state.clock, self.held.part), self.change.loads)
+            context.evaluate(Moment(context.state.motion, context.state.clock, self.held.part), self.change.loads)
 
     def _share(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.share(kernel, len(self.held.row), *inputs, self.held)
+        self.context.program.share(kernel, len(self.held.row), *inputs, self.held)
 
     def _for_blocks(self, kernel: Any, *inputs: Any) -> None:
-        blocks = self.held.blocks * self.bench.model.worlds
-        self.bench.program.launch(kernel, blocks, self.bench.model.bodies, self.bench.state.motion, *inputs, self.held)
+        blocks = self.held.blocks * self.context.model.worlds
+        self.context.program.launch(
+            kernel, blocks, self.context.model.bodies, self.context.state.motion, *inputs, self.held
+        )
 
 
 def integrator_part(integrator: Any) -> float:

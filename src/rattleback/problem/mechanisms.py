@@ -24,12 +24,11 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real
 from rattleback.maths.quat import rotate_back
-from rattleback.model.bench import move
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort, Flight, Limits, Reactions
+from rattleback.model.step_context import move
+from rattleback.problem.corrections import Flight, JointStatus, Limits, Reactions
 from rattleback.problem.joint_errors import JointErrors
-from rattleback.problem.joint_rows import Joints, Rows
 
 if TYPE_CHECKING:
     from rattleback.problem.joint_rows import JointRows
@@ -51,7 +50,7 @@ class Mechanisms:
     first_joint: wp.int32 = field("1", "its first joint")
     joints: wp.int32 = field("1", "number of its joints")
     joint: wp.int32 = field("1", "row of a joint", axis="joints")
-    gap: real = field("m", "how far its joints and stops are off where the step begins, an angle as a length")
+    gap: real = field("m", "largest error of its joints where the first loop of a step begins, an angle as a length")
     error: real = field("1", "largest error of its joints where a loop begins, in units of the tolerance")
     energy: real = field("J", "its kinetic energy there")
     mass: real = field("kg", "its mass")
@@ -83,21 +82,6 @@ def state_of(
     return error, energy
 
 
-@kernel
-def note_gaps(mechanisms: Mechanisms, joints: Joints, rows: Rows) -> None:
-    """A step begins: how far the joints of a mechanism are apart, before anything has moved."""
-    m = wp.tid()
-    gap = real(0.0)
-    for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-        j = mechanisms.joint[k]
-        if joints.broken[j] == 0:
-            square = real(0.0)
-            for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-                square += rows.error[r] * rows.error[r]
-            gap = wp.max(gap, wp.sqrt(square))
-    mechanisms.gap[m] = gap
-
-
 @wp.struct
 class Entry:
     """Where a loop began, in the worlds where ``which`` is 1, and whether contacts may have hit bodies before it."""
@@ -125,8 +109,7 @@ def enter(
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
     if entry.hit == 0:
-        for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-            mechanisms.gap[m] = wp.max(mechanisms.gap[m], errors.passed[mechanisms.joint[k]])
+        mechanisms.gap[m] = limits.position * error
     mechanisms.error[m] = error
     mechanisms.energy[m] = energy
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
@@ -147,15 +130,15 @@ def go_back(
     flight: Flight,
     reactions: Reactions,
     entry: Entry,
-    effort: Effort,
+    status: JointStatus,
 ) -> None:
     """A loop has ended: a mechanism that it made worse goes back to where it began."""
     m = wp.tid()
     w = bodies.world[mechanisms.body[mechanisms.first[m]]]
-    if entry.which[w] == 0 or (entry.hit == 0 and effort.open[w] == 1):
+    if entry.which[w] == 0 or (entry.hit == 0 and status.open[w] == 1):
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
-    h = effort.time_step[w]
+    h = status.time_step[w]
     close = wp.min(limits.position * mechanisms.error[m], h * limits.speed)
     pull = LEVERAGE * close / h
     most = MORE * mechanisms.energy[m] + real(0.5) * mechanisms.mass[m] * pull * pull
@@ -181,11 +164,11 @@ class WayBack:
     """
 
     def __init__(self, preview: "Preview", which: Any, hit: bool) -> None:
-        self.program, self.mechanisms, self.effort = preview.bench.program, preview.mechanisms, preview.effort
+        self.program, self.mechanisms, self.status = preview.context.program, preview.mechanisms, preview.status
         entry = Entry()
-        entry.start, entry.end = (preview.bench.scratch(Motion) for _ in range(2))
+        entry.start, entry.end = (preview.context.scratch(Motion) for _ in range(2))
         entry.reactions, entry.which, entry.hit = arrays.clone(preview.reactions), which, int(hit)
-        seen = (preview.bench.model.bodies, preview.mechanisms, preview.errors, preview.limits, preview.flight)
+        seen = (preview.context.model.bodies, preview.mechanisms, preview.errors, preview.limits, preview.flight)
         self.given = (*seen, preview.reactions, entry)
 
     def record_begin(self) -> None:
@@ -194,7 +177,7 @@ class WayBack:
 
     def record_end(self) -> None:
         """Record which mechanisms go back there."""
-        self.program.launch(go_back, len(self.mechanisms.first), *self.given, self.effort)
+        self.program.launch(go_back, len(self.mechanisms.first), *self.given, self.status)
 
 
 def make_mechanisms(problem: "JointRows") -> Any:

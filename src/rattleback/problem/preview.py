@@ -16,17 +16,17 @@ from typing import Any
 
 import warp as wp
 
-from rattleback.core import arrays, glance
-from rattleback.model.bench import Bench, copy_motion
+from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
+from rattleback.model.step_context import StepContext, copy_motion
 from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness
-from rattleback.problem.corrections import Effort, Flight, Limits, Links, Reactions, make_links
+from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops, make_stops
-from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms, note_gaps
+from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
 from rattleback.problem.yielding import Yielding
 
 
@@ -35,13 +35,13 @@ class Preview:
     """The preview loop of a simulation.
 
     Attributes:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         problem: The joints as rows.
         solver: The joint method, prepared for them.
         limits: Tolerances and the most corrections a step may take.
         errors: Errors of the joints.
         reactions: What they did in the last step.
-        effort: How the loops went.
+        status: How the loops went.
         links: Which joints hold each body.
         levers: Where the joints act.
         inertias: How the bodies answer to turning.
@@ -52,13 +52,13 @@ class Preview:
         mechanisms: What the joints connect.
     """
 
-    bench: Bench
+    context: StepContext
     problem: JointRows
     solver: Any
     limits: Any
     errors: JointErrors
     reactions: Reactions
-    effort: Effort
+    status: JointStatus
     links: Links
     levers: Levers
     inertias: Inertias
@@ -71,7 +71,7 @@ class Preview:
     @cached_property
     def yielding(self) -> Yielding:
         """The rows that yield."""
-        return Yielding(self.bench, self.problem, self.solver, self.reactions, self.effort)
+        return Yielding(self.context, self.problem, self.solver, self.reactions, self.status)
 
     @cached_property
     def answer(self) -> JointAnswer:
@@ -82,13 +82,13 @@ class Preview:
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
         errors: Any = self.errors
-        effort: Any = self.effort
+        status: Any = self.status
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        return glance.clearing(*worst, effort.most_positions, effort.failed)
+        return host_read.clearing(*worst, status.most_positions, status.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Go on with what another one of the same joints has seen and done."""
-        for name in ("errors", "effort", "reactions", "inertias", "mechanisms"):
+        for name in ("errors", "status", "reactions", "inertias", "mechanisms"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
         arrays.copy_into(self.breaks.watch, old.breaks.watch)
         arrays.copy_into(self.problem.joints, old.problem.joints)
@@ -103,17 +103,17 @@ class Preview:
 
         Those a step has left stay as they are, also where they do not fit, so that calls make no difference.
         """
-        bench, effort, memory = self.bench, self.effort, self.bench.state.contacts
-        bench.program.launch(joint_errors.begin_written, 1, memory, effort)
-        bench.for_worlds(joint_errors.note_written, memory, effort)
-        with bench.program.when(effort.afresh):
-            bench.for_worlds(corrections.start, bench.state.clock, effort)
+        context, status, memory = self.context, self.status, self.context.state.contacts
+        context.program.launch(joint_errors.begin_written, 1, memory, status)
+        context.for_worlds(joint_errors.note_written, memory, status)
+        with context.program.when(status.afresh):
+            context.for_worlds(corrections.start, context.state.clock, status)
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
-        with bench.program.when(effort.any_written):
-            self.yielding.leave_out(effort.written)
-            self.correct_velocities(effort.written)
-            bench.for_worlds(joint_errors.note_held, memory)
+        with context.program.when(status.any_written):
+            self.yielding.leave_out(status.written)
+            self.correct_velocities(status.written)
+            context.for_worlds(joint_errors.note_held, memory)
 
     def record_again(self) -> None:
         """A step is tried once more from its start: no stop acts, and rows and matrix are those of the state."""
@@ -121,12 +121,11 @@ class Preview:
 
     def record_start(self) -> None:
         """The corrections start from the state."""
-        bench, problem = self.bench, self.problem
-        bench.share_bodies(copy_motion, bench.state.motion, bench.start)
-        bench.for_worlds(corrections.start, bench.state.clock, self.effort)
+        context, problem = self.context, self.problem
+        context.share_bodies(copy_motion, context.state.motion, context.start)
+        context.for_worlds(corrections.start, context.state.clock, self.status)
         self.breaks.record_start()
-        bench.program.launch(note_gaps, len(self.mechanisms.first), self.mechanisms, problem.joints, problem.rows)
-        self._for_joints(corrections.rest, problem.fixed, problem.rows, self.effort, self.limits, self.reactions)
+        self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
 
     def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
@@ -137,34 +136,34 @@ class Preview:
             which: 1 for every world in which that is done; None for all.
             hit: Whether contacts may have hit bodies in this step.
         """
-        bench, effort, which = self.bench, self.effort, self.everywhere if which is None else which
-        motions = [(motion, bench.scratch(Motion)) for motion in (bench.start, bench.predicted)]
+        context, status, which = self.context, self.status, self.everywhere if which is None else which
+        motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        bench.for_worlds(corrections.begin, effort, which, 1)
+        context.for_worlds(corrections.begin, status, which, 1)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
-        with bench.program.loop(effort.any_busy, may_stop=True):
-            with bench.program.when(effort.any_stiff):
-                self.prepare_stiff(effort.going)
-            self._correct(bench.start)
+        with context.program.loop(status.any_busy, may_stop=True):
+            with context.program.when(status.any_stiff):
+                self.prepare_stiff(status.going)
+            self._correct(context.start)
             predict()
-            bench.for_worlds(corrections.lower, effort)
-            with bench.program.when(effort.any_suspect):
+            context.for_worlds(corrections.lower, status)
+            with context.program.when(status.any_suspect):
                 self._find_stiff(predict, hit)
             self._look(motions, kept)
-        with bench.program.when(effort.any_undo):
+        with context.program.when(status.any_undo):
             self._undo(motions, kept)
         way_back.record_end()
-        with bench.program.when(effort.any_limited):
-            bench.for_worlds(corrections.loosen, effort)
-        bench.for_worlds(corrections.note_iterations, effort)
+        with context.program.when(status.any_limited):
+            context.for_worlds(corrections.loosen, status)
+        context.for_worlds(corrections.note_iterations, status)
 
     def record_pull(self) -> None:
         """Record that what pulls torn worlds together leaves no speed, now that the end of the step is known."""
-        given = (self.links, self.flight, self.bench.loads, self.effort)
-        with self.bench.program.when(self.effort.any_torn):
-            self.bench.for_bodies(corrections.drop_pull, *given)
+        given = (self.links, self.flight, self.context.loads, self.status)
+        with self.context.program.when(self.status.any_torn):
+            self.context.for_bodies(corrections.drop_pull, *given)
 
     def record_account(self, moved: bool) -> None:
         """Record what the report says of the positions the step ends with.
@@ -173,9 +172,9 @@ class Preview:
             moved: Whether something else may have moved bodies since the joints were held.
         """
         if moved:
-            self.bench.for_worlds(joint_settling.begin_settling, self.effort, self.everywhere)
+            self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
             self.measure_end()
-        self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.effort)
+        self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:
         """Record how far joints and the stops that act are off at the end of the step; no other stop takes effect."""
@@ -184,68 +183,68 @@ class Preview:
 
     def _look(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
         """Measure the joints at the end of the step; keep what is good enough and still to be bettered."""
-        bench, effort = self.bench, self.effort
+        context, status = self.context, self.status
         self._measure_positions()
         self.stops.measure_positions()
-        bench.for_worlds(corrections.decide, effort, self.limits)
-        with bench.program.when(effort.any_keep):
+        context.for_worlds(corrections.decide, status, self.limits)
+        with context.program.when(status.any_keep):
             for motion, copy in motions:
-                bench.for_bodies(best_so_far.keep_motion, effort, motion, copy)
-            self._for_joints(best_so_far.keep_reactions, self.problem.joints, effort, self.reactions, kept)
+                context.for_bodies(best_so_far.keep_motion, status, motion, copy)
+            self._for_joints(best_so_far.keep_reactions, self.problem.joints, status, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
         """Go back to what was kept where it was not bettered."""
-        bench, effort = self.bench, self.effort
+        context, status = self.context, self.status
         for motion, copy in motions:
-            bench.for_bodies(best_so_far.undo_motion, effort, copy, motion)
-        self._for_joints(best_so_far.undo_reactions, self.problem.joints, effort, kept, self.reactions)
-        bench.for_worlds(best_so_far.measure_undone, effort)
+            context.for_bodies(best_so_far.undo_motion, status, copy, motion)
+        self._for_joints(best_so_far.undo_reactions, self.problem.joints, status, kept, self.reactions)
+        context.for_worlds(best_so_far.measure_undone, status)
         self.measure_end()
 
-    def record_velocities(self, exchange: Callable[[Callable[[Any], None]], None] | None = None) -> None:
+    def record_velocities(self, agree: Callable[[Callable[[Any], None]], None] | None = None) -> None:
         """Correct the velocities of the state until they agree with the joints; leave its rows for the next step.
 
         Args:
-            exchange: Records what else has to agree, with what corrects the joints again after it; None for nothing.
+            agree: Records what else has to agree, with what corrects the joints again after it; None for nothing.
         """
-        if exchange is None:
+        if agree is None:
             self._begin_end()
             self._go_on()
-            self.bench.for_worlds(joint_errors.note_settled, self.bench.state.contacts)
+            self.context.for_worlds(joint_errors.note_settled, self.context.state.contacts)
             self._end_velocities()
         else:
-            self._record_exchange(exchange, rest=False)
+            self._record_alternation(agree, rest=False)
 
-    def record_rest(self, exchange: Callable[[Callable[[Any], None]], None]) -> None:
+    def record_rest(self, agree: Callable[[Callable[[Any], None]], None]) -> None:
         """Record the same for a step whose contacts had not fitted their buffer, now that they are known."""
-        self._record_exchange(exchange, rest=True)
+        self._record_alternation(agree, rest=True)
 
-    def _record_exchange(self, exchange: Callable[[Callable[[Any], None]], None], rest: bool) -> None:
-        program, effort = self.bench.program, self.effort
-        program.launch(joint_errors.find_arrived, 1, effort, self.bench.stop, int(rest))
-        self.bench.for_worlds(corrections.lower, effort)
-        with program.when(effort.arrived):
+    def _record_alternation(self, agree: Callable[[Callable[[Any], None]], None], rest: bool) -> None:
+        program, status = self.context.program, self.status
+        program.launch(joint_errors.find_arrived, 1, status, self.context.stop, int(rest))
+        self.context.for_worlds(corrections.lower, status)
+        with program.when(status.arrived):
             self._begin_end()
         self._go_on()
-        with program.when(effort.arrived):
+        with program.when(status.arrived):
             self._end_stiffness()
-            exchange(self.correct_velocities)
+            agree(self.correct_velocities)
             self._end_velocities()
 
     def _end_stiffness(self) -> None:
         """Bodies answer to joints from now on as they do to contacts; else the two would drive each other on."""
-        with self.bench.program.when(self.effort.any_stiff):
-            self._evaluate_anew(self.effort.stiff)
-            self.bench.for_worlds(corrections.end_stiffness, self.effort)
+        with self.context.program.when(self.status.any_stiff):
+            self._evaluate_anew(self.status.stiff)
+            self.context.for_worlds(corrections.end_stiffness, self.status)
 
     def _begin_end(self) -> None:
         """Rows at the end of the step, and by how much its velocities are off."""
-        bench, effort, motion = self.bench, self.effort, self.bench.state.motion
-        bench.for_bodies(stiffness.weigh, motion, self.inertias, self.everywhere)
-        with bench.program.when(effort.any_stiff):
-            given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, effort)
-            bench.for_bodies(stiffness.relax, *given)
-            bench.for_bodies(stiffness.settle, self.inertias, effort)
+        context, status, motion = self.context, self.status, self.context.state.motion
+        context.for_bodies(stiffness.weigh, motion, self.inertias, self.everywhere)
+        with context.program.when(status.any_stiff):
+            given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, status)
+            context.for_bodies(stiffness.relax, *given)
+            context.for_bodies(stiffness.settle, self.inertias, status)
         self._evaluate(motion, self.everywhere)
         self.yielding.begin_half()
         self.stops.begin_velocities()
@@ -253,17 +252,17 @@ class Preview:
 
     def _end_velocities(self) -> None:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
-        bench, problem, motion = self.bench, self.problem, self.bench.state.motion
-        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.effort)
-        loads = (self.reactions, bench.state.joints, bench.stop)
+        context, problem, motion = self.context, self.problem, self.context.state.motion
+        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
+        loads = (self.reactions, context.state.joints, context.stop)
         self._for_joints(stiffness.note_loads, problem.joints, *loads)
         if problem.joints.counts.numpy().any():
-            self._for_joints(joint_errors.count_turns, problem.joints, motion, bench.state.joints)
+            self._for_joints(joint_errors.count_turns, problem.joints, motion, context.state.joints)
         self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
 
     def _make_anew(self, which: Any, any_of_them: Any) -> None:
         """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
-        with self.bench.program.when(any_of_them):
+        with self.context.program.when(any_of_them):
             self._evaluate_anew(which)
             self.stops.made_anew()
             self.breaks.record_made_anew()
@@ -274,117 +273,119 @@ class Preview:
         self._go_on()
 
     def _begin_velocities(self, which: Any) -> None:
-        self.bench.for_worlds(corrections.begin, self.effort, which, 0)
+        self.context.for_worlds(corrections.begin, self.status, which, 0)
         self._measure_velocities()
 
     def _go_on(self) -> None:
         """Correct velocities while they are off."""
-        bench, motion = self.bench, self.bench.state.motion
-        with bench.program.loop(self.effort.any_busy, may_stop=True):
+        context, motion = self.context, self.context.state.motion
+        with context.program.loop(self.status.any_busy, may_stop=True):
             self._correct(motion)
-            with bench.program.when(self.effort.any_stiff):
-                acting = (self.flight, self.levers, self.reactions, self.inertias, self.effort)
-                bench.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
-            bench.for_worlds(corrections.lower, self.effort)
+            with context.program.when(self.status.any_stiff):
+                acting = (self.flight, self.levers, self.reactions, self.inertias, self.status)
+                context.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
+            context.for_worlds(corrections.lower, self.status)
             self._measure_velocities()
 
     def _evaluate_anew(self, which: Any) -> None:
         """The rows at the state, and the solver's preparation, without any stiffness."""
-        bench, motion = self.bench, self.bench.state.motion
-        bench.for_bodies(stiffness.ease_off, self.inertias, which)
-        bench.for_bodies(stiffness.weigh, motion, self.inertias, which)
+        context, motion = self.context, self.context.state.motion
+        context.for_bodies(stiffness.ease_off, self.inertias, which)
+        context.for_bodies(stiffness.weigh, motion, self.inertias, which)
         self._evaluate(motion, which)
 
     def _evaluate(self, motion: Motion, which: Any) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
-        self.solver.record_preparation(self.bench.program, which)
+        self.solver.record_preparation(self.context.program, which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
-        problem, remembered = self.problem, self.bench.state.joints
-        parts = (problem.fixed, problem.letters, motion, remembered, self.inertias, problem.rows, self.levers)
+        problem, remembered = self.problem, self.context.state.joints
+        parts = (problem.fixed, problem.definitions, motion, remembered, self.inertias, problem.rows, self.levers)
         self._for_joints(evaluate_rows, *parts, which)
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
     def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
         """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
-        bench, joints, effort = self.bench, self.problem.joints, self.effort
-        loaded = (self.reactions, self.inertias, effort)
-        remembered = bench.state.joints
-        bench.for_bodies(stiffness.find_lasting, self.links, *loaded, self.limits, remembered, int(hit))
-        bench.for_bodies(stiffness.find_stiff, joints, self.links, bench.predicted, *loaded, self.limits)
-        bench.for_worlds(stiffness.find_turned, effort, effort.going)
-        with bench.program.when(effort.any_fresh):
-            bench.for_bodies(stiffness.start_anew, self.flight, effort)
+        context, joints, status = self.context, self.problem.joints, self.status
+        loaded = (self.reactions, self.inertias, status)
+        remembered = context.state.joints
+        context.for_bodies(stiffness.find_lasting, self.links, *loaded, self.limits, remembered, int(hit))
+        context.for_bodies(stiffness.find_stiff, joints, self.links, context.predicted, *loaded, self.limits)
+        context.for_worlds(stiffness.find_turned, status, status.going)
+        with context.program.when(status.any_fresh):
+            context.for_bodies(stiffness.start_anew, self.flight, status)
             predict()
-        with bench.program.when(effort.any_stiff):
+        with context.program.when(status.any_stiff):
             self.stops.set_aside(-1)
-            self._evaluate_rows(bench.predicted, effort.turned)
-            turned = (self.problem.fixed, self.problem.rows, self.levers, effort, self.reactions)
+            self._evaluate_rows(context.predicted, status.turned)
+            turned = (self.problem.fixed, self.problem.rows, self.levers, status, self.reactions)
             self._for_joints(stiffness.hold_directions, *turned)
             self.stops.set_aside(1)
-            bench.for_bodies(stiffness.soften, joints, self.links, self.flight, *loaded, self.limits)
+            context.for_bodies(stiffness.soften, joints, self.links, self.flight, *loaded, self.limits)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the matrix of the end of the step, in those worlds where ``which`` is 1 that are stiff."""
-        rows, effort = self.problem.rows, self.effort
-        self.bench.for_worlds(stiffness.find_turned, effort, which)
-        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, effort)
-        self.solver.record_preparation(self.bench.program, effort.turned)
+        rows, status = self.problem.rows, self.status
+        self.context.for_worlds(stiffness.find_turned, status, which)
+        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
+        self.solver.record_preparation(self.context.program, status.turned)
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for what is wanted and apply them to the velocities of a motion."""
-        bench, joints, rows, effort = self.bench, self.problem.joints, self.problem.rows, self.effort
-        self.solver.record_solution(bench.program)
+        context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
+        self.solver.record_solution(context.program)
         self.stops.choose(motion)
-        acting = (self.links, self.levers, self.reactions, self.inertias, effort)
-        self._for_joints(corrections.find_reactions, joints, rows, self.levers, effort, self.reactions)
-        with bench.program.when(effort.any_limited):
-            bench.for_bodies(corrections.limit_turn, *acting, self.limits)
-            self._for_joints(corrections.add_reactions, joints, self.levers, effort, self.reactions)
-        bench.for_bodies(corrections.apply_impulses, *acting, motion)
+        acting = (self.links, self.levers, self.reactions, self.inertias, status)
+        self._for_joints(corrections.find_reactions, joints, rows, self.levers, status, self.reactions)
+        with context.program.when(status.any_limited):
+            context.for_bodies(corrections.limit_turn, *acting, self.limits)
+            self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
+        context.for_bodies(corrections.apply_impulses, *acting, motion)
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem, remembered = self.problem, self.bench.state.joints
+        problem, remembered = self.problem, self.context.state.joints
         self.yielding.note()
-        given = (problem.fixed, problem.letters, self.flight, remembered, self.limits, problem.rows)
-        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.effort)
+        given = (problem.fixed, problem.definitions, self.flight, remembered, self.limits, problem.rows)
+        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.status)
 
     def _measure_velocities(self) -> None:
-        problem, motion = self.problem, self.bench.state.motion
+        problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
-        given = (problem.fixed, problem.letters, motion, self.limits, problem.rows, self.errors, self.effort)
+        given = (problem.fixed, problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
         self._for_joints(joint_errors.measure_velocities, *given)
         self.stops.measure_velocities()
-        self.bench.for_worlds(corrections.decide, self.effort, self.limits)
+        self.context.for_worlds(corrections.decide, self.status, self.limits)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
-        self.bench.program.launch(kernel, self.problem.joint_count, *inputs)
+        self.context.program.launch(kernel, self.problem.joint_count, *inputs)
 
 
-def make_preview(bench: Bench, problem: JointRows, solver: Any, limits: Limits, sleeps: bool = False) -> Preview:
+def make_preview(
+    context: StepContext, problem: JointRows, solver: Any, limits: Limits, sleeps: bool = False
+) -> Preview:
     """The preview loop of a model's joints with a method.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         problem: The joints as rows.
         solver: A joint method with ``prepare(problem)``.
         limits: Tolerances and the most corrections a step may take.
         sleeps: Whether bodies may fall asleep.
     """
-    model = bench.model
+    model = context.model
     counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
-    kinds: tuple[type[Any], ...] = (JointErrors, Reactions, Effort, Levers, Inertias)
-    errors, reactions, effort, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
+    kinds: tuple[type[Any], ...] = (JointErrors, Reactions, JointStatus, Levers, Inertias)
+    errors, reactions, status, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
     prepared = solver.prepare(problem)
     limits.share = prepared.share
     flight = Flight()
-    flight.before, flight.start, flight.end = bench.state.motion, bench.start, bench.predicted
+    flight.before, flight.start, flight.end = context.state.motion, context.start, context.predicted
     flight.pushed = arrays.allocate(Motion, counts, model.device)
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-    shared = (limits, errors, reactions, effort, make_links(problem), levers, inertias, flight)
-    stops = make_stops(bench, problem, prepared, shared)
-    breaks = JointBreaks(bench, problem, reactions, effort, sleeps)
-    return Preview(bench, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))
+    shared = (limits, errors, reactions, status, make_links(problem), levers, inertias, flight)
+    stops = make_stops(context, problem, prepared, shared)
+    breaks = JointBreaks(context, problem, reactions, status, sleeps)
+    return Preview(context, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))

@@ -42,8 +42,8 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import (
     FAR,
-    Effort,
     Flight,
+    JointStatus,
     Limits,
     Links,
     Reactions,
@@ -148,7 +148,7 @@ def find_lasting(
     links: Links,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     limits: Limits,
     remembered: JointState,
     hit: int,
@@ -157,7 +157,7 @@ def find_lasting(
     i = wp.tid()
     w = bodies.world[i]
     inertias.lasting[i] = real(1.0)
-    if hit == 0 and (limits.share[w] == real(1.0) or effort.iterations[w] >= PATIENCE):
+    if hit == 0 and (limits.share[w] == real(1.0) or status.iterations[w] >= PATIENCE):
         return
     now = real(0.0)
     before = real(0.0)
@@ -184,53 +184,53 @@ def find_stiff(
     motion: Motion,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     limits: Limits,
 ) -> None:
     """Which bodies of a suspected world need levers of the end of the step; a weight only grows within a step."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.suspect[w] * effort.going[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+    if status.suspect[w] * status.going[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     k = inertias.lasting[i] * stiffness_of(joints, links, reactions, motion, i)
     rough = inertias.inverse[i] * k
-    if effort.stiff[w] == 0 and real(2.0) * effort.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
+    if status.stiff[w] == 0 and real(2.0) * status.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
         return
     turn = motion.orientation[i] * bodies.axes[i]
-    z = real(2.0) * effort.time_step[w] * largest(resisting(k), turn, bodies.moments[i])
+    z = real(2.0) * status.time_step[w] * largest(resisting(k), turn, bodies.moments[i])
     weight = wp.max(inertias.weight[i], real(1.0) - STABLE / wp.max(z, STABLE))
     inertias.weight[i] = weight
     if weight > real(0.0):
-        effort.stiff[w] = 1
-        effort.any_stiff[0] = 1
-        effort.limited[w] = 1
-        effort.any_limited[0] = 1
-        if effort.iterations[w] == 1:
-            effort.any_fresh[0] = 1
+        status.stiff[w] = 1
+        status.any_stiff[0] = 1
+        status.limited[w] = 1
+        status.any_limited[0] = 1
+        if status.iterations[w] == 1:
+            status.any_fresh[0] = 1
 
 
 @kernel
-def find_turned(effort: Effort, which: wp.array[wp.int32]) -> None:
+def find_turned(status: JointStatus, which: wp.array[wp.int32]) -> None:
     """Stiff ones of the worlds that are wanted get rows of the end of the step."""
     w = wp.tid()
-    effort.turned[w] = effort.stiff[w] * which[w]
+    status.turned[w] = status.stiff[w] * which[w]
 
 
 @kernel
-def start_anew(bodies: Bodies, flight: Flight, effort: Effort) -> None:
+def start_anew(bodies: Bodies, flight: Flight, status: JointStatus) -> None:
     """A world just found to be stiff turns as before the step: the first correction knew nothing of its stiffness."""
     i = wp.tid()
     w = bodies.world[i]
-    effort.any_fresh[0] = 0
-    if effort.turned[w] == 1 and effort.iterations[w] == 1:
+    status.any_fresh[0] = 0
+    if status.turned[w] == 1 and status.iterations[w] == 1:
         flight.start.angular_velocity[i] = flight.before.angular_velocity[i]
 
 
 @kernel
-def hold_directions(joints: Joints, rows: Rows, levers: Levers, effort: Effort, reactions: Reactions) -> None:
+def hold_directions(joints: Joints, rows: Rows, levers: Levers, status: JointStatus, reactions: Reactions) -> None:
     """Bring what a joint has done into the directions its rows have now: least squares over the rows."""
     j = wp.tid()
-    if effort.turned[joints.world[j]] == 0 or joints.broken[j] != 0:
+    if status.turned[joints.world[j]] == 0 or joints.broken[j] != 0:
         return
     n = joints.count[j]
     first = joints.first[j]
@@ -276,16 +276,16 @@ def soften(
     flight: Flight,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
     limits: Limits,
 ) -> None:
     """M̃⁻¹ of a body of a stiff world, and what its impulses still have to change with the levers they have now."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.turned[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+    if status.turned[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     weight = inertias.weight[i]
-    h = effort.time_step[w]
+    h = status.time_step[w]
     k = resisting(stiffness_of(joints, links, reactions, flight.end, i))
     inverse = wp.inverse(inertia_of(bodies, flight.end, i) + h * weight * k)
     back = flight.before.orientation[i] * wp.quat_inverse(flight.end.orientation[i])
@@ -297,16 +297,16 @@ def soften(
     inertias.shift[i] = shift
     inertias.back[i] = back
     error = h * wp.length(shift) / limits.orientation
-    wp.atomic_max(effort.error, w, wp.min(error, FAR))
+    wp.atomic_max(status.error, w, wp.min(error, FAR))
     if not (error <= real(1.0)):
-        wp.atomic_max(effort.busy, w, 1)
+        wp.atomic_max(status.busy, w, 1)
 
 
 @kernel
-def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, effort: Effort) -> None:
+def respond_anew(joints: Joints, inertias: Inertias, rows: Rows, status: JointStatus) -> None:
     """The response of the rows of a stiff world, and what the shift of its bodies leaves to be wanted."""
     j = wp.tid()
-    if effort.turned[joints.world[j]] == 0:
+    if status.turned[joints.world[j]] == 0:
         return
     a = joints.body_a[j]
     b = joints.body_b[j]
@@ -327,7 +327,7 @@ def lean_back(
     levers: Levers,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
 ) -> None:
     """The impulses that correct velocities act on levers as far from the end of the step as the others from its start.
 
@@ -338,7 +338,7 @@ def lean_back(
     w = bodies.world[i]
     part = LEAN * inertias.weight[i] * (real(1.0) - damping_of(inertias.weight[i]))
     forth = flight.before.orientation[i] * wp.quat_inverse(flight.start.orientation[i])
-    if effort.stiff[w] == 0 or effort.torn[w] == 1 or effort.busy[w] == 0:
+    if status.stiff[w] == 0 or status.torn[w] == 1 or status.busy[w] == 0:
         return
     if part == real(0.0) or wp.abs(forth[3]) < LITTLE_TURN:
         return
@@ -351,15 +351,15 @@ def lean_back(
         p = sign * reactions.last_impulse[j]
         now += wp.cross(lever, p)
         before += wp.cross(lever_of(joints, flight.start, j, i), p)
-    spin = part * part_of(effort, w) * (inertias.inverse[i] * (rotate(forth, before) - now))
+    spin = part * part_of(status, w) * (inertias.inverse[i] * (rotate(forth, before) - now))
     flight.before.angular_velocity[i] = flight.before.angular_velocity[i] + spin
 
 
 @kernel
-def settle(bodies: Bodies, inertias: Inertias, effort: Effort) -> None:
+def settle(bodies: Bodies, inertias: Inertias, status: JointStatus) -> None:
     """The positions of a stiff world are done."""
     i = wp.tid()
-    if effort.stiff[bodies.world[i]] == 1:
+    if status.stiff[bodies.world[i]] == 1:
         come_to_rest(inertias, i)
 
 
@@ -371,16 +371,16 @@ def relax(
     motion: Motion,
     reactions: Reactions,
     inertias: Inertias,
-    effort: Effort,
+    status: JointStatus,
 ) -> None:
     """The end of a step of a stiff world: ω = M̃⁻¹ I ω, and M̃⁻¹ for the correction of the velocities."""
     i = wp.tid()
     w = bodies.world[i]
-    if effort.stiff[w] == 0 or bodies.inverse_mass[i] == real(0.0):
+    if status.stiff[w] == 0 or bodies.inverse_mass[i] == real(0.0):
         return
     inertia = inertia_of(bodies, motion, i)
     k = resisting(stiffness_of(joints, links, reactions, motion, i))
-    inverse = wp.inverse(inertia + effort.time_step[w] * damping_of(inertias.weight[i]) * k)
+    inverse = wp.inverse(inertia + status.time_step[w] * damping_of(inertias.weight[i]) * k)
     inertias.inverse[i] = inverse
     if inertias.weight[i] > real(0.0):
         motion.angular_velocity[i] = inverse * (inertia * motion.angular_velocity[i])

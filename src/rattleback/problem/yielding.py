@@ -20,10 +20,10 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
-from rattleback.model.bench import Bench
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort, Reactions
-from rattleback.problem.joint_rows import JointRows, Joints, Letters, Rows, row_velocity
+from rattleback.model.step_context import StepContext
+from rattleback.problem.corrections import JointStatus, Reactions
+from rattleback.problem.joint_rows import JointRows, Joints, RowDefinitions, Rows, row_velocity
 
 # Compliance of a row that is left out, beside what its bodies yield.
 LEFT_OUT = wp.constant(real(1e9))
@@ -38,40 +38,44 @@ def done_along(rows: Rows, reactions: Reactions, j: int, r: int) -> real:
 
 
 @kernel
-def ease(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp.array[wp.int32]) -> None:
+def ease(
+    joints: Joints, definitions: RowDefinitions, rows: Rows, status: JointStatus, which: wp.array[wp.int32]
+) -> None:
     """The compliance of the rows of a joint, in the worlds that are wanted."""
     j = wp.tid()
     w = joints.world[j]
     if which[w] == 0:
         return
-    h = effort.time_step[w]
-    effort.eased[w] = h
+    h = status.time_step[w]
+    status.eased[w] = h
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        c = letters.damping[r]
+        c = definitions.damping[r]
         rows.compliance[r] = real(0.0)
         if c > real(0.0) and joints.broken[j] == 0:
             rows.compliance[r] = real(2.0) / (h * c)
 
 
 @kernel
-def leave_out(joints: Joints, letters: Letters, rows: Rows, effort: Effort, which: wp.array[wp.int32]) -> None:
+def leave_out(
+    joints: Joints, definitions: RowDefinitions, rows: Rows, status: JointStatus, which: wp.array[wp.int32]
+) -> None:
     """Let the rows of a joint that yield do nothing, in the worlds that are wanted."""
     j = wp.tid()
     if which[joints.world[j]] == 0:
         return
-    effort.eased[joints.world[j]] = real(0.0)
+    status.eased[joints.world[j]] = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        if letters.damping[r] > real(0.0):
+        if definitions.damping[r] > real(0.0):
             mass = (joints.inverse_mass_a[j] + joints.inverse_mass_b[j]) * wp.length_sq(rows.linear[r])
             spin = wp.dot(rows.angular_a[r], rows.spin_a[r]) + wp.dot(rows.angular_b[r], rows.spin_b[r])
             rows.compliance[r] = LEFT_OUT * (mass + spin)
 
 
 @kernel
-def find_stale(effort: Effort, stale: wp.array[wp.int32], any_stale: wp.array[wp.int32]) -> None:
+def find_stale(status: JointStatus, stale: wp.array[wp.int32], any_stale: wp.array[wp.int32]) -> None:
     """Whether the compliance of the rows is that of another step."""
     w = wp.tid()
-    stale[w] = wp.where(effort.eased[w] == effort.time_step[w], 0, 1)
+    stale[w] = wp.where(status.eased[w] == status.time_step[w], 0, 1)
     if stale[w] == 1:
         any_stale[0] = 1
 
@@ -108,40 +112,42 @@ class Yielding:
     """Records what rows that yield need; nothing where none does.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         problem: The joints as rows.
         solver: The joint method, prepared for them.
         reactions: What they do.
-        effort: How the loops go.
+        status: How the loops go.
     """
 
-    def __init__(self, bench: Bench, problem: JointRows, solver: Any, reactions: Reactions, effort: Effort) -> None:
-        self.bench, self.problem, self.solver = bench, problem, solver
-        self.reactions, self.effort = reactions, effort
-        self.some = bool(problem.letters.damping.numpy().any())
+    def __init__(
+        self, context: StepContext, problem: JointRows, solver: Any, reactions: Reactions, status: JointStatus
+    ) -> None:
+        self.context, self.problem, self.solver = context, problem, solver
+        self.reactions, self.status = reactions, status
+        self.some = bool(problem.definitions.damping.numpy().any())
         worlds, device = problem.model.worlds, problem.model.device
         self.stale, self.any_stale = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
 
     def ease(self, which: Any) -> None:
         """Record the compliance of the rows, which have been evaluated, in the worlds where ``which`` is 1."""
         problem = self.problem
-        self._for_joints(ease, problem.joints, problem.letters, problem.rows, self.effort, which)
+        self._for_joints(ease, problem.joints, problem.definitions, problem.rows, self.status, which)
 
     def leave_out(self, which: Any) -> None:
         """Record that the rows do nothing until the step begins, in the worlds where ``which`` is 1."""
         if self.some:
             problem = self.problem
-            self._for_joints(leave_out, problem.joints, problem.letters, problem.rows, self.effort, which)
-            self.solver.record_preparation(self.bench.program, which)
+            self._for_joints(leave_out, problem.joints, problem.definitions, problem.rows, self.status, which)
+            self.solver.record_preparation(self.context.program, which)
             self.begin_half()
 
     def begin_step(self) -> None:
         """Record that a step begins, maybe of another length than the last one."""
         if self.some:
-            self.bench.for_worlds(find_stale, self.effort, self.stale, self.any_stale)
-            with self.bench.program.when(self.any_stale):
+            self.context.for_worlds(find_stale, self.status, self.stale, self.any_stale)
+            with self.context.program.when(self.any_stale):
                 self.ease(self.stale)
-                self.solver.record_preparation(self.bench.program, self.stale)
+                self.solver.record_preparation(self.context.program, self.stale)
             self.begin_half()
 
     def begin_half(self) -> None:
@@ -154,4 +160,4 @@ class Yielding:
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         if self.some:
-            self.bench.program.launch(kernel, self.problem.joint_count, *inputs)
+            self.context.program.launch(kernel, self.problem.joint_count, *inputs)

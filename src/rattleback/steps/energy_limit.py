@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
-from rattleback.core import arrays, glance
+from rattleback.core import arrays, host_read
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate, rotate_back
-from rattleback.model.bench import Bench
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.model.step_context import StepContext
 from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
 
@@ -223,7 +223,7 @@ class EnergyLimit:
     """Records the energy limit in the steps of a model with joints.
 
     Attributes:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         joints: The joints.
         mechanisms: What they connect.
         touching: Contacts, and the number of colliders of a world; None without contacts.
@@ -232,7 +232,7 @@ class EnergyLimit:
         damped: Whether forces depend on velocity.
     """
 
-    bench: Bench
+    context: StepContext
     joints: Any
     mechanisms: Any
     touching: tuple[Any, int] | None
@@ -242,32 +242,41 @@ class EnergyLimit:
 
     def record_start(self) -> None:
         """Record the energies at the beginning of a step."""
-        self.bench.share_bodies(note_before, self.bench.state.motion, self.ledger)
+        self.context.share_bodies(note_before, self.context.state.motion, self.ledger)
 
     def record_work(self) -> None:
         """Record what forces did, before the prediction is taken over."""
-        bench = self.bench
-        bench.share_bodies(note_work, bench.start, bench.predicted, self.ledger, int(self.damped))
+        context = self.context
+        context.share_bodies(note_work, context.start, context.predicted, self.ledger, int(self.damped))
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
-        bench, ledger, motion, state = self.bench, self.ledger, self.bench.state.motion, self.bench.state
-        bench.for_worlds(begin_balance, ledger)
-        given = (bench.model.bodies, self.mechanisms, motion, state.clock, state.joints, ledger, self.floor, bench.stop)
-        bench.program.launch(balance, len(self.mechanisms.first), *given)
-        with bench.program.when(ledger.any_over):
-            moving, worlds = (bench.model.bodies, motion), bench.model.worlds
+        context, ledger, motion, state = self.context, self.ledger, self.context.state.motion, self.context.state
+        context.for_worlds(begin_balance, ledger)
+        given = (
+            context.model.bodies,
+            self.mechanisms,
+            motion,
+            state.clock,
+            state.joints,
+            ledger,
+            self.floor,
+            context.stop,
+        )
+        context.program.launch(balance, len(self.mechanisms.first), *given)
+        with context.program.when(ledger.any_over):
+            moving, worlds = (context.model.bodies, motion), context.model.worlds
             each = len(self.joints.body_a) // worlds
-            bench.program.launch(join_joints, worlds, *moving, self.joints, ledger, each)
+            context.program.launch(join_joints, worlds, *moving, self.joints, ledger, each)
             if self.touching is not None:
                 contacts, each = self.touching
-                bench.program.launch(join_contacts, worlds, *moving, contacts, bench.model.surfaces, ledger, each)
-            bench.program.launch(limit, worlds, *moving, ledger)
+                context.program.launch(join_contacts, worlds, *moving, contacts, context.model.surfaces, ledger, each)
+            context.program.launch(limit, worlds, *moving, ledger)
 
     @cached_property
     def forget(self) -> "Callable[[], None]":
         """To be called when a call begins: no energy has been taken yet."""
-        return glance.clearing(self.ledger.most)
+        return host_read.clearing(self.ledger.most)
 
     def take_over(self, old: "EnergyLimit") -> None:
         """Go on with what another one of the same model has seen."""
@@ -285,8 +294,8 @@ class EnergyLimit:
         world = int(most.argmax())
         said: dict[str, Any] = {"energy_limited": float(most[world])}
         if most[world] > 0.0:
-            name, number = self.bench.model.locate(int(self.ledger.body.numpy()[world]))
-            where = f" of world {number}" if self.bench.model.batched else ""
+            name, number = self.context.model.locate(int(self.ledger.body.numpy()[world]))
+            where = f" of world {number}" if self.context.model.batched else ""
             said["reason"] = (
                 f"Joints, stops and contacts of body {name!r}{where} and what it touches would have added "
                 f"{most[world]:.3g} J to the energy in a step; velocities were lowered by as much. "
@@ -296,22 +305,22 @@ class EnergyLimit:
 
 
 def make_energy_limit(
-    bench: Bench, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float], damped: bool
+    context: StepContext, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float], damped: bool
 ) -> Any:
     """The energy limit of a model with joints.
 
     Args:
-        bench: Where the step is recorded.
+        context: Where the step is recorded.
         preview: How its joints are held.
         touching: Contacts, and the number of colliders of a world; None without contacts.
         sizes: How far positions [m] and velocities [m/s] may be off.
         damped: Whether forces depend on velocity.
     """
-    model, floor = bench.model, Floor()
+    model, floor = context.model, Floor()
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     length, speed = sizes
     floor.speed, floor.resolves = preview.limits.speed, int(touching is not None)
     floor.gravity = math.hypot(*model.scene.gravity)
     floor.energy = floor.gravity * length + speed * speed
-    return EnergyLimit(bench, preview.problem.joints, preview.mechanisms, touching, ledger, floor, damped)
+    return EnergyLimit(context, preview.problem.joints, preview.mechanisms, touching, ledger, floor, damped)

@@ -27,10 +27,10 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.protocols import Integrator
 from rattleback.forces.servo_bounds import ServoBounds
-from rattleback.model.bench import Bench, Diagnostics, copy_motion, copy_velocities, move
 from rattleback.model.contact_memory import Due, forget_loads, record_due
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.model.step_context import Diagnostics, StepContext, copy_motion, copy_velocities, move
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.preview import Preview
 from rattleback.steps.energy_limit import EnergyLimit
@@ -127,64 +127,64 @@ class ImpulseStep:
     velocities: HeldVelocities | None = None
     servos: ServoBounds | None = None
 
-    def record(self, bench: Bench) -> None:
+    def record(self, context: StepContext) -> None:
         """Record one step."""
-        program, contacts = bench.program, self.contacts
+        program, contacts = context.program, self.contacts
         if self.joints is not None and self.impulses is not None:
-            self.impulses.meet(self.joints.answer)
-        self._record_before(bench)
+            self.impulses.couple_joints(self.joints.answer)
+        self._record_before(context)
         with program.stage("forces"):
             if self.energy is not None:
                 self.energy.record_start()
-            self._start(bench)
-            self._begin_forces(bench)
+            self._start(context)
+            self._begin_forces(context)
         if contacts is not None and contacts.shortens:
             with program.stage("contact time"):
-                contacts.record_search(program, bench.stop, lambda: self._try(bench))
+                contacts.record_search(program, context.stop, lambda: self._try(context))
         else:
-            self._predict_and_hold(bench)
+            self._predict_and_hold(context)
         with program.stage("advance"):
             if contacts is not None:
-                contacts.record_stops(program, bench.stop)
+                contacts.record_stops(program, context.stop)
             if self.joints is not None:
                 self.joints.record_account(moved=contacts is not None)
-            self._advance(bench)
+            self._advance(context)
         if contacts is not None:
             with program.stage("contacts"):
-                self._find(bench)
+                self._find(context)
         with program.stage("velocities"):
-            self._record_velocities(bench)
+            self._record_velocities(context)
 
-    def _record_before(self, bench: Bench) -> None:
+    def _record_before(self, context: StepContext) -> None:
         """Record the prologue, and who sleeps."""
-        program, model = bench.program, bench.model
+        program, model = context.program, context.model
         due = arrays.allocate(Due, {"worlds": model.worlds, "flags": 1}, model.device)
         with program.prologue():
             if self.sleep is not None:
                 self.sleep.record_opening()
-            record_due(program, bench.state.contacts, bench.stop, due)
+            record_due(program, context.state.contacts, context.stop, due)
             with program.when(due.any_due):
-                bench.share_bodies(copy_motion, bench.state.motion, bench.predicted)
+                context.share_bodies(copy_motion, context.state.motion, context.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
             if self.contacts is not None:
-                self._record_prologue(bench)
+                self._record_prologue(context)
             with program.when(due.any_due):
-                self._record_check(bench)
+                self._record_check(context)
         if self.sleep is not None:
             with program.stage("sleep"):
-                self.sleep.record_start(lambda: self._find(bench), lambda: self._sort(bench), self._fit)
+                self.sleep.record_start(lambda: self._find(context), lambda: self._sort(context), self._fit)
 
-    def _record_check(self, bench: Bench) -> None:
+    def _record_check(self, context: StepContext) -> None:
         """Stop where velocities that fit joints and contacts are not finite; the prediction has those before."""
-        unfit, memory = wp.zeros(1, dtype=wp.int32, device=bench.model.device), bench.state.contacts
-        bench.share_bodies(find_unfit, bench.state.motion, bench.stop, unfit)
-        with bench.program.when(unfit):
-            bench.share_bodies(copy_velocities, bench.predicted, bench.state.motion)
-            bench.program.share(forget_loads, max(1, len(memory.load)), memory)
-            bench.program.launch(raise_unfit, 1, bench.model.bodies, unfit, bench.stop)
+        unfit, memory = wp.zeros(1, dtype=wp.int32, device=context.model.device), context.state.contacts
+        context.share_bodies(find_unfit, context.state.motion, context.stop, unfit)
+        with context.program.when(unfit):
+            context.share_bodies(copy_velocities, context.predicted, context.state.motion)
+            context.program.share(forget_loads, max(1, len(memory.load)), memory)
+            context.program.launch(raise_unfit, 1, context.model.bodies, unfit, context.stop)
 
-    def _record_velocities(self, bench: Bench) -> None:
+    def _record_velocities(self, context: StepContext) -> None:
         """Make velocities agree with joints and contacts at the end of the step."""
         if self.joints is not None:
             self.joints.record_velocities(None if self.impulses is None else self.impulses.record_velocities)
@@ -195,21 +195,21 @@ class ImpulseStep:
         if self.energy is not None:
             self.energy.record_end()
         if self.joints is not None or self.impulses is not None:
-            self._record_check(bench)
+            self._record_check(context)
 
-    def _record_prologue(self, bench: Bench) -> None:
+    def _record_prologue(self, context: StepContext) -> None:
         """Find the contacts of the state where they are not known, and make velocities fit them where they do not."""
-        with bench.program.when(self.contacts.stale):
-            self._find(bench)
-            self.contacts.record_fresh(bench.program, bench.stop)
+        with context.program.when(self.contacts.stale):
+            self._find(context)
+            self.contacts.record_fresh(context.program, context.stop)
         if self.joints is None or self.impulses is None:
             self._fit()
             return
-        with bench.program.when(self.joints.effort.afresh):
+        with context.program.when(self.joints.status.afresh):
             self._fit()
         self.joints.record_rest(self.impulses.record_velocities)
         if self.energy is not None:
-            with bench.program.when(self.joints.effort.arrived):
+            with context.program.when(self.joints.status.arrived):
                 self.energy.record_end()
 
     def _fit(self) -> None:
@@ -217,114 +217,114 @@ class ImpulseStep:
         if self.impulses is not None:
             self.impulses.record_velocities(None if self.joints is None else self.joints.correct_velocities)
 
-    def _find(self, bench: Bench) -> None:
+    def _find(self, context: StepContext) -> None:
         """Find contacts and prepare them."""
 
         def find() -> None:
-            self.contacts.record_contacts(bench.program, bench.stop)
+            self.contacts.record_contacts(context.program, context.stop)
 
         if self.sleep is not None:
-            self.sleep.record_contacts(find, lambda: self._sort(bench))
+            self.sleep.record_contacts(find, lambda: self._sort(context))
         else:
             find()
-            self._sort(bench)
+            self._sort(context)
 
-    def _sort(self, bench: Bench) -> None:
+    def _sort(self, context: StepContext) -> None:
         """Prepare the contacts that are there."""
         if self.impulses is None:
-            self.contacts.record_memory(bench.program, bench.stop)
+            self.contacts.record_memory(context.program, context.stop)
         else:
-            self.impulses.record_patches()
+            self.impulses.record_manifolds()
 
-    def _start(self, bench: Bench) -> None:
+    def _start(self, context: StepContext) -> None:
         if self.joints is not None:
             self.joints.record_start()
         elif self.impulses is not None:
-            bench.share_bodies(copy_motion, bench.state.motion, bench.start)
+            context.share_bodies(copy_motion, context.state.motion, context.start)
         if self.impulses is not None:
             self.impulses.record_start()
 
-    def _begin_forces(self, bench: Bench) -> None:
+    def _begin_forces(self, context: StepContext) -> None:
         if self.servos is not None:
             self.servos.record()
         if self.velocities is None:
-            self.integrator.record_forces(bench)
+            self.integrator.record_forces(context)
         else:
             self.velocities.record_start()
 
-    def _predict_and_hold(self, bench: Bench) -> None:
-        with bench.program.stage("predict"):
-            self._predict(bench)
+    def _predict_and_hold(self, context: StepContext) -> None:
+        with context.program.stage("predict"):
+            self._predict(context)
         if self.joints is not None:
-            with bench.program.stage("joints"):
-                self._hold(bench, self.joints)
+            with context.program.stage("joints"):
+                self._hold(context, self.joints)
         if self.impulses is not None:
-            with bench.program.stage("press"):
-                self._press(bench)
+            with context.program.stage("press"):
+                self._solve_contacts(context)
         if self.joints is not None:
-            with bench.program.stage("joints" if self.impulses is None else "press"):
+            with context.program.stage("joints" if self.impulses is None else "press"):
                 self.joints.record_pull()
 
-    def _hold(self, bench: Bench, joints: Preview) -> None:
+    def _hold(self, context: StepContext, joints: Preview) -> None:
         """Make the joints hold at the end of the step; forces that depend on velocity see what they do."""
         velocities = self.velocities
         if velocities is None:
-            joints.record_positions(lambda: self._predict(bench))
+            joints.record_positions(lambda: self._predict(context))
             return
 
         def predict() -> None:
             velocities.record_correction()
-            self._predict(bench)
+            self._predict(context)
             velocities.record_prediction()
 
         velocities.record_prediction()
         joints.record_positions(predict)
 
-    def _press(self, bench: Bench) -> None:
+    def _solve_contacts(self, context: StepContext) -> None:
         """Keep contacts apart, and joints together with them."""
         joints = self.joints
-        hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(bench), hit=True)
-        self.impulses.record_positions(lambda: self._predict(bench), hold)
-        with self.contacts.before_detection(bench.program):
+        hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(context), hit=True)
+        self.impulses.record_positions(lambda: self._predict(context), hold)
+        with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
 
-    def _try(self, bench: Bench) -> None:
+    def _try(self, context: StepContext) -> None:
         """A step of another length, from the same start; worlds that are done do the same once more."""
         if self.joints is not None:
             self.joints.record_again()
-        self._start(bench)
+        self._start(context)
         if self.velocities is not None:
             self.velocities.record_start()
-        self._predict(bench)
+        self._predict(context)
         if self.joints is not None:
-            self._hold(bench, self.joints)
+            self._hold(context, self.joints)
         if self.impulses is not None:
-            self._press(bench)
+            self._solve_contacts(context)
         if self.joints is not None:
             self.joints.record_pull()
 
-    def _predict(self, bench: Bench) -> None:
-        bench.share_bodies(forget, bench.diagnostics)
-        self.integrator.record_prediction(bench)
+    def _predict(self, context: StepContext) -> None:
+        context.share_bodies(forget, context.diagnostics)
+        self.integrator.record_prediction(context)
         if self.sleep is not None:
             self.sleep.record_stay()
 
-    def record_idle_clock(self, bench: Bench) -> None:
+    def record_idle_clock(self, context: StepContext) -> None:
         """Record that time goes on by one step without a prediction, so that nothing new is proposed for sub-steps."""
-        bench.for_worlds(move_clock, bench.state.clock, bench.state.clock.substep, bench.stop)
+        context.for_worlds(move_clock, context.state.clock, context.state.clock.substep, context.stop)
 
-    def _advance(self, bench: Bench) -> None:
+    def _advance(self, context: StepContext) -> None:
         if self.velocities is not None:
             self.velocities.record_end()
         if self.sleep is not None:
             self.sleep.record_stay()
-        bench.share_bodies(remember, bench.diagnostics, bench.worst)
+        context.share_bodies(remember, context.diagnostics, context.worst)
         if self.energy is not None:
             self.energy.record_work()
-        bench.share_bodies(find_fault, bench.predicted, bench.stop)
-        bench.share_bodies(take_over, bench.predicted, bench.state.motion, bench.stop)
-        bench.for_worlds(move_clock, bench.state.clock, bench.proposed, bench.stop)
+        context.share_bodies(find_fault, context.predicted, context.stop)
+        context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
+        context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
         if self.contacts is not None:
-            self.contacts.record_end(bench.program)
+            self.contacts.record_end(context.program)
         if self.impulses is not None:
             self.impulses.record_taken()

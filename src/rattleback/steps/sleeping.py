@@ -23,15 +23,15 @@ from rattleback.core import arrays
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.maths.spin import angular_velocity
-from rattleback.model.bench import Bench, Moment, move
 from rattleback.model.contact_memory import ADVANCED, SETTLED, WRITTEN, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.sleep import Sleep, Waker, forget_sleep, with_room
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment, StepContext, move
 from rattleback.solvers.contacts.sleeping import islands as island
 from rattleback.solvers.contacts.sleeping import sleeping_contacts as putting_aside
-from rattleback.solvers.contacts.sleeping.islands import DELAY, Islands, Joined, is_still, size_of, slow_speed
+from rattleback.solvers.contacts.sleeping.islands import DELAY, IslandJoints, Islands, is_still, size_of, slow_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ class Sleeping:
     """Sleep in the steps of a model.
 
     Args:
-        bench: What the step works on.
+        context: What the step works on.
         forces: The forces of the scene.
         contacts: How contacts are found; None where they are not.
         joints: How joints are held; None without joints.
@@ -164,22 +164,22 @@ class Sleeping:
 
     def __init__(
         self,
-        bench: Bench,
+        context: StepContext,
         forces: "ForceField",
         contacts: "ContactStages | None",
         joints: "Preview | None",
         taken: Any,
     ) -> None:
-        self.bench, self.forces, self.contacts, model = bench, forces, contacts, bench.model
+        self.context, self.forces, self.contacts, model = context, forces, contacts, context.model
         self.gravity = real(math.hypot(*model.scene.gravity) or 1.0)
         counts = {"bodies": model.count, "flags": 1}
         self.islands: Any = arrays.allocate(Islands, counts, model.device)
         self.loads = arrays.allocate(Loads, counts, model.device)
-        self.memory = bench.state.contacts if contacts is None else contacts.memory
+        self.memory = context.state.contacts if contacts is None else contacts.memory
         self.taken = wp.zeros(model.worlds, dtype=wp.float64, device=model.device) if taken is None else taken
         room = 0 if contacts is None else len(contacts.finder.contacts.part)
-        bench.state.sleeping_contacts = with_room(bench.state.sleeping_contacts, room)
-        self.kept = bench.state.sleeping_contacts
+        context.state.sleeping_contacts = with_room(context.state.sleeping_contacts, room)
+        self.kept = context.state.sleeping_contacts
         self.joined = None if joints is None else _joined(joints.problem)
         pairs = np.zeros((0, 2), dtype=np.int64)
         if self.joined is not None:
@@ -189,11 +189,11 @@ class Sleeping:
 
     def record_opening(self) -> None:
         """Record, before the steps of a call, what brings everything in line with who sleeps in the state."""
-        bench, state = self.bench, self.bench.state
+        context, state = self.context, self.context.state
         self._count()
-        given = (bench.model.bodies, state.sleep, self.kept, self.islands)
-        with bench.program.when(self.islands.awake):
-            bench.program.share(putting_aside.look_for_woken, len(self.kept.part), *given)
+        given = (context.model.bodies, state.sleep, self.kept, self.islands)
+        with context.program.when(self.islands.awake):
+            context.program.share(putting_aside.find_woken, len(self.kept.part), *given)
 
     def record_start(self, find: "Callable[[], None]", sort: "Callable[[], None]", fit: "Callable[[], None]") -> None:
         """Record who wakes and who falls asleep at the start of a step.
@@ -203,58 +203,58 @@ class Sleeping:
             sort: Records what prepares contacts that are there.
             fit: Records what makes velocities fit contacts.
         """
-        program, islands = self.bench.program, self.islands
+        program, islands = self.context.program, self.islands
         if not self.forces.steady:
             with program.when(islands.sleeping):
                 self._record_changed_loads(find, fit)
         with program.when(islands.awake):
             self._record_watch()
-            with program.when(islands.ripe):
+            with program.when(islands.ready):
                 self._record_islands()
             with program.when(islands.falling):
                 self._record_falling(sort)
 
     def _record_changed_loads(self, find: "Callable[[], None]", fit: "Callable[[], None]") -> None:
-        bench, state = self.bench, self.bench.state
+        context, state = self.context, self.context.state
         self._evaluate()
-        bench.for_bodies(find_pushed, state.motion, self.loads, state.sleep, self.islands, self.gravity)
-        with bench.program.when(self.islands.waking):
+        context.for_bodies(find_pushed, state.motion, self.loads, state.sleep, self.islands, self.gravity)
+        with context.program.when(self.islands.waking):
             self._record_waking()
             find()
             fit()
 
     def _evaluate(self) -> None:
         """The loads at the state."""
-        self.forces.record_starts(self.bench.program)
-        moment = Moment(self.bench.state.motion, self.bench.state.clock)
-        self.forces.record(self.bench.program, moment, self.loads)
+        self.forces.record_starts(self.context.program)
+        moment = Moment(self.context.state.motion, self.context.state.clock)
+        self.forces.record(self.context.program, moment, self.loads)
 
     def _record_watch(self) -> None:
-        bench, state = self.bench, self.bench.state
-        bench.program.launch(island.begin_watch, 1, self.islands)
+        context, state = self.context, self.context.state
+        context.program.launch(island.begin_rest_tracking, 1, self.islands)
         every = 1 if self.contacts is None else self.contacts.every
-        bench.for_bodies(island.watch, state.motion, state.clock, state.sleep, self.islands, self.gravity, every)
+        context.for_bodies(island.track_rest, state.motion, state.clock, state.sleep, self.islands, self.gravity, every)
 
     def _record_islands(self) -> None:
-        bench, state, islands, model = self.bench, self.bench.state, self.islands, self.bench.model
-        bench.for_bodies(island.begin_islands, state.clock, state.sleep, islands)
+        context, state, islands, model = self.context, self.context.state, self.islands, self.context.model
+        context.for_bodies(island.begin_islands, state.clock, state.sleep, islands)
         moving = (model.bodies, state.motion)
         if self.contacts is not None:
             each = self.contacts.finder.geometry.each
-            bench.for_worlds(island.join_contacts, *moving, self.contacts.finder.contacts, islands, each)
+            context.for_worlds(island.join_contacts, *moving, self.contacts.finder.contacts, islands, each)
         if self.joined is not None:
             each = len(self.joined.a) // model.worlds
-            bench.for_worlds(island.join_joints, *moving, self.joined, islands, each)
-        bench.for_worlds(island.close_islands, islands, len(model.names))
-        bench.for_bodies(island.fall_asleep, state.motion, state.sleep, islands)
+            context.for_worlds(island.join_joints, *moving, self.joined, islands, each)
+        context.for_worlds(island.close_islands, islands, len(model.names))
+        context.for_bodies(island.fall_asleep, state.motion, state.sleep, islands)
 
     def _record_falling(self, sort: "Callable[[], None]") -> None:
-        bench, state = self.bench, self.bench.state
+        context, state = self.context, self.context.state
         self._evaluate()
-        bench.program.launch(island.note_loads, bench.model.count, self.loads, state.sleep, self.islands)
+        context.program.launch(island.store_loads, context.model.count, self.loads, state.sleep, self.islands)
         if self.contacts is not None:
-            given = (bench.model.bodies, self.contacts.finder.contacts, self.memory, state.sleep, self.kept)
-            bench.program.launch(putting_aside.shelve, 1, *given)
+            given = (context.model.bodies, self.contacts.finder.contacts, self.memory, state.sleep, self.kept)
+            context.program.launch(putting_aside.remove_sleeping, 1, *given)
             sort()
         self._count()
 
@@ -267,8 +267,8 @@ class Sleeping:
         """
         if self.contacts is None:
             return
-        bench, islands, found = self.bench, self.islands, self.contacts.finder.contacts
-        program, bodies, sleep, room = bench.program, bench.model.bodies, bench.state.sleep, len(found.part)
+        context, islands, found = self.context, self.islands, self.contacts.finder.contacts
+        program, bodies, sleep, room = context.program, context.model.bodies, context.state.sleep, len(found.part)
         find()
         with program.when(islands.sleeping):
             program.launch(find_touched, room, found, sleep, islands)
@@ -276,44 +276,46 @@ class Sleeping:
                 self._record_waking()
                 find()
                 program.launch(find_touched, room, found, sleep, islands)
-        program.launch(putting_aside.raise_when_crowded, 1, bodies, found, sleep, self.kept, islands, bench.stop)
+        program.launch(putting_aside.stop_when_full, 1, bodies, found, sleep, self.kept, islands, context.stop)
         with program.when(islands.woken):
-            program.launch(putting_aside.recall, len(self.kept.part), bodies, found, self.memory, sleep, self.kept)
+            program.launch(
+                putting_aside.restore_woken, len(self.kept.part), bodies, found, self.memory, sleep, self.kept
+            )
         sort()
         with program.when(islands.woken):
-            program.launch(putting_aside.forget_recalled, room, found, self.memory)
-            program.launch(putting_aside.drop_woken, 1, bodies, sleep, self.kept, islands, bench.stop)
+            program.launch(putting_aside.clear_restored, room, found, self.memory)
+            program.launch(putting_aside.drop_woken, 1, bodies, sleep, self.kept, islands, context.stop)
 
     def _record_waking(self) -> None:
-        bench, state = self.bench, self.bench.state
+        context, state = self.context, self.context.state
         given = (state.motion, state.clock, self.memory, self.taken, state.sleep, self.islands)
-        bench.for_bodies(wake, *given)
-        bench.for_bodies(end_waking, self.islands, self.memory)
+        context.for_bodies(wake, *given)
+        context.for_bodies(end_waking, self.islands, self.memory)
         if self.contacts is not None:
-            self.contacts.record_stale(bench.program)
+            self.contacts.record_stale(context.program)
         self._count()
 
     def record_stay(self) -> None:
         """Record that sleeping bodies do not move in the prediction."""
-        state = self.bench.state
-        self.bench.for_bodies(stay, state.motion, state.sleep, self.bench.predicted)
+        state = self.context.state
+        self.context.for_bodies(stay, state.motion, state.sleep, self.context.predicted)
 
     def _count(self) -> None:
         for counting, dim, inputs in self._counting():
-            self.bench.program.launch(counting, dim, *inputs)
+            self.context.program.launch(counting, dim, *inputs)
 
     def align(self) -> None:
         """Between steps: let contacts be found between all that are awake."""
         for counting, dim, inputs in self._counting():
             if dim > 0:
-                wp.launch(counting, dim, inputs=list(inputs), device=self.bench.model.device)
+                wp.launch(counting, dim, inputs=list(inputs), device=self.context.model.device)
 
     def _counting(self) -> list[tuple[Any, int, tuple[Any, ...]]]:
-        state, bodies, islands = self.bench.state, self.bench.model.bodies, self.islands
+        state, bodies, islands = self.context.state, self.context.model.bodies, self.islands
         given = (bodies, state.motion, state.sleep)
         launches: list[tuple[Any, int, tuple[Any, ...]]] = [
             (begin_count, 1, (islands,)),
-            (count, self.bench.model.count, (*given, islands)),
+            (count, self.context.model.count, (*given, islands)),
         ]
         if self.contacts is not None and self.contacts.finder.still is not None:
             finder = self.contacts.finder
@@ -322,7 +324,7 @@ class Sleeping:
 
     def end(self) -> None:
         """Other methods take over: everything wakes."""
-        state = self.bench.state
+        state = self.context.state
         if state.waker is None:
             forget_sleep(state)
         state.wake()
@@ -334,8 +336,8 @@ class Sleeping:
         return int(self.contacts.finder.contacts.needed.numpy()[0]) + int(self.kept.count.numpy()[0])
 
 
-def _joined(problem: Any) -> Joined:
+def _joined(problem: Any) -> IslandJoints:
     """The two bodies of every joint, and which of them have a rate of their own."""
-    joined, joints = Joined(), problem.joints
+    joined, joints = IslandJoints(), problem.joints
     joined.a, joined.b, joined.broken, joined.drives = joints.body_a, joints.body_b, joints.broken, joints.drives
     return joined

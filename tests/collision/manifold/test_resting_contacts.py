@@ -30,7 +30,7 @@ def resting(sim):
     """How many contacts rest, and whether the graph of the patches is kept."""
     contacts = sim._step.contacts.finder.contacts
     count = int(contacts.needed.numpy()[0])
-    return int(contacts.rests.numpy()[:count].sum()), int(sim._step.impulses.problem.graph.kept.numpy()[0])
+    return int(contacts.rests.numpy()[:count].sum()), int(sim._step.impulses.problem.graph.reused.numpy()[0])
 
 
 def assert_as_afresh(sim):

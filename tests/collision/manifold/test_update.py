@@ -246,11 +246,11 @@ def test_overlaps_are_moved_apart_where_contacts_are_found_next_and_as_fast_as_i
     scene.add_static(rb.Plane())
     add_cube(scene, "cube", (0, 0, 0.5 * SIDE - sunk))
     given = {"contacts": method, "contact_every": every, "penetration_tolerance": tolerance, "time_step": 1e-3}
-    sim, left = rb.Simulation(scene, **given), sunk
+    sim = rb.Simulation(scene, **given)
     for step in range(1, 7):
         sim.step()
-        if step % every == 0 and left > 0.4 * tolerance:
-            # Two fifths of what is beyond a fifth of the tolerance go in a step.
-            left = 0.2 * tolerance + (left - 0.2 * tolerance) * 0.6**every
+        # Two fifths of what is beyond half the tolerance go in a step.
+        moved = step // every * every
+        left = 0.5 * tolerance + (sunk - 0.5 * tolerance) * 0.6**moved
         assert 0.5 * SIDE - sim["cube"].position[2] == pytest.approx(left, rel=0.02)
     assert np.abs(sim["cube"].velocity).max() < 1e-12

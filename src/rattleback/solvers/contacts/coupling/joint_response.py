@@ -17,10 +17,10 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.coupling.alternation import Turn
+from rattleback.solvers.contacts.coupling.alternation import WorldStage
 from rattleback.solvers.contacts.coupling.softness import Softness
-from rattleback.solvers.contacts.problem.manifolds import Pressing
-from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
+from rattleback.solvers.contacts.problem.status import SolverStatus
 
 if TYPE_CHECKING:
     from rattleback.problem.joint_answer import JointAnswer
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 @kernel
-def note_answer(bodies: Bodies, pressing: Pressing, rounds: Rounds, held: wp.array[wp.int32]) -> None:
+def mark_answered(bodies: Bodies, system: ContactSystem, status: SolverStatus, held: wp.array[wp.int32]) -> None:
     """Joints have pushed a body that has some: its manifolds are not quiet."""
     i = held[wp.tid()]
-    if bodies.inverse_mass[i] > real(0.0) and rounds.busy[bodies.world[i]] == 1:
-        pressing.weights.pushed[i] = rounds.turn[0]
+    if bodies.inverse_mass[i] > real(0.0) and status.busy[bodies.world[i]] == 1:
+        system.inertias.last_push[i] = status.sweep[0]
 
 
 class JointResponse:
@@ -68,7 +68,7 @@ class JointResponse:
         self.softness.harden()
         self.softness.begin_pushes(self.problem.everywhere)
 
-    def hold(self, hold: Turn, which: Any) -> None:
+    def hold(self, hold: WorldStage, which: Any) -> None:
         """Record what holds joints at the start of the step, which are told what contacts have done there.
 
         Args:
@@ -80,7 +80,7 @@ class JointResponse:
 
     def note(self, motion: Motion, which: Any) -> None:
         """Record that sweeps over a motion begin: the rates that rows of joints keep, and how stiff they are."""
-        with self.problem.program.when(self.joints.preview.effort.any_stiff):
+        with self.problem.program.when(self.joints.preview.status.any_stiff):
             self.joints.prepare_stiff(which)
             self.softness.harden()
             self.softness.soften()
@@ -95,11 +95,11 @@ class JointResponse:
             tried: Whether a step along conjugate directions is tried, so that stops stay as they are.
         """
         if self.displaces:
-            self.joints.give_ways(motion, which)
+            self.joints.respond_displacements(motion, which)
         else:
-            self.joints.give(motion, which, may_let_go=not tried)
+            self.joints.respond(motion, which, may_let_go=not tried)
         problem, held = self.problem, self.joints.held
-        problem.program.launch(note_answer, len(held), problem.bodies, problem.pressing, problem.status, held)
+        problem.program.launch(mark_answered, len(held), problem.bodies, problem.system, problem.status, held)
 
     def begin_steps(self, which: Any) -> None:
         """Record that conjugate directions begin."""

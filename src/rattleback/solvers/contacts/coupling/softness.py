@@ -2,13 +2,13 @@
 
     δω = M̃⁻¹ L,   M̃ = I + h w K⁺
 
-L angular impulse of a contact on a body at the start of the step, M̃ its inertia with the stiffness K of its joints, see
-``problem.stiffness``. A link of a loaded chain that a contact rubs turns by as much as its load lets it over the step,
-which may be a hundredth of what it would turn alone. With I in its place contacts and joints take the same body for a
-different one, and what one of them stops the other drives on. So the inertias of stiff bodies, brought to the start of
-the step, take the place of the others in the contacts too, until the step is taken.
+L angular impulse of a contact on a body at the start of the step, M̃ its inertia with the stiffness K of its joints,
+see ``problem.stiffness``. A link of a loaded chain that a contact rubs turns by as much as its load lets it over the
+step, which may be a hundredth of what it would turn alone. With I in its place contacts and joints take the same body
+for a different one, and what one of them stops the other drives on. So the inertias of stiff bodies, brought to the
+start of the step, take the place of the others in the contacts too, until the step is taken.
 
-    before sweeps in a stiff world   inertias M̃, and K of its patches with them
+    before sweeps in a stiff world   inertias M̃, and K of its manifolds with them
     before joints are held           what contacts did, with I: the stiffness finds M̃⁻¹ L by itself
     when a step begins or ends       inertias I again
 """
@@ -23,15 +23,20 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import Effort
+from rattleback.problem.corrections import JointStatus
 from rattleback.problem.joint_rows import Inertias
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, answer, weigh
+from rattleback.solvers.contacts.problem.manifolds import (
+    BodyInertias,
+    ContactSystem,
+    find_effective_mass,
+    rotate_inertias,
+)
 
 
 @group(axis="worlds")
 class Softened:
-    """Worlds whose patches answer with the stiffness of joints."""
+    """Worlds whose manifolds answer with the stiffness of joints."""
 
     world: wp.int32 = field("1", "1 where they do")
     any_world: wp.int32 = field("1", "1 where any world does", axis="flags")
@@ -47,30 +52,32 @@ def begin_pushes(bodies: Bodies, pushed: Motion, which: wp.array[wp.int32], lane
 
 
 @kernel
-def note_softened(effort: Effort, softened: Softened) -> None:
+def note_softened(joint_status: JointStatus, softened: Softened) -> None:
     """Note the worlds that are stiff, of those that are wanted."""
     w = wp.tid()
-    if effort.turned[w] == 1:
+    if joint_status.turned[w] == 1:
         softened.world[w] = 1
         softened.any_world[0] = 1
 
 
 @kernel
-def soften_weights(bodies: Bodies, inertias: Inertias, effort: Effort, weights: Weights, lanes: int) -> None:
+def soften_weights(
+    bodies: Bodies, inertias: Inertias, joint_status: JointStatus, weights: BodyInertias, lanes: int
+) -> None:
     """The inverse inertias of the bodies of stiff worlds, brought from the end of the step to its start."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        if effort.turned[bodies.world[i]] == 1 and inertias.weight[i] > real(0.0):
+        if joint_status.turned[bodies.world[i]] == 1 and inertias.weight[i] > real(0.0):
             back = wp.quat_to_matrix(inertias.back[i])
             weights.inverse_inertia[i] = back * inertias.inverse[i] * wp.transpose(back)
             weights.soft[i] = 1
 
 
 @kernel
-def answer_anew(bodies: Bodies, graph: Graph, pressing: Pressing, which: wp.array[wp.int32], lanes: int) -> None:
-    """How the patches of some worlds answer with the inertias that their bodies have now."""
+def answer_anew(bodies: Bodies, graph: Graph, system: ContactSystem, which: wp.array[wp.int32], lanes: int) -> None:
+    """How the manifolds of some worlds answer with the inertias that their bodies have now."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 1:
-            answer(bodies, pressing, k, k, real(1.0), real(1.0))
+        if which[system.manifolds.world[k]] == 1:
+            find_effective_mass(bodies, system, k, k, real(1.0), real(1.0))
 
 
 @kernel
@@ -89,38 +96,38 @@ class Softness:
     """
 
     def __init__(self, problem: Any, preview: Any) -> None:
-        self.problem, self.preview, self.bench = problem, preview, preview.bench
-        model = preview.bench.model
+        self.problem, self.preview, self.context = problem, preview, preview.context
+        model = preview.context.model
         self.softened: Any = arrays.allocate(Softened, {"worlds": model.worlds, "flags": 1}, model.device)
 
     def soften(self) -> None:
         """Record M̃ in the worlds that the joints have just been prepared for."""
-        pressing, effort = self.problem.pressing, self.preview.effort
-        self.bench.for_worlds(note_softened, effort, self.softened)
-        self.bench.share_bodies(soften_weights, self.preview.inertias, effort, pressing.weights)
-        self._answer(effort.turned)
+        system, joint_status = self.problem.system, self.preview.status
+        self.context.for_worlds(note_softened, joint_status, self.softened)
+        self.context.share_bodies(soften_weights, self.preview.inertias, joint_status, system.inertias)
+        self._answer(joint_status.turned)
 
     def harden(self) -> None:
-        """Record I in the worlds that have M̃; the state is where the patches are."""
-        with self.bench.program.when(self.softened.any_world):
+        """Record I in the worlds that have M̃; the state is where the manifolds are."""
+        with self.context.program.when(self.softened.any_world):
             self._weigh()
             self._answer(self.softened.world)
-            self.bench.for_worlds(forget_softened, self.softened)
+            self.context.for_worlds(forget_softened, self.softened)
 
     def note_pushes(self, which: Any) -> None:
         """Record what contacts alone have done at the start of the step, as free bodies answer."""
         self.begin_pushes(which)
-        with self.bench.program.when(self.softened.any_world):
+        with self.context.program.when(self.softened.any_world):
             self._weigh()
         self.problem.record_push(self.preview.flight.pushed, which)
 
     def begin_pushes(self, which: Any) -> None:
         """Record that contacts have done nothing yet."""
-        self.bench.share_bodies(begin_pushes, self.preview.flight.pushed, which)
+        self.context.share_bodies(begin_pushes, self.preview.flight.pushed, which)
 
     def _weigh(self) -> None:
-        self.bench.share_bodies(weigh, self.bench.state.motion, self.problem.pressing.weights)
+        self.context.share_bodies(rotate_inertias, self.context.state.motion, self.problem.system.inertias)
 
     def _answer(self, which: Any) -> None:
         problem = self.problem
-        problem.for_manifolds(answer_anew, problem.bodies, problem.graph, problem.pressing, which)
+        problem.for_manifolds(answer_anew, problem.bodies, problem.graph, problem.system, which)

@@ -1,7 +1,7 @@
 """Which worlds are solved with the answers of joints: those in which a joint holds anything that touches.
 
-    tied     contacts and joints in turn, see ``exchange``
-    loose    sweeps over the contacts alone, which then are none of the joints' business
+    jointed  contacts and joints in turn, see ``exchange``
+    free     sweeps over the contacts alone, which then are none of the joints' business
 
 Every world is one or the other for itself, so that it goes the same way beside other worlds as alone.
 """
@@ -14,116 +14,120 @@ import warp as wp
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
-from rattleback.solvers.contacts.coupling.alternation import Turn
+from rattleback.solvers.contacts.coupling.alternation import WorldStage
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import Pressing
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 
 @group(axis="worlds")
-class Ties:
-    """Which worlds are tied, and which are loose; of some worlds only, neither are the others."""
+class JointedWorlds:
+    """Which worlds are jointed, and which are free; of some worlds only, neither are the others."""
 
-    tied: wp.int32 = field("1", "1 where a joint holds anything that touches")
-    loose: wp.int32 = field("1", "1 where none does")
-    any_tied: wp.int32 = field("1", "1 where any world is tied", axis="flags")
-    any_loose: wp.int32 = field("1", "1 where any world is loose", axis="flags")
+    jointed: wp.int32 = field("1", "1 where a joint holds anything that touches")
+    free: wp.int32 = field("1", "1 where none does")
+    any_jointed: wp.int32 = field("1", "1 where any world is jointed", axis="flags")
+    any_free: wp.int32 = field("1", "1 where any world is free", axis="flags")
 
 
 @kernel
-def begin_ties(ties: Ties) -> None:
+def begin_jointed_worlds(jointed_worlds: JointedWorlds) -> None:
     """Nothing that touches has been found to have joints."""
-    ties.tied[wp.tid()] = 0
-    ties.any_tied[0] = 0
-    ties.any_loose[0] = 0
+    jointed_worlds.jointed[wp.tid()] = 0
+    jointed_worlds.any_jointed[0] = 0
+    jointed_worlds.any_free[0] = 0
 
 
 @kernel
-def find_tied(pressing: Pressing, graph: Graph, alone: wp.array[wp.int32], ties: Ties, lanes: int) -> None:
+def find_jointed(
+    system: ContactSystem, graph: Graph, unjointed: wp.array[wp.int32], jointed_worlds: JointedWorlds, lanes: int
+) -> None:
     """Whether a joint holds anything that touches."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        both = alone[pressing.patches.body_a[k]] + alone[pressing.patches.body_b[k]]
-        pressing.patches.jointed[k] = wp.where(both < 2, 1, 0)
+        both = unjointed[system.manifolds.body_a[k]] + unjointed[system.manifolds.body_b[k]]
+        system.manifolds.jointed[k] = wp.where(both < 2, 1, 0)
         if both < 2:
-            ties.tied[pressing.patches.world[k]] = 1
+            jointed_worlds.jointed[system.manifolds.world[k]] = 1
 
 
 @wp.func
-def note(ties: Ties, w: int, tied: int, loose: int) -> None:
+def set_world_kind(jointed_worlds: JointedWorlds, w: int, jointed: int, free: int) -> None:
     """Note what a world is."""
-    ties.tied[w] = tied
-    ties.loose[w] = loose
-    if tied == 1:
-        ties.any_tied[0] = 1
-    if loose == 1:
-        ties.any_loose[0] = 1
+    jointed_worlds.jointed[w] = jointed
+    jointed_worlds.free[w] = free
+    if jointed == 1:
+        jointed_worlds.any_jointed[0] = 1
+    if free == 1:
+        jointed_worlds.any_free[0] = 1
 
 
 @kernel
-def find_loose(ties: Ties) -> None:
-    """All other worlds are loose."""
+def find_free(jointed_worlds: JointedWorlds) -> None:
+    """All other worlds are free."""
     w = wp.tid()
-    note(ties, w, ties.tied[w], 1 - ties.tied[w])
+    set_world_kind(jointed_worlds, w, jointed_worlds.jointed[w], 1 - jointed_worlds.jointed[w])
 
 
 @kernel
-def choose(ties: Ties, which: wp.array[wp.int32], some: Ties) -> None:
-    """The tied and the loose ones of some worlds."""
+def select_worlds(jointed_worlds: JointedWorlds, which: wp.array[wp.int32], selected: JointedWorlds) -> None:
+    """The jointed and the free ones of some worlds."""
     w = wp.tid()
-    note(some, w, ties.tied[w] * which[w], ties.loose[w] * which[w])
+    set_world_kind(selected, w, jointed_worlds.jointed[w] * which[w], jointed_worlds.free[w] * which[w])
 
 
-class TiedWorlds:
-    """Records which worlds are tied and which loose, and what is done in either.
+class CoupledWorlds:
+    """Records which worlds are jointed and which free, and what is done in either.
 
     Attributes:
-        alone: 1 for every body without joints.
-        ties: The worlds.
+        unjointed: 1 for every body without joints.
+        jointed_worlds: The worlds.
 
     Args:
-        bench: What the step works on.
+        context: What the step works on.
         problem: The contact problem.
     """
 
-    def __init__(self, bench: "Bench", problem: "ContactProblem") -> None:
-        model, self.program, self.problem = bench.model, bench.program, problem
+    def __init__(self, context: "StepContext", problem: "ContactProblem") -> None:
+        model, self.program, self.problem = context.model, context.program, problem
         held = {name for joint in model.scene.joints.values() for name in (joint.a, joint.b)}
-        alone = np.tile(np.array([name not in held for name in model.names], dtype=np.int32), model.worlds)
-        self.alone = wp.array(alone, dtype=wp.int32, device=model.device)
+        unjointed = np.tile(np.array([name not in held for name in model.names], dtype=np.int32), model.worlds)
+        self.unjointed = wp.array(unjointed, dtype=wp.int32, device=model.device)
         counts = {"worlds": model.worlds, "flags": 1}
-        self.ties, self.some = (arrays.allocate(Ties, counts, model.device) for _ in range(2))
+        self.jointed_worlds, self.selected_worlds = (
+            arrays.allocate(JointedWorlds, counts, model.device) for _ in range(2)
+        )
         self.jointed = False
 
-    def record_look(self) -> None:
+    def record_jointed_worlds(self) -> None:
         """Record the look in which worlds a joint holds anything that touches."""
         worlds = self.problem.worlds
-        self.program.launch(begin_ties, worlds, self.ties)
-        given = (self.problem.pressing, self.problem.graph, self.alone, self.ties)
-        self.problem.for_manifolds(find_tied, *given)
-        self.program.launch(find_loose, worlds, self.ties)
+        self.program.launch(begin_jointed_worlds, worlds, self.jointed_worlds)
+        given = (self.problem.system, self.problem.graph, self.unjointed, self.jointed_worlds)
+        self.problem.for_manifolds(find_jointed, *given)
+        self.program.launch(find_free, worlds, self.jointed_worlds)
 
-    def choose(self, which: Any) -> "Ties | None":
-        """Record which of some worlds are tied and which loose; None where there are no joints."""
+    def choose(self, which: Any) -> "JointedWorlds | None":
+        """Record which of some worlds are jointed and which free; None where there are no joints."""
         if not self.jointed:
             return None
         program, worlds = self.program, self.problem.worlds
-        program.launch(begin_ties, worlds, self.some)
-        program.launch(choose, worlds, self.ties, which, self.some)
-        return self.some
+        program.launch(begin_jointed_worlds, worlds, self.selected_worlds)
+        program.launch(select_worlds, worlds, self.jointed_worlds, which, self.selected_worlds)
+        return self.selected_worlds
 
-    def where_loose(self, ties: "Ties | None", record: Turn, which: Any = None) -> None:
+    def where_free(self, jointed_worlds: "JointedWorlds | None", record: WorldStage, which: Any = None) -> None:
         """Record something for worlds in which no joint holds anything that touches; without joints, for ``which``."""
-        if ties is None:
+        if jointed_worlds is None:
             record(self.problem.everywhere if which is None else which)
             return
-        with self.program.when(ties.any_loose):
-            record(ties.loose)
+        with self.program.when(jointed_worlds.any_free):
+            record(jointed_worlds.free)
 
-    def where_tied(self, ties: "Ties | None", record: Turn) -> None:
+    def where_jointed(self, jointed_worlds: "JointedWorlds | None", record: WorldStage) -> None:
         """Record something for worlds in which a joint does."""
-        if ties is not None:
-            with self.program.when(ties.any_tied):
-                record(ties.tied)
+        if jointed_worlds is not None:
+            with self.program.when(jointed_worlds.any_jointed):
+                record(jointed_worlds.jointed)

@@ -1,24 +1,24 @@
-"""The arithmetic of contact impulses: one patch after the other gets the impulses that correct its own velocities.
+"""The arithmetic of contact impulses: one manifold after the other gets the impulses that correct its own velocities.
 
-A patch works in its own axes (n, t, s) at its middle, with the twist (u, ω) of A against B there. A point at x t + y s
-moves with
+A manifold works in its own axes (n, t, s) at its middle, with the twist (u, ω) of A against B there. A point at x t + y
+s moves with
 
     u_n + ω_t y − ω_s x,   u_t − ω_n y,   u_s + ω_n x.
 
-A flat patch is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
+A flat manifold is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
 grips, that is the answer. If not, but every point pushes with the part of a wrench that stops it along the normal, that
 part is; else its points are solved one after the other. How they rub is told by ``rub``.
 
     p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
 
-p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The drive and spin of a patch and what its points want are added to
-the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forth and back,
-which makes the correction of a patch symmetric.
+p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The biases of a manifold and what its points want are added to
+the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forward and
+backward, which makes the correction of a manifold symmetric.
 
-    for every patch in order: twist of its bodies, wrench, apply it to them
+    for every manifold in order: twist of its bodies, wrench, apply it to them
 
-Cost: on one thread about 0.05 µs for a patch that needs nothing, 0.06 µs for a flat one that holds, 0.15 µs for one of
-four points that slides or lifts.
+Cost: on one thread about 0.05 µs for a manifold that needs nothing, 0.06 µs for a flat one that holds, 0.15 µs for one
+of four points that slides or lifts.
 
 Reference: Bender, dissertation, §5.2.1 (eq. 5.5–5.7), §5.2.5.
 """
@@ -28,60 +28,73 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.friction import grip_points, resists
-from rattleback.solvers.contacts.kernels.twist import Twist, apply, apply_twist, make_twist
-from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, twist_of, world, wrench_of
+from rattleback.solvers.contacts.kernels.friction import has_resistance, solve_friction_points
+from rattleback.solvers.contacts.kernels.twist import Twist, apply_twist, apply_wrench, make_twist
+from rattleback.solvers.contacts.problem.manifolds import (
+    ContactSystem,
+    ManifoldPoints,
+    Manifolds,
+    to_world,
+    twist_of,
+    wrench_of,
+)
 
 # Square of a twist that is rounding [m²/s²].
 AT_REST = wp.constant(real(1e-26))
 
 
 @wp.func
-def hold_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
-    """The wrench that stops a flat patch, if all its points then push and grip."""
-    first = patches.first[k]
-    count = patches.count[k]
-    push = patches.hold[k] * (wp.transpose(patches.lead[k]) * twist.side - twist.up)
-    rub = -(patches.calm[k] * twist.side + patches.lead[k] * push)
-    spread = patches.spread[k]
+def solve_sticking_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
+    """The wrench that stops a flat manifold, if all its points then push and grip."""
+    first = manifolds.first[k]
+    count = manifolds.count[k]
+    normal_impulse = manifolds.schur_inverse[k] * (
+        wp.transpose(manifolds.coupling_tn[k]) * twist.tangent - twist.normal
+    )
+    tangent_impulse = -(manifolds.inverse_tt[k] * twist.tangent + manifolds.coupling_tn[k] * normal_impulse)
+    inverse_moments = manifolds.inverse_moments[k]
     part = real(1.0) / real(count)
-    by_x = spread[1] * push[1] - spread[0] * push[2]
-    by_y = spread[2] * push[1] - spread[1] * push[2]
+    by_x = inverse_moments[1] * normal_impulse[1] - inverse_moments[0] * normal_impulse[2]
+    by_y = inverse_moments[2] * normal_impulse[1] - inverse_moments[1] * normal_impulse[2]
     # The second moments add up to (xx + yy) of the inverse, over its determinant.
-    around = rub[2] * (spread[0] * spread[2] - spread[1] * spread[1]) / (spread[0] + spread[2])
-    middle = part * vec3(push[0], rub[0], rub[1])
-    mu = patches.grip[k]
+    around = (
+        tangent_impulse[2]
+        * (inverse_moments[0] * inverse_moments[2] - inverse_moments[1] * inverse_moments[1])
+        / (inverse_moments[0] + inverse_moments[2])
+    )
+    middle = part * vec3(normal_impulse[0], tangent_impulse[0], tangent_impulse[1])
+    mu = manifolds.friction[k]
     for c in range(first, first + count):
         place = points.place[c]
         p = points.impulse[c] + middle
         p += vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
-        grip = mu * p[0]
-        if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > grip * grip:
+        limit = mu * p[0]
+        if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > limit * limit:
             return twist, False
     for c in range(first, first + count):
         place = points.place[c]
         p = points.impulse[c] + middle
         points.impulse[c] = p + vec3(by_x * place[0] + by_y * place[1], -around * place[1], around * place[0])
-        u = twist.up[0] + twist.up[1] * place[1] - twist.up[2] * place[0]
-        u1 = twist.side[0] - twist.side[2] * place[1]
-        u2 = twist.side[1] + twist.side[2] * place[0]
-        twist.along = wp.max(twist.along, wp.abs(u))
-        twist.across = wp.max(twist.across, u1 * u1 + u2 * u2)
-    twist.push = push
-    twist.rub = rub
+        u = twist.normal[0] + twist.normal[1] * place[1] - twist.normal[2] * place[0]
+        u1 = twist.tangent[0] - twist.tangent[2] * place[1]
+        u2 = twist.tangent[1] + twist.tangent[2] * place[0]
+        twist.normal_residual = wp.max(twist.normal_residual, wp.abs(u))
+        twist.tangential_residual_squared = wp.max(twist.tangential_residual_squared, u1 * u1 + u2 * u2)
+    twist.normal_impulse = normal_impulse
+    twist.tangent_impulse = tangent_impulse
     return twist, True
 
 
 @wp.func
-def push_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
-    """The part of a wrench that stops a flat patch along its normal, if all its points then push."""
-    first = patches.first[k]
-    count = patches.count[k]
-    push = -(patches.still[k] * twist.up)
-    spread = patches.spread[k]
-    by_x = spread[1] * push[1] - spread[0] * push[2]
-    by_y = spread[2] * push[1] - spread[1] * push[2]
-    part = push[0] / real(count)
+def solve_normal_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
+    """The part of a wrench that stops a flat manifold along its normal, if all its points then push."""
+    first = manifolds.first[k]
+    count = manifolds.count[k]
+    normal_impulse = -(manifolds.inverse_nn[k] * twist.normal)
+    inverse_moments = manifolds.inverse_moments[k]
+    by_x = inverse_moments[1] * normal_impulse[1] - inverse_moments[0] * normal_impulse[2]
+    by_y = inverse_moments[2] * normal_impulse[1] - inverse_moments[1] * normal_impulse[2]
+    part = normal_impulse[0] / real(count)
     for c in range(first, first + count):
         place = points.place[c]
         if points.impulse[c][0] + part + by_x * place[0] + by_y * place[1] < real(0.0):
@@ -90,84 +103,86 @@ def push_whole(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> t
         place = points.place[c]
         p = points.impulse[c]
         points.impulse[c] = vec3(p[0] + part + by_x * place[0] + by_y * place[1], p[1], p[2])
-        twist.along = wp.max(twist.along, wp.abs(twist.up[0] + twist.up[1] * place[1] - twist.up[2] * place[0]))
-    twist.up = vec3()
-    twist.push = push
+        twist.normal_residual = wp.max(
+            twist.normal_residual, wp.abs(twist.normal[0] + twist.normal[1] * place[1] - twist.normal[2] * place[0])
+        )
+    twist.normal = vec3()
+    twist.normal_impulse = normal_impulse
     return twist, True
 
 
 @wp.func
-def push_point(rise: mat33, points: PatchPoints, c: int, twist: Twist) -> Twist:
+def solve_normal_point(block_nn: mat33, points: ManifoldPoints, c: int, twist: Twist) -> Twist:
     """Correct one point along the normal."""
     place = points.place[c]
     x = place[0]
     y = place[1]
     p = points.impulse[c]
-    u = twist.up[0] + y * twist.up[1] - x * twist.up[2] + place[2]
+    u = twist.normal[0] + y * twist.normal[1] - x * twist.normal[2] + place[2]
     if p[0] == real(0.0) and u >= real(0.0):
         return twist
-    by_n = rise[0, 0] + y * rise[0, 1] - x * rise[0, 2]
-    by_t = rise[1, 0] + y * rise[1, 1] - x * rise[1, 2]
-    by_s = rise[2, 0] + y * rise[2, 1] - x * rise[2, 2]
+    by_n = block_nn[0, 0] + y * block_nn[0, 1] - x * block_nn[0, 2]
+    by_t = block_nn[1, 0] + y * block_nn[1, 1] - x * block_nn[1, 2]
+    by_s = block_nn[2, 0] + y * block_nn[2, 1] - x * block_nn[2, 2]
     k_nn = by_n + y * by_t - x * by_s
     dn = wp.max(-u * (real(1.0) / k_nn), -p[0])
-    twist.along = wp.max(twist.along, wp.abs(dn) * k_nn)
-    twist.up += dn * vec3(by_n, by_t, by_s)
-    twist.push += dn * vec3(real(1.0), y, -x)
+    twist.normal_residual = wp.max(twist.normal_residual, wp.abs(dn) * k_nn)
+    twist.normal += dn * vec3(by_n, by_t, by_s)
+    twist.normal_impulse += dn * vec3(real(1.0), y, -x)
     points.impulse[c] = vec3(p[0] + dn, p[1], p[2])
     return twist
 
 
 @wp.func
-def push_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a patch along the normal, one after the other, forth and back."""
-    first = patches.first[k]
-    count = patches.count[k]
-    rise = patches.rise[k]
+def solve_normal_points(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
+    """Correct the points of a manifold along the normal, one after the other, forward and backward."""
+    first = manifolds.first[k]
+    count = manifolds.count[k]
+    block_nn = manifolds.block_nn[k]
     for i in range(count):
-        twist = push_point(rise, points, first + i, twist)
+        twist = solve_normal_point(block_nn, points, first + i, twist)
     for i in range(1, count):
-        twist = push_point(rise, points, first + count - 1 - i, twist)
+        twist = solve_normal_point(block_nn, points, first + count - 1 - i, twist)
     return twist
 
 
 @wp.func
-def solve_twist(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
-    """The wrench that a patch needs."""
+def solve_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
+    """The wrench that a manifold needs."""
     holds = bool(False)
-    if patches.whole[k] == 1:
-        if not resists(patches, k):
-            twist, holds = hold_whole(patches, points, k, twist)
+    if manifolds.as_block[k] == 1:
+        if not has_resistance(manifolds, k):
+            twist, holds = solve_sticking_block(manifolds, points, k, twist)
             if holds:
                 return twist
-        twist, holds = push_whole(patches, points, k, twist)
+        twist, holds = solve_normal_block(manifolds, points, k, twist)
     if not holds:
-        twist = push_points(patches, points, k, twist)
-    twist.side += patches.drag[k] * twist.push
-    return grip_points(patches, points, k, twist)
+        twist = solve_normal_points(manifolds, points, k, twist)
+    twist.tangent += manifolds.block_tn[k] * twist.normal_impulse
+    return solve_friction_points(manifolds, points, k, twist)
 
 
 @wp.func
-def separates(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
-    """Whether all points of a patch separate and none pushes."""
-    first = patches.first[k]
-    for c in range(first, first + patches.count[k]):
+def is_separating(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> bool:
+    """Whether all points of a manifold separate and none pushes."""
+    first = manifolds.first[k]
+    for c in range(first, first + manifolds.count[k]):
         place = points.place[c]
-        apart = twist.up[0] + place[1] * twist.up[1] - place[0] * twist.up[2] + place[2]
+        apart = twist.normal[0] + place[1] * twist.normal[1] - place[0] * twist.normal[2] + place[2]
         if apart < real(0.0) or wp.length_sq(points.impulse[c]) > real(0.0):
             return False
     return True
 
 
 @wp.func
-def rests(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
-    """Whether a patch that may be taken whole does not move, and no point pulls or rubs more than it can."""
-    moves = wp.dot(twist.up, twist.up) + wp.dot(twist.side, twist.side) > AT_REST
-    if moves or patches.whole[k] == 0:
+def is_at_rest(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> bool:
+    """Whether a manifold that may be taken whole does not move, and no point pulls or rubs more than it can."""
+    moves = wp.dot(twist.normal, twist.normal) + wp.dot(twist.tangent, twist.tangent) > AT_REST
+    if moves or manifolds.as_block[k] == 0:
         return False
-    mu = patches.grip[k]
-    first = patches.first[k]
-    for c in range(first, first + patches.count[k]):
+    mu = manifolds.friction[k]
+    first = manifolds.first[k]
+    for c in range(first, first + manifolds.count[k]):
         p = points.impulse[c]
         if p[0] < real(0.0) or p[1] * p[1] + p[2] * p[2] > mu * p[0] * (mu * p[0]):
             return False
@@ -175,30 +190,30 @@ def rests(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
 
 
 @wp.func
-def needs_nothing(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> bool:
-    """Whether a patch is as it should be."""
-    if resists(patches, k):
+def is_satisfied(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> bool:
+    """Whether a manifold is as it should be."""
+    if has_resistance(manifolds, k):
         return False
-    return separates(patches, points, k, twist) or rests(patches, points, k, twist)
+    return is_separating(manifolds, points, k, twist) or is_at_rest(manifolds, points, k, twist)
 
 
 @wp.func
-def solve_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
-    """Correct the velocities of a patch; returns the largest changes along its normal and across."""
-    u, w = twist_of(pressing.patches, motion, k)
-    twist = make_twist(u + pressing.patches.drive[k], w + pressing.patches.spin[k])
-    if needs_nothing(pressing.patches, pressing.points, k, twist):
+def solve_manifold(bodies: Bodies, system: ContactSystem, motion: Motion, k: int) -> tuple[real, real]:
+    """Correct the velocities of a manifold; returns the largest changes along its normal and across."""
+    u, w = twist_of(system.manifolds, motion, k)
+    twist = make_twist(u + system.manifolds.bias[k], w + system.manifolds.angular_bias[k])
+    if is_satisfied(system.manifolds, system.points, k, twist):
         return real(0.0), real(0.0)
-    twist = solve_twist(pressing.patches, pressing.points, k, twist)
-    apply_twist(bodies, pressing, motion, k, twist)
-    return twist.along, wp.sqrt(twist.across)
+    twist = solve_block(system.manifolds, system.points, k, twist)
+    apply_twist(bodies, system, motion, k, twist)
+    return twist.normal_residual, wp.sqrt(twist.tangential_residual_squared)
 
 
 @wp.func
-def push_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> None:
-    """Apply the impulses the points of a patch have."""
-    force, moment = wrench_of(pressing, k)
+def apply_impulses(bodies: Bodies, system: ContactSystem, motion: Motion, k: int) -> None:
+    """Apply the impulses the points of a manifold have."""
+    force, moment = wrench_of(system, k)
     if wp.dot(force, force) + wp.dot(moment, moment) != real(0.0):
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
-        apply(bodies, pressing, motion, k, world(n, t, force), world(n, t, moment))
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
+        apply_wrench(bodies, system, motion, k, to_world(n, t, force), to_world(n, t, moment))

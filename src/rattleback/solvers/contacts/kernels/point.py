@@ -10,39 +10,39 @@ import warp as wp
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.block import push_point, separates
-from rattleback.solvers.contacts.kernels.friction import grip_point, resist, resists
+from rattleback.solvers.contacts.kernels.block import is_separating, solve_normal_point
+from rattleback.solvers.contacts.kernels.friction import has_resistance, solve_friction_point, solve_resistance
 from rattleback.solvers.contacts.kernels.twist import Twist, apply_twist, make_twist
-from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, twist_of
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, ManifoldPoints, Manifolds, twist_of
 
 
 @wp.func
-def solve_twist_by_points(patches: Patches, points: PatchPoints, k: int, twist: Twist) -> Twist:
+def solve_twist_by_points(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
     """The wrench that a manifold needs, point by point."""
-    first = patches.first[k]
-    drag = patches.drag[k]
-    for c in range(first, first + patches.count[k]):
-        pushed = twist.push
-        twist = push_point(patches.rise[k], points, c, twist)
-        twist.side += drag * (twist.push - pushed)
-        rubbed = twist.rub
-        twist = grip_point(patches.skid[k], patches.grip[k], points, c, twist)
-        twist.up += wp.transpose(drag) * (twist.rub - rubbed)
-    if resists(patches, k):
+    first = manifolds.first[k]
+    block_tn = manifolds.block_tn[k]
+    for c in range(first, first + manifolds.count[k]):
+        pushed = twist.normal_impulse
+        twist = solve_normal_point(manifolds.block_nn[k], points, c, twist)
+        twist.tangent += block_tn * (twist.normal_impulse - pushed)
+        rubbed = twist.tangent_impulse
+        twist = solve_friction_point(manifolds.block_tt[k], manifolds.friction[k], points, c, twist)
+        twist.normal += wp.transpose(block_tn) * (twist.tangent_impulse - rubbed)
+    if has_resistance(manifolds, k):
         # What friction has done to the normal twist is counted by the resistance itself.
-        twist.up -= wp.transpose(drag) * twist.rub
-        twist = resist(patches, points, k, twist)
+        twist.normal -= wp.transpose(block_tn) * twist.tangent_impulse
+        twist = solve_resistance(manifolds, points, k, twist)
     return twist
 
 
 @wp.func
-def solve_points(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> tuple[real, real]:
+def solve_points(bodies: Bodies, system: ContactSystem, motion: Motion, k: int) -> tuple[real, real]:
     """Correct the velocities of a manifold; returns the largest changes along its normal and across."""
-    patches = pressing.patches
-    u, w = twist_of(patches, motion, k)
-    twist = make_twist(u + patches.drive[k], w + patches.spin[k])
-    if separates(patches, pressing.points, k, twist):
+    manifolds = system.manifolds
+    u, w = twist_of(manifolds, motion, k)
+    twist = make_twist(u + manifolds.bias[k], w + manifolds.angular_bias[k])
+    if is_separating(manifolds, system.points, k, twist):
         return real(0.0), real(0.0)
-    twist = solve_twist_by_points(patches, pressing.points, k, twist)
-    apply_twist(bodies, pressing, motion, k, twist)
-    return twist.along, wp.sqrt(twist.across)
+    twist = solve_twist_by_points(manifolds, system.points, k, twist)
+    apply_twist(bodies, system, motion, k, twist)
+    return twist.normal_residual, wp.sqrt(twist.tangential_residual_squared)

@@ -21,15 +21,15 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.block import push_patch
+from rattleback.solvers.contacts.kernels.block import apply_impulses
 from rattleback.solvers.contacts.problem import delassus
-from rattleback.solvers.contacts.problem.colouring import Palette, make_palette
+from rattleback.solvers.contacts.problem.colouring import ColourDriver, make_palette
 from rattleback.solvers.contacts.problem.contact_graph import LEVELS, Graph
-from rattleback.solvers.contacts.problem.manifolds import Patches, PatchPoints, Pressing, Weights
-from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, ManifoldPoints, Manifolds
+from rattleback.solvers.contacts.problem.status import SolverStatus
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
 
 
 @group(axis="contacts")
@@ -52,11 +52,13 @@ def activate_all(graph: Graph, active: Active, lanes: int) -> None:
 
 
 @kernel
-def push_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, wanted: wp.array[wp.int32]) -> None:
+def apply_in_order(
+    bodies: Bodies, system: ContactSystem, graph: Graph, motion: Motion, wanted: wp.array[wp.int32]
+) -> None:
     """Apply the impulses that the manifolds of wanted worlds have, on one thread."""
     for k in range(graph.total[0]):
-        if wanted[pressing.patches.world[k]] == 1:
-            push_patch(bodies, pressing, motion, k)
+        if wanted[system.manifolds.world[k]] == 1:
+            apply_impulses(bodies, system, motion, k)
 
 
 def is_parallel(device: Any) -> bool:
@@ -70,36 +72,36 @@ class ContactProblem:
     Attributes:
         program: Where launches are recorded.
         bodies: The bodies.
-        pressing: Manifolds, their points, and how bodies answer: what solvers read, and where impulses go.
+        system: Manifolds, their points, and how bodies answer: what solvers read, and where impulses go.
         graph: Number and order of the manifolds.
         active: The manifolds that take part.
         status: How the sweeps of each world go, and the residual they reach.
-        palette: The colours of the manifolds; None where they are solved in order, on one thread.
+        colour_driver: The colours of the manifolds; None where they are solved in order, on one thread.
         everywhere: 1 for every world.
 
     Args:
-        bench: What the step works on.
+        context: What the step works on.
         room: Most contacts.
         in_order: Whether manifolds have to be solved in the order of the contact graph, also on a GPU.
     """
 
-    def __init__(self, bench: "Bench", room: int, in_order: bool = False) -> None:
-        model, self.program, self.bodies, self.room = bench.model, bench.program, bench.model.bodies, room
+    def __init__(self, context: "StepContext", room: int, in_order: bool = False) -> None:
+        model, self.program, self.bodies, self.room = context.model, context.program, context.model.bodies, room
         self.worlds, device = model.worlds, model.device
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": self.worlds}
         counts |= {"levels_and_one": LEVELS + 1, "one": 1, "flags": 1}
-        kinds: tuple[type[Any], ...] = (PatchPoints, Weights, Graph, Rounds, Active)
-        points, weights, self.graph, self.status, self.active = (
+        kinds: tuple[type[Any], ...] = (ManifoldPoints, BodyInertias, Graph, SolverStatus, Active)
+        points, inertias, self.graph, self.status, self.active = (
             arrays.allocate(kind, counts, device) for kind in kinds
         )
-        self.pressing = Pressing()
+        self.system = ContactSystem()
         # One more manifold than there can be, to solve one with other masses.
-        self.pressing.patches = arrays.allocate(Patches, {"contacts": room + 1}, device)
-        self.pressing.points, self.pressing.weights = points, weights
+        self.system.manifolds = arrays.allocate(Manifolds, {"contacts": room + 1}, device)
+        self.system.points, self.system.inertias = points, inertias
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
-        self.palette: Palette | None = None
+        self.colour_driver: ColourDriver | None = None
         if is_parallel(device) and not in_order:
-            self.palette = make_palette(bench, self.pressing, self.graph, counts)
+            self.colour_driver = make_palette(context, self.system, self.graph, counts)
 
     def record_all_active(self) -> None:
         """Record that every manifold takes part."""
@@ -113,10 +115,10 @@ class ContactProblem:
             which: 1 for every world in which that is done; None for all.
         """
         which = self.everywhere if which is None else which
-        if self.palette is None:
-            self.program.launch(push_in_order, 1, self.bodies, self.pressing, self.graph, motion, which)
+        if self.colour_driver is None:
+            self.program.launch(apply_in_order, 1, self.bodies, self.system, self.graph, motion, which)
         else:
-            self.palette.push(motion, which)
+            self.colour_driver.apply_impulses(motion, which)
 
     def for_manifolds(self, kernel: Any, *inputs: Any) -> None:
         """Record a kernel whose threads share the manifolds."""

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def active_rows(problem: ContactProblem) -> tuple[np.ndarray, np.ndarray]:
     """Manifold and point of every active contact point, in the order of the list."""
-    patches = problem.pressing.patches
+    manifolds = problem.system.manifolds
     listed = problem.active.listed.numpy()[: int(problem.active.count.numpy()[0])]
-    first, count = patches.first.numpy()[listed], patches.count.numpy()[listed]
+    first, count = manifolds.first.numpy()[listed], manifolds.count.numpy()[listed]
     manifold = np.repeat(listed, count)
     offset = np.arange(len(manifold)) - np.repeat(np.cumsum(count) - count, count)
     return manifold, np.repeat(first, count) + offset
@@ -33,17 +33,17 @@ def active_rows(problem: ContactProblem) -> tuple[np.ndarray, np.ndarray]:
 
 def jacobian(problem: ContactProblem) -> scipy.sparse.csr_matrix:
     """J of the active points, shape (3 points, 6 bodies): rows n, t, s; columns velocity and angular velocity."""
-    patches, points = problem.pressing.patches, problem.pressing.points
+    manifolds, points = problem.system.manifolds, problem.system.points
     manifold, point = active_rows(problem)
-    n, t = (np.asarray(axis.numpy()[manifold], dtype=np.float64) for axis in (patches.normal, patches.tangent))
+    n, t = (np.asarray(axis.numpy()[manifold], dtype=np.float64) for axis in (manifolds.normal, manifolds.tangent))
     axes = np.stack([n, t, np.cross(n, t)], axis=1)
     place = np.asarray(points.place.numpy()[point], dtype=np.float64)
     offset = place[:, :1] * axes[:, 1] + place[:, 1:2] * axes[:, 2]
     rows, columns, values = [], [], []
     for side, sign in (("a", 1.0), ("b", -1.0)):
-        arm = getattr(patches, f"arm_{side}").numpy()[manifold] + offset
+        arm = getattr(manifolds, f"arm_{side}").numpy()[manifold] + offset
         block = sign * np.concatenate([axes, np.cross(arm[:, None], axes)], axis=2)
-        body = getattr(patches, f"body_{side}").numpy()[manifold]
+        body = getattr(manifolds, f"body_{side}").numpy()[manifold]
         rows.append(np.repeat(np.arange(3 * len(point)), 6))
         columns.append((6 * body[:, None, None] + np.arange(6) + np.zeros((1, 3, 1), dtype=int)).ravel())
         values.append(block.ravel())
@@ -55,7 +55,7 @@ def jacobian(problem: ContactProblem) -> scipy.sparse.csr_matrix:
 def inverse_mass(problem: ContactProblem) -> scipy.sparse.csr_matrix:
     """M⁻¹ of all bodies, block diagonal, world frame; zero for static ones."""
     mass = np.asarray(problem.bodies.inverse_mass.numpy(), dtype=np.float64)
-    inertia = np.asarray(problem.pressing.weights.inverse_inertia.numpy(), dtype=np.float64)
+    inertia = np.asarray(problem.system.inertias.inverse_inertia.numpy(), dtype=np.float64)
     blocks = np.zeros((len(mass), 6, 6))
     blocks[:, range(3), range(3)] = mass[:, None]
     blocks[:, 3:, 3:] = np.where(mass[:, None, None] > 0.0, inertia, 0.0)

@@ -13,11 +13,11 @@ class Goal:
     Attributes:
         tolerance: Largest residual [m/s].
         sweeps: Most sweeps.
-        calm: The motion whose speeds say which worlds hardly move and are solved to a finer residual; None for none.
+        finer: The motion whose speeds say which worlds hardly move and are solved to a finer residual; None for none.
         marked: Whether manifolds whose bodies nothing has pushed are passed over from the first sweep on.
     """
 
     tolerance: float
     sweeps: int
-    calm: Any = None
+    finer: Any = None
     marked: bool = False

@@ -23,194 +23,212 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3, vec4
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.block import push_patch, solve_patch
-from rattleback.solvers.contacts.kernels.friction import grip_points
+from rattleback.solvers.contacts.kernels.block import apply_impulses, solve_manifold
+from rattleback.solvers.contacts.kernels.friction import solve_friction_points
 from rattleback.solvers.contacts.kernels.twist import TINY, apply_twist, make_twist
 from rattleback.solvers.contacts.problem.contact_problem import Active
-from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
-from rattleback.solvers.contacts.problem.status import Rounds, note_residual
-from rattleback.solvers.contacts.restitution.search import COLLIDES, ZERO, Collisions, velocity_of
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, twist_of
+from rattleback.solvers.contacts.problem.status import SolverStatus, update_residual
+from rattleback.solvers.contacts.restitution.search import COLLIDES, ZERO, ImpactPoints, point_velocity
 from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 
 HALF = wp.constant(real(0.5))
 # Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.
 SLICES = wp.constant(64)
-MOST_SLICES = wp.constant(256)
+MAX_SLICES = wp.constant(256)
 # Phases of an impact.
 COMPRESSING = wp.constant(1)
 EXPANDING = wp.constant(2)
 
 
 @group(axis="worlds")
-class Works:
+class ImpactWork:
     """How far the impacts of each world have gone, and the work of their impulses."""
 
-    before: vec3 = field("m/s", "velocity of a point at the beginning of the slice, axes of its patch", axis="contacts")
-    going: wp.int32 = field("1", "1 while the impact goes on")
+    start_velocity: vec3 = field(
+        "m/s", "velocity of a point at the beginning of the slice, axes of its manifold", axis="contacts"
+    )
+    active: wp.int32 = field("1", "1 while the impact goes on")
     phase: wp.int32 = field("1", "1 compressing, 2 expanding")
     slices: wp.int32 = field("1", "slices done in the phase")
-    back: real = field("J", "work that may come back")
-    friction: real = field("J", "work of friction so far")
+    recoverable: real = field("J", "work that may come back")
+    friction_work: real = field("J", "work of friction so far")
     work: vec4 = field("J", "work in the slice along the normals by its part f and by f², and the same of friction")
-    part: real = field("1", "part of the slice that is taken")
+    fraction: real = field("1", "part of the slice that is taken")
     change: real = field("m/s", "largest change of a velocity along a normal in the slice")
-    any_going: wp.int32 = field("1", "1 while any impact goes on", axis="flags")
+    any_active: wp.int32 = field("1", "1 while any impact goes on", axis="flags")
 
 
 @wp.func
-def grip_patch(bodies: Bodies, pressing: Pressing, motion: Motion, k: int) -> real:
-    """Correct the velocities of a patch across its normal; returns the largest change."""
-    u, w = twist_of(pressing.patches, motion, k)
-    twist = make_twist(u + pressing.patches.drive[k], w)
-    twist = grip_points(pressing.patches, pressing.points, k, twist)
-    apply_twist(bodies, pressing, motion, k, twist)
-    return wp.sqrt(twist.across)
+def solve_manifold_friction(bodies: Bodies, system: ContactSystem, motion: Motion, k: int) -> real:
+    """Correct the velocities of a manifold across its normal; returns the largest change."""
+    u, w = twist_of(system.manifolds, motion, k)
+    twist = make_twist(u + system.manifolds.bias[k], w)
+    twist = solve_friction_points(system.manifolds, system.points, k, twist)
+    apply_twist(bodies, system, motion, k, twist)
+    return wp.sqrt(twist.tangential_residual_squared)
 
 
 @kernel
-def expand(bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, active: Active) -> None:
+def apply_restitution(
+    bodies: Bodies, system: ContactSystem, motion: Motion, impact_points: ImpactPoints, active: Active
+) -> None:
     """Every point gets e times its impulse of compression more, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            pushed = pressing.patches.restitution[k] * pressing.points.impulse[c][0]
-            pressing.points.impulse[c] = vec3(pushed, ZERO, ZERO)
-        pressing.patches.couple[k] = vec3()
-        push_patch(bodies, pressing, motion, k)
+        first = system.manifolds.first[k]
+        for c in range(first, first + system.manifolds.count[k]):
+            pushed = system.manifolds.restitution[k] * system.points.impulse[c][0]
+            system.points.impulse[c] = vec3(pushed, ZERO, ZERO)
+        system.manifolds.resisting_moment[k] = vec3()
+        apply_impulses(bodies, system, motion, k)
 
 
 @kernel
-def grip_listed(
-    bodies: Bodies, pressing: Pressing, motion: Motion, collisions: Collisions, active: Active, rounds: Rounds
+def sweep_friction(
+    bodies: Bodies,
+    system: ContactSystem,
+    motion: Motion,
+    impact_points: ImpactPoints,
+    active: Active,
+    status: SolverStatus,
 ) -> None:
-    """One sweep of friction over the patches of the round in busy worlds, on one thread."""
+    """One sweep of friction over the manifolds of the round in busy worlds, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
-            rounds.across[w] = wp.max(rounds.across[w], grip_patch(bodies, pressing, motion, k))
+        w = system.manifolds.world[k]
+        if status.busy[w] == 1:
+            status.tangential_residual[w] = wp.max(
+                status.tangential_residual[w], solve_manifold_friction(bodies, system, motion, k)
+            )
 
 
 @kernel
-def begin_works(collisions: Collisions, works: Works) -> None:
+def begin_impact_work(impact_points: ImpactPoints, impact_work: ImpactWork) -> None:
     """The impacts of the round begin."""
     w = wp.tid()
-    works.going[w] = collisions.colliding[w]
-    works.phase[w] = COMPRESSING
-    works.slices[w] = 0
-    works.back[w] = ZERO
-    works.friction[w] = ZERO
-    works.part[w] = real(1.0)
-    works.any_going[0] = 1
+    impact_work.active[w] = impact_points.colliding[w]
+    impact_work.phase[w] = COMPRESSING
+    impact_work.slices[w] = 0
+    impact_work.recoverable[w] = ZERO
+    impact_work.friction_work[w] = ZERO
+    impact_work.fraction[w] = real(1.0)
+    impact_work.any_active[0] = 1
 
 
 @wp.func
-def aim_slice(
-    limits: ContactLimits, pressing: Pressing, motion: Motion, collisions: Collisions, works: Works, k: int
+def set_slice_targets(
+    limits: ContactLimits,
+    system: ContactSystem,
+    motion: Motion,
+    impact_points: ImpactPoints,
+    impact_work: ImpactWork,
+    k: int,
 ) -> None:
-    """What the points of a patch want in a slice, beginning with the impulses of the one before."""
-    w = pressing.patches.world[k]
-    u, turning = twist_of(pressing.patches, motion, k)
-    u += pressing.patches.drive[k]
+    """What the points of a manifold want in a slice, beginning with the impulses of the one before."""
+    w = system.manifolds.world[k]
+    u, turning = twist_of(system.manifolds, motion, k)
+    u += system.manifolds.bias[k]
     slow = u[1] * u[1] + u[2] * u[2] < limits.slow * limits.slow
-    mu = wp.where(slow, pressing.patches.static_friction[k], pressing.patches.dynamic_friction[k])
-    pressing.patches.grip[k] = mu
-    pressing.patches.couple[k] = vec3()
-    pressing.patches.whole[k] = 0
-    left = real(1.0) - real(works.slices[w] + 1) / real(SLICES)
-    more = pressing.patches.restitution[k] / real(SLICES)
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        works.before[c] = velocity_of(pressing, c, u, turning)
-        if works.phase[w] == EXPANDING:
-            p = pressing.points.impulse[c]
-            pushed = more * collisions.pressed[c]
+    mu = wp.where(slow, system.manifolds.static_friction[k], system.manifolds.dynamic_friction[k])
+    system.manifolds.friction[k] = mu
+    system.manifolds.resisting_moment[k] = vec3()
+    system.manifolds.as_block[k] = 0
+    left = real(1.0) - real(impact_work.slices[w] + 1) / real(SLICES)
+    more = system.manifolds.restitution[k] / real(SLICES)
+    first = system.manifolds.first[k]
+    for c in range(first, first + system.manifolds.count[k]):
+        impact_work.start_velocity[c] = point_velocity(system, c, u, turning)
+        if impact_work.phase[w] == EXPANDING:
+            p = system.points.impulse[c]
+            pushed = more * impact_points.compression_impulse[c]
             part = wp.min(real(1.0), mu * pushed / wp.max(wp.sqrt(p[1] * p[1] + p[2] * p[2]), TINY))
-            pressing.points.impulse[c] = vec3(pushed, part * p[1], part * p[2])
-        elif collisions.point[c] == COLLIDES:
-            place = pressing.points.place[c]
-            pressing.points.place[c] = vec3(place[0], place[1], -left * collisions.velocity[c][0])
+            system.points.impulse[c] = vec3(pushed, part * p[1], part * p[2])
+        elif impact_points.point[c] == COLLIDES:
+            place = system.points.place[c]
+            system.points.place[c] = vec3(place[0], place[1], -left * impact_points.velocity[c][0])
 
 
 @kernel
 def begin_slice(
     bodies: Bodies,
     limits: ContactLimits,
-    pressing: Pressing,
+    system: ContactSystem,
     motion: Motion,
-    collisions: Collisions,
+    impact_points: ImpactPoints,
     active: Active,
-    works: Works,
+    impact_work: ImpactWork,
 ) -> None:
     """A slice begins with the impulses of the one before, on one thread."""
     for i in range(active.count[0]):
-        if works.going[pressing.patches.world[active.listed[i]]] == 1:
-            aim_slice(limits, pressing, motion, collisions, works, active.listed[i])
+        if impact_work.active[system.manifolds.world[active.listed[i]]] == 1:
+            set_slice_targets(limits, system, motion, impact_points, impact_work, active.listed[i])
     for i in range(active.count[0]):
-        if works.going[pressing.patches.world[active.listed[i]]] == 1:
-            push_patch(bodies, pressing, motion, active.listed[i])
+        if impact_work.active[system.manifolds.world[active.listed[i]]] == 1:
+            apply_impulses(bodies, system, motion, active.listed[i])
 
 
 @kernel
 def sweep_slice(
     bodies: Bodies,
-    pressing: Pressing,
+    system: ContactSystem,
     motion: Motion,
-    collisions: Collisions,
+    impact_points: ImpactPoints,
     active: Active,
-    rounds: Rounds,
-    works: Works,
+    status: SolverStatus,
+    impact_work: ImpactWork,
 ) -> None:
-    """One sweep over the patches of a slice in busy worlds, on one thread."""
+    """One sweep over the manifolds of a slice in busy worlds, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        w = pressing.patches.world[k]
-        if rounds.busy[w] == 1:
-            along = ZERO
-            across = ZERO
-            if works.phase[w] == COMPRESSING:
-                along, across = solve_patch(bodies, pressing, motion, k)
+        w = system.manifolds.world[k]
+        if status.busy[w] == 1:
+            normal = ZERO
+            tangential = ZERO
+            if impact_work.phase[w] == COMPRESSING:
+                normal, tangential = solve_manifold(bodies, system, motion, k)
             else:
-                across = grip_patch(bodies, pressing, motion, k)
-            note_residual(rounds, w, along, across)
+                tangential = solve_manifold_friction(bodies, system, motion, k)
+            update_residual(status, w, normal, tangential)
 
 
 @kernel
-def measure_slice(pressing: Pressing, motion: Motion, collisions: Collisions, active: Active, works: Works) -> None:
+def measure_slice(
+    system: ContactSystem, motion: Motion, impact_points: ImpactPoints, active: Active, impact_work: ImpactWork
+) -> None:
     """The works of a slice, on one thread."""
-    for w in range(works.work.shape[0]):
-        works.work[w] = vec4()
-        works.change[w] = ZERO
+    for w in range(impact_work.work.shape[0]):
+        impact_work.work[w] = vec4()
+        impact_work.change[w] = ZERO
     for i in range(active.count[0]):
         k = active.listed[i]
-        w = pressing.patches.world[k]
-        if works.going[w] == 1:
-            u, turning = twist_of(pressing.patches, motion, k)
-            u += pressing.patches.drive[k]
-            e = pressing.patches.restitution[k]
+        w = system.manifolds.world[k]
+        if impact_work.active[w] == 1:
+            u, turning = twist_of(system.manifolds, motion, k)
+            u += system.manifolds.bias[k]
+            e = system.manifolds.restitution[k]
             work = vec4()
-            first = pressing.patches.first[k]
-            for c in range(first, first + pressing.patches.count[k]):
-                before = works.before[c]
-                change = HALF * (velocity_of(pressing, c, u, turning) - before)
-                works.change[w] = wp.max(works.change[w], real(2.0) * wp.abs(change[0]))
-                p = pressing.points.impulse[c]
+            first = system.manifolds.first[k]
+            for c in range(first, first + system.manifolds.count[k]):
+                before = impact_work.start_velocity[c]
+                change = HALF * (point_velocity(system, c, u, turning) - before)
+                impact_work.change[w] = wp.max(impact_work.change[w], real(2.0) * wp.abs(change[0]))
+                p = system.points.impulse[c]
                 work += vec4(
                     p[0] * before[0],
                     p[0] * change[0],
                     p[1] * before[1] + p[2] * before[2],
                     p[1] * change[1] + p[2] * change[2],
                 )
-                if works.phase[w] == COMPRESSING:
-                    collisions.pressed[c] = collisions.pressed[c] + p[0]
-            if works.phase[w] == COMPRESSING:
-                works.back[w] = works.back[w] - e * e * (work[0] + work[1])
-            works.work[w] = works.work[w] + work
+                if impact_work.phase[w] == COMPRESSING:
+                    impact_points.compression_impulse[c] = impact_points.compression_impulse[c] + p[0]
+            if impact_work.phase[w] == COMPRESSING:
+                impact_work.recoverable[w] = impact_work.recoverable[w] - e * e * (work[0] + work[1])
+            impact_work.work[w] = impact_work.work[w] + work
 
 
 @wp.func
-def part_to_take(work: vec4, left: real) -> real:
+def slice_fraction(work: vec4, left: real) -> real:
     """The part f of a slice with  a f + b f² = left,  at most 1; what friction gains counts as well."""
     a = work[0]
     b = work[1]
@@ -225,39 +243,39 @@ def part_to_take(work: vec4, left: real) -> real:
 
 
 @kernel
-def end_slice(works: Works, collisions: Collisions, budget: int) -> None:
+def end_slice(impact_work: ImpactWork, impact_points: ImpactPoints, budget: int) -> None:
     """A slice is done: go on with the next one, until all that may come back has, or the budget ends."""
     w = wp.tid()
     # Of worlds whose impact has ended nothing is taken any more.
-    works.part[w] = real(works.going[w])
-    if works.going[w] == 0:
+    impact_work.fraction[w] = real(impact_work.active[w])
+    if impact_work.active[w] == 0:
         return
-    work = works.work[w]
-    works.slices[w] = works.slices[w] + 1
-    if works.phase[w] == EXPANDING:
-        left = works.back[w] - wp.max(works.friction[w], ZERO)
-        part = part_to_take(work, left)
-        works.part[w] = part
-        works.back[w] = works.back[w] - work[0] - work[1]
-        if part < real(1.0) or works.slices[w] == MOST_SLICES:
-            works.going[w] = 0
-    elif works.slices[w] == SLICES:
-        works.phase[w] = EXPANDING
-        works.slices[w] = 0
-    works.friction[w] = works.friction[w] + work[2] + work[3]
-    if works.going[w] == 1 and collisions.spent[w] >= budget:
-        works.going[w] = 0
-        slices = wp.where(works.phase[w] == EXPANDING, 1, SLICES - works.slices[w])
-        collisions.left[w] = wp.max(collisions.left[w], real(slices) * works.change[w])
-    if works.going[w] == 1:
-        works.any_going[0] = 1
+    work = impact_work.work[w]
+    impact_work.slices[w] = impact_work.slices[w] + 1
+    if impact_work.phase[w] == EXPANDING:
+        left = impact_work.recoverable[w] - wp.max(impact_work.friction_work[w], ZERO)
+        part = slice_fraction(work, left)
+        impact_work.fraction[w] = part
+        impact_work.recoverable[w] = impact_work.recoverable[w] - work[0] - work[1]
+        if part < real(1.0) or impact_work.slices[w] == MAX_SLICES:
+            impact_work.active[w] = 0
+    elif impact_work.slices[w] == SLICES:
+        impact_work.phase[w] = EXPANDING
+        impact_work.slices[w] = 0
+    impact_work.friction_work[w] = impact_work.friction_work[w] + work[2] + work[3]
+    if impact_work.active[w] == 1 and impact_points.cost[w] >= budget:
+        impact_work.active[w] = 0
+        slices = wp.where(impact_work.phase[w] == EXPANDING, 1, SLICES - impact_work.slices[w])
+        impact_points.unresolved[w] = wp.max(impact_points.unresolved[w], real(slices) * impact_work.change[w])
+    if impact_work.active[w] == 1:
+        impact_work.any_active[0] = 1
 
 
 @kernel
-def take_part(bodies: Bodies, works: Works, kept: Motion, motion: Motion) -> None:
+def take_fraction(bodies: Bodies, impact_work: ImpactWork, kept: Motion, motion: Motion) -> None:
     """The last slice of a world is taken only in part."""
     i = wp.tid()
-    part = works.part[bodies.world[i]]
+    part = impact_work.fraction[bodies.world[i]]
     if part < real(1.0):
         v = kept.velocity[i]
         w = kept.angular_velocity[i]

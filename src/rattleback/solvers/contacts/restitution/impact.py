@@ -12,7 +12,7 @@ every sweep and are corrected in turn with the solver. Impulses
 of impacts are no warm start. A round has as many sweeps as the solver may take; what still collides after it is part of
 the next.
 
-After ``MOST_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is
+After ``MAX_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is
 stopped by the resting contacts. The report gives the velocity that was still to be changed.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
@@ -30,37 +30,37 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.kernel import kernel
-from rattleback.model.bench import copy_velocities
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.coupling.alternation import Turn, alternate
+from rattleback.model.step_context import copy_velocities
+from rattleback.solvers.contacts.coupling.alternation import WorldStage, alternate
 from rattleback.solvers.contacts.coupling.joint_response import JointResponse
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.restitution import expansion, impact_round, search
-from rattleback.solvers.contacts.restitution.expansion import Works
-from rattleback.solvers.contacts.restitution.search import Collisions, Courses
-from rattleback.solvers.contacts.schemes.targets import begin_end
+from rattleback.solvers.contacts.restitution.expansion import ImpactWork
+from rattleback.solvers.contacts.restitution.search import ImpactPoints, ImpactVelocities
+from rattleback.solvers.contacts.schemes.targets import set_end_targets
 from rattleback.solvers.contacts.solvers.iteration import iterate
 from rattleback.solvers.contacts.stages.impulse_account import note_blows, note_slice
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
     from rattleback.solvers.contacts.schemes.impulse import Impulse
-    from rattleback.solvers.contacts.schemes.inputs import Footing
+    from rattleback.solvers.contacts.schemes.inputs import ContactInputs
 
 RESTITUTIONS = ("newton", "poisson", "stronge")
 ORDERS = ("sequential", "simultaneous")
 # Most rounds of impacts at one moment, and most sweeps and corrections of joints of all of them.
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 BUDGET = 20_000
 # Part of the tolerance to which an impact is solved: what it leaves stays, as no later step looks at it again.
 PRECISION = 0.1
 # Most corrections of joints of a round.
-MOST_TURNS = 100
+MAX_TURNS = 100
 
 
 @kernel
-def lower(flag: wp.array[wp.int32]) -> None:
+def clear_flag(flag: wp.array[wp.int32]) -> None:
     """A flag goes down."""
     flag[0] = 0
 
@@ -70,24 +70,26 @@ class Impacts:
 
     Args:
         method: The scheme: the law of restitution, and what is resolved together.
-        bench: What the step works on.
-        ground: What the manifolds are made from.
+        context: What the step works on.
+        inputs: What the manifolds are made from.
         problem: Their contact problem.
         solver: What solves it.
     """
 
-    def __init__(self, method: Impulse, bench: Bench, ground: Footing, problem: ContactProblem, solver: Any) -> None:
-        self.restitution, self.together = method.restitution, int(method.impact == "simultaneous")
-        self.bench, self.ground, self.problem, self.solver = bench, ground, problem, solver
-        self.goal = Goal(PRECISION * ground.limits.speed, method.solver.sweeps)
-        model = bench.model
+    def __init__(
+        self, method: Impulse, context: StepContext, inputs: ContactInputs, problem: ContactProblem, solver: Any
+    ) -> None:
+        self.restitution, self.simultaneous = method.restitution, int(method.impact == "simultaneous")
+        self.context, self.inputs, self.problem, self.solver = context, inputs, problem, solver
+        self.goal = Goal(PRECISION * inputs.limits.speed, method.solver.sweeps)
+        model = context.model
         counts = {"contacts": problem.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
-        self.collisions = arrays.allocate(Collisions, counts, model.device)
-        self.works = arrays.allocate(Works, counts, model.device)
-        self.kept, self.unloaded, self.loaded = (bench.scratch(Motion) for _ in range(3))
+        self.points = arrays.allocate(ImpactPoints, counts, model.device)
+        self.impact_work = arrays.allocate(ImpactWork, counts, model.device)
+        self.kept, self.unloaded, self.loaded = (context.scratch(Motion) for _ in range(3))
         self.response: JointResponse | None = None
 
-    def record(self, taken: Any, correct: Turn | None, which: Any) -> None:
+    def record(self, taken: Any, correct: WorldStage | None, which: Any) -> None:
         """Record what resolves the collisions of the state, and gives resting contacts their loads.
 
         Args:
@@ -95,137 +97,140 @@ class Impacts:
             correct: Records what makes velocities fit the joints, in the worlds that it is given; None without joints.
             which: 1 for every world in which that is done.
         """
-        bench, program = self.bench, self.bench.program
-        courses = self._courses()
-        bench.share_bodies(copy_velocities, bench.state.motion, self.unloaded)
-        self._load(taken, which)
-        self._begin(self._courses(before=True), which)
-        with program.when(self.collisions.any_colliding):
-            bench.share_bodies(impact_round.take_loads_off, courses)
-            self._go_on(courses, correct)
-            if self.problem.palette is None and correct is None:
-                given = (bench.model.bodies, self.ground, self.problem.graph, self.problem.pressing, courses)
-                program.launch(impact_round.put_loads_on, 1, *given, bench.state.clock, taken, self.collisions)
+        context, program = self.context, self.context.program
+        velocities = self._velocities()
+        context.share_bodies(copy_velocities, context.state.motion, self.unloaded)
+        self._apply_loads(taken, which)
+        self._begin(self._velocities(before=True), which)
+        with program.when(self.points.any_colliding):
+            context.share_bodies(impact_round.remove_loads, velocities)
+            self._resolve_rounds(velocities, correct)
+            if self.problem.colour_driver is None and correct is None:
+                given = (context.model.bodies, self.inputs, self.problem.graph, self.problem.system, velocities)
+                program.launch(impact_round.restore_loads, 1, *given, context.state.clock, taken, self.points)
             else:
-                self._load(taken, which)
+                self._apply_loads(taken, which)
 
-    def record_unloaded(self, correct: Turn | None, which: Any) -> None:
+    def record_unloaded(self, correct: WorldStage | None, which: Any) -> None:
         """Record what resolves the collisions of a state that has its loads already, or none; see ``record``."""
-        courses = Courses()
-        courses.now = courses.unloaded = courses.loaded = self.bench.state.motion
-        self._begin(courses, which)
-        with self.bench.program.when(self.collisions.any_colliding):
-            if self.together:
-                self.problem.for_manifolds(impact_round.empty, self.problem.graph, self.problem.pressing)
-            self._go_on(courses, correct)
+        velocities = ImpactVelocities()
+        velocities.now = velocities.unloaded = velocities.loaded = self.context.state.motion
+        self._begin(velocities, which)
+        with self.context.program.when(self.points.any_colliding):
+            if self.simultaneous:
+                self.problem.for_manifolds(impact_round.clear_impulses, self.problem.graph, self.problem.system)
+            self._resolve_rounds(velocities, correct)
 
-    def _begin(self, courses: Courses, which: Any) -> None:
+    def _begin(self, velocities: ImpactVelocities, which: Any) -> None:
         """Look for collisions everywhere in some worlds."""
-        self.bench.for_worlds(search.begin_collisions, self.collisions, which)
-        self._find(courses, everywhere=True)
+        self.context.for_worlds(search.begin_impacts, self.points, which)
+        self._find(velocities, everywhere=True)
 
-    def _go_on(self, courses: Courses, correct: Turn | None) -> None:
+    def _resolve_rounds(self, velocities: ImpactVelocities, correct: WorldStage | None) -> None:
         """Rounds of impacts, until there are none; then every manifold takes part again."""
-        bench, found, problem = self.bench, self.collisions, self.problem
-        with bench.program.loop(found.any_colliding):
+        context, found, problem = self.context, self.points, self.problem
+        with context.program.loop(found.any_colliding):
             self._resolve_round(correct)
-            bench.for_worlds(impact_round.next_round, found, problem.status, MOST_ROUNDS, BUDGET)
+            context.for_worlds(impact_round.end_round, found, problem.status, MAX_ROUNDS, BUDGET)
             # Joints move bodies that do not take part.
-            self._find(courses, everywhere=correct is not None)
+            self._find(velocities, everywhere=correct is not None)
         problem.record_all_active()
 
-    def _courses(self, before: bool = False) -> Courses:
+    def _velocities(self, before: bool = False) -> ImpactVelocities:
         """The velocities that matter at the moment; before it those of the state are the ones with loads."""
-        courses, motion = Courses(), self.bench.state.motion
-        courses.unloaded = self.unloaded
-        courses.now, courses.loaded = (self.unloaded, motion) if before else (motion, self.loaded)
-        return courses
+        velocities, motion = ImpactVelocities(), self.context.state.motion
+        velocities.unloaded = self.unloaded
+        velocities.now, velocities.loaded = (self.unloaded, motion) if before else (motion, self.loaded)
+        return velocities
 
-    def _load(self, taken: Any, which: Any) -> None:
+    def _apply_loads(self, taken: Any, which: Any) -> None:
         """Give all resting contacts of some worlds their loads."""
-        problem, motion, clock = self.problem, self.bench.state.motion, self.bench.state.clock
-        given = (self.ground, problem.graph, problem.pressing, motion, clock, taken, which)
-        problem.for_manifolds(begin_end, *given)
+        problem, motion, clock = self.problem, self.context.state.motion, self.context.state.clock
+        given = (self.inputs, problem.graph, problem.system, motion, clock, taken, which)
+        problem.for_manifolds(set_end_targets, *given)
         problem.record_push(motion, which)
 
-    def _find(self, courses: Courses, everywhere: bool) -> None:
+    def _find(self, velocities: ImpactVelocities, everywhere: bool) -> None:
         problem = self.problem
-        given = (self.ground, problem.graph, problem.pressing, courses, self.bench.state.clock, self.collisions)
-        if problem.palette is None and not everywhere and not self.together:
-            problem.program.launch(search.find_near_collisions, 1, *given, problem.active)
+        given = (self.inputs, problem.graph, problem.system, velocities, self.context.state.clock, self.points)
+        if problem.colour_driver is None and not everywhere and not self.simultaneous:
+            problem.program.launch(search.find_near_impacts, 1, *given, problem.active)
             return
         scope = int(search.EVERYWHERE if everywhere else search.NEARBY)
-        problem.for_manifolds(search.find_collisions, *given, int(search.TOGETHER) if self.together else scope)
+        problem.for_manifolds(search.find_impacts, *given, int(search.SIMULTANEOUS) if self.simultaneous else scope)
 
-    def _resolve_round(self, correct: Turn | None) -> None:
+    def _resolve_round(self, correct: WorldStage | None) -> None:
         """The impacts of a round."""
-        problem, found, motion = self.problem, self.collisions, self.bench.state.motion
+        problem, found, motion = self.problem, self.points, self.context.state.motion
         program, active = problem.program, problem.active
-        listed = (problem.bodies, problem.graph, problem.pressing, found, active, self.together)
-        program.launch(search.list_patches, 1, *listed)
+        listed = (problem.bodies, problem.graph, problem.system, found, active, self.simultaneous)
+        program.launch(search.list_manifolds, 1, *listed)
         newton = int(self.restitution == "newton")
-        given = (self.ground, problem.pressing, motion, found, active, newton, self.together)
-        problem.for_manifolds(impact_round.aim, *given)
-        parts = (problem.bodies, problem.pressing, motion, found, active)
+        given = (self.inputs, problem.system, motion, found, active, newton, self.simultaneous)
+        problem.for_manifolds(impact_round.set_impact_targets, *given)
+        parts = (problem.bodies, problem.system, motion, found, active)
         if self.restitution == "stronge":
             self._slice(parts, correct)
             return
         self._alternate(lambda which: self._solve(motion, which), correct, found.colliding)
-        program.launch(note_blows, 1, self.ground, problem.pressing, active)
+        program.launch(note_blows, 1, self.inputs, problem.system, active)
         if self.restitution == "poisson":
-            program.launch(expansion.expand, 1, *parts)
-            self._iterate(expansion.grip_listed, (*parts, problem.status), found.colliding, correct)
-            program.launch(note_blows, 1, self.ground, problem.pressing, active)
+            program.launch(expansion.apply_restitution, 1, *parts)
+            self._iterate(expansion.sweep_friction, (*parts, problem.status), found.colliding, correct)
+            program.launch(note_blows, 1, self.inputs, problem.system, active)
 
-    def _alternate(self, solve: Turn, correct: Turn | None, which: Any) -> None:
+    def _alternate(self, solve: WorldStage, correct: WorldStage | None, which: Any) -> None:
         """A solution, in turn with what corrects the joints, where there are any."""
         if correct is None:
             solve(which)
         else:
             correct(which)
-            turns = (solve, lambda some: self._correct(correct, some))
-            alternate(self.problem, turns, (self.goal.tolerance, MOST_TURNS), which)
+            stages = (solve, lambda selected: self._correct(correct, selected))
+            alternate(self.problem, stages, (self.goal.tolerance, MAX_TURNS), which)
 
-    def _correct(self, correct: Turn, which: Any) -> None:
+    def _correct(self, correct: WorldStage, which: Any) -> None:
         """A correction of the joints; where the budget is used up, it is the last."""
         correct(which)
         if self.response is not None:
-            program, answers = self.problem.program, self.response.joints.preview.effort.iterations
-            spent = (self.problem.status, self.collisions, answers, BUDGET)
-            program.launch(impact_round.spend_answers, self.problem.worlds, *spent)
+            program, joint_iterations = self.problem.program, self.response.joints.preview.status.iterations
+            spent = (self.problem.status, self.points, joint_iterations, BUDGET)
+            program.launch(impact_round.add_joint_costs, self.problem.worlds, *spent)
 
     def _solve(self, motion: Motion, which: Any) -> None:
         """The impulses of the round, by the solver."""
         self.solver.record(motion, self.goal, which, self.response)
         self._spend(which)
 
-    def _slice(self, parts: tuple[Any, ...], correct: Turn | None) -> None:
+    def _slice(self, parts: tuple[Any, ...], correct: WorldStage | None) -> None:
         """The impacts of a round, followed slice by slice."""
-        bench, program, works, motion = self.bench, self.bench.program, self.works, self.bench.state.motion
+        context = self.context
+        program = self.context.program
+        impact_work = self.impact_work
+        motion = self.context.state.motion
         bodies, *rest = parts
-        bench.for_worlds(expansion.begin_works, self.collisions, works)
-        with program.loop(works.any_going):
-            bench.share_bodies(copy_velocities, motion, self.kept)
-            program.launch(expansion.begin_slice, 1, bodies, self.ground.limits, *rest, works)
-            given = (*parts, self.problem.status, works)
-            self._iterate(expansion.sweep_slice, given, works.going, correct)
-            program.launch(expansion.measure_slice, 1, *rest, works)
-            program.launch(lower, 1, works.any_going)
-            bench.for_worlds(expansion.end_slice, works, self.collisions, BUDGET)
-            program.launch(note_slice, 1, self.ground, self.problem.pressing, self.problem.active, works)
-            bench.for_bodies(expansion.take_part, works, self.kept, motion)
+        context.for_worlds(expansion.begin_impact_work, self.points, impact_work)
+        with program.loop(impact_work.any_active):
+            context.share_bodies(copy_velocities, motion, self.kept)
+            program.launch(expansion.begin_slice, 1, bodies, self.inputs.limits, *rest, impact_work)
+            given = (*parts, self.problem.status, impact_work)
+            self._iterate(expansion.sweep_slice, given, impact_work.active, correct)
+            program.launch(expansion.measure_slice, 1, *rest, impact_work)
+            program.launch(clear_flag, 1, impact_work.any_active)
+            context.for_worlds(expansion.end_slice, impact_work, self.points, BUDGET)
+            program.launch(note_slice, 1, self.inputs, self.problem.system, self.problem.active, impact_work)
+            context.for_bodies(expansion.take_fraction, impact_work, self.kept, motion)
 
-    def _iterate(self, kernel: Any, given: tuple[Any, ...], which: Any, correct: Turn | None) -> None:
+    def _iterate(self, kernel: Any, given: tuple[Any, ...], which: Any, correct: WorldStage | None) -> None:
         """Sweeps with a kernel, on one thread, each with the answer of the joints."""
         sweep = partial(self.problem.program.launch, kernel, 1, *given)
 
-        def solve(some: Any) -> None:
-            iterate(self.problem, sweep, self.bench.state.motion, self.goal, some, self.response)
-            self._spend(some)
+        def solve(selected: Any) -> None:
+            iterate(self.problem, sweep, self.context.state.motion, self.goal, selected, self.response)
+            self._spend(selected)
 
         self._alternate(solve, correct, which)
 
     def _spend(self, which: Any) -> None:
         """Count the sweeps."""
         problem = self.problem
-        problem.program.launch(impact_round.spend_sweeps, problem.worlds, problem.status, self.collisions, which)
+        problem.program.launch(impact_round.add_sweep_costs, problem.worlds, problem.status, self.points, which)

@@ -29,33 +29,33 @@ from rattleback.model.contact_memory import ADVANCED, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
-from rattleback.solvers.contacts.problem.manifolds import Pressing, between, local
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, relative_motion, to_manifold
 
 HALF = wp.constant(real(0.5))
 ZERO = wp.constant(real(0.0))
 # Square of the turn in a step of which the remainder is rounding.
-ROUNDING = wp.constant(real(epsilon))
+MIN_DETERMINANT_RATIO = wp.constant(real(epsilon))
 # Square of the largest part of the motion that a remainder is: of a turn by half a radian in a step.
 LARGEST = wp.constant(real(0.0625))
 
 
 @group(axis="bodies")
-class Ways:
+class Displacements:
     """How far the bodies go over the predicted step."""
 
-    way: vec3 = field("m", "way of its centre of mass")
-    turn: vec3 = field("rad", "its turn")
-    gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
-    spin: vec3 = field("rad/s", "the same of its angular velocity")
+    translation: vec3 = field("m", "way of its centre of mass")
+    rotation: vec3 = field("rad", "its turn")
+    velocity_gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
+    angular_gain: vec3 = field("rad/s", "the same of its angular velocity")
 
 
 @wp.struct
-class Flights:
+class Prediction:
     """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
 
     start: Motion
     end: Motion
-    ways: Ways
+    displacements: Displacements
 
 
 @group(axis="contacts")
@@ -66,65 +66,73 @@ class Departures:
     gap: real = field("m", "gap that its linear way leads to")
     across: vec3 = field("m", "part of the remainder across the normal that its bodies have, world frame")
     twist: real = field("rad", "turn of A against B about the normal")
-    extent: real = field("m²", "square of the motion of its patch; zero where its remainder is rounding")
+    extent: real = field("m²", "square of the motion of its manifold; zero where its remainder is rounding")
     afresh: wp.int32 = field("1", "1 where a whole step begins", axis="worlds")
     duration: wp.float64 = field("s", "time since it began, when the step is taken", axis="worlds")
 
 
 @kernel
-def find_ways(bodies: Bodies, flights: Flights, clock: Clock, lanes: int) -> None:
+def find_displacements(bodies: Bodies, prediction: Prediction, clock: Clock, lanes: int) -> None:
     """How far the bodies go over the predicted step."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         rate = real(1.0) / real(clock.time_step[bodies.world[i]])
-        way = flights.end.position[i] - flights.start.position[i]
-        turn = small_turn(flights.start.orientation[i], flights.end.orientation[i])
-        flights.ways.way[i] = way
-        flights.ways.turn[i] = turn
-        flights.ways.gain[i] = rate * way - flights.start.velocity[i]
-        flights.ways.spin[i] = rate * turn - flights.start.angular_velocity[i]
+        translation = prediction.end.position[i] - prediction.start.position[i]
+        rotation = small_turn(prediction.start.orientation[i], prediction.end.orientation[i])
+        prediction.displacements.translation[i] = translation
+        prediction.displacements.rotation[i] = rotation
+        prediction.displacements.velocity_gain[i] = rate * translation - prediction.start.velocity[i]
+        prediction.displacements.angular_gain[i] = rate * rotation - prediction.start.angular_velocity[i]
 
 
 @wp.func
-def way_of(pressing: Pressing, ways: Ways, k: int) -> tuple[vec3, vec3]:
-    """Way and turn of A against B at the middle of a patch, in its axes. A surface rolls on: the point stays put."""
-    return between(pressing.patches, ways.way, ways.turn, k)
+def displacement_of(system: ContactSystem, displacements: Displacements, k: int) -> tuple[vec3, vec3]:
+    """Way and turn of A against B at the middle of a manifold, in its axes. A surface rolls on: the point stays put."""
+    return relative_motion(system.manifolds, displacements.translation, displacements.rotation, k)
 
 
 @wp.func
-def extent_of(pressing: Pressing, ways: Ways, k: int, d: vec3) -> real:
-    """Square of how far a patch, which goes by d, and its bodies go."""
-    by_a = wp.length_sq(ways.turn[pressing.patches.body_a[k]]) * wp.length_sq(pressing.patches.arm_a[k])
-    by_b = wp.length_sq(ways.turn[pressing.patches.body_b[k]]) * wp.length_sq(pressing.patches.arm_b[k])
+def extent_of(system: ContactSystem, displacements: Displacements, k: int, d: vec3) -> real:
+    """Square of how far a manifold, which goes by d, and its bodies go."""
+    by_a = wp.length_sq(displacements.rotation[system.manifolds.body_a[k]]) * wp.length_sq(system.manifolds.arm_a[k])
+    by_b = wp.length_sq(displacements.rotation[system.manifolds.body_b[k]]) * wp.length_sq(system.manifolds.arm_b[k])
     return wp.dot(d, d) + by_a + by_b
 
 
 @wp.func
-def part_expected(pressing: Pressing, k: int, extent: real) -> real:
-    """The part of the last remainder of a patch that is expected of a step in which it goes so far."""
-    return wp.min(real(1.0), extent / pressing.patches.extent[k])
+def part_expected(system: ContactSystem, k: int, extent: real) -> real:
+    """The part of the last remainder of a manifold that is expected of a step in which it goes so far."""
+    return wp.min(real(1.0), extent / system.manifolds.extent[k])
 
 
 @wp.func
 def note_departures(
-    contacts: Contacts, pressing: Pressing, ways: Ways, departures: Departures, k: int, extent: real
+    contacts: Contacts,
+    system: ContactSystem,
+    displacements: Displacements,
+    departures: Departures,
+    k: int,
+    extent: real,
 ) -> None:
-    """Where the points of a patch were before the step that is taken, and where their linear ways lead."""
-    first = pressing.patches.contact[k]
-    arms = wp.length_sq(pressing.patches.arm_a[k]) + wp.length_sq(pressing.patches.arm_b[k])
-    if extent <= ROUNDING * arms:
-        for i in range(pressing.patches.count[k]):
+    """Where the points of a manifold were before the step that is taken, and where their linear ways lead."""
+    first = system.manifolds.contact[k]
+    arms = wp.length_sq(system.manifolds.arm_a[k]) + wp.length_sq(system.manifolds.arm_b[k])
+    if extent <= MIN_DETERMINANT_RATIO * arms:
+        for i in range(system.manifolds.count[k]):
             departures.extent[first + i] = ZERO
         return
-    a = pressing.patches.body_a[k]
-    b = pressing.patches.body_b[k]
-    d, turn = way_of(pressing, ways, k)
-    across = -HALF * (wp.cross(ways.turn[a], ways.way[a]) - wp.cross(ways.turn[b], ways.way[b]))
-    for i in range(pressing.patches.count[k]):
+    a = system.manifolds.body_a[k]
+    b = system.manifolds.body_b[k]
+    d, turn = displacement_of(system, displacements, k)
+    tangential = -HALF * (
+        wp.cross(displacements.rotation[a], displacements.translation[a])
+        - wp.cross(displacements.rotation[b], displacements.translation[b])
+    )
+    for i in range(system.manifolds.count[k]):
         row = first + i
-        place = pressing.points.place[pressing.patches.first[k] + i]
+        place = system.points.place[system.manifolds.first[k] + i]
         departures.point[row] = contacts.point[row]
         departures.gap[row] = contacts.separation[row] + d[0] + turn[1] * place[1] - turn[2] * place[0]
-        departures.across[row] = across
+        departures.across[row] = tangential
         departures.twist[row] = turn[0]
         departures.extent[row] = extent
 
@@ -142,13 +150,13 @@ def remainder_of(contacts: Contacts, departures: Departures, row: int, former: i
 
 @wp.func
 def recall_remainders(
-    contacts: Contacts, memory: ContactMemory, pressing: Pressing, departures: Departures, k: int
+    contacts: Contacts, memory: ContactMemory, system: ContactSystem, departures: Departures, k: int
 ) -> None:
-    """The remainders of the points of a patch: measured after a step, else those that are remembered."""
-    advanced = memory.pending[pressing.patches.world[k]] == ADVANCED
-    for i in range(pressing.patches.count[k]):
-        row = pressing.patches.contact[k] + i
-        c = pressing.patches.first[k] + i
+    """The remainders of the points of a manifold: measured after a step, else those that are remembered."""
+    advanced = memory.pending[system.manifolds.world[k]] == ADVANCED
+    for i in range(system.manifolds.count[k]):
+        row = system.manifolds.contact[k] + i
+        c = system.manifolds.first[k] + i
         former = contacts.previous[row]
         extent = ZERO
         # Rows beyond are of contacts that were put aside while their bodies slept.
@@ -156,23 +164,23 @@ def recall_remainders(
             extent = departures.extent[former]
             if not advanced:
                 extent = memory.extent[former]
-        pressing.points.extent[c] = extent
+        system.points.extent[c] = extent
         if extent > ZERO:
             remainder = memory.remainder[former]
             if advanced:
-                remainder = remainder_of(contacts, departures, row, former, pressing.patches.normal[k])
-            pressing.points.remainder[c] = remainder
+                remainder = remainder_of(contacts, departures, row, former, system.manifolds.normal[k])
+            system.points.remainder[c] = remainder
 
 
 @wp.func
-def begin_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
-    """The remainder of a patch, in the mean over its points, and what those of its points have beside it."""
-    row = pressing.patches.contact[k]
-    count = pressing.patches.count[k]
+def begin_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> None:
+    """The remainder of a manifold, in the mean over its points, and what those of its points have beside it."""
+    row = system.manifolds.contact[k]
+    count = system.manifolds.count[k]
     extent = ZERO
     for i in range(count):
         extent = wp.max(extent, memory.extent[row + i])
-    pressing.patches.extent[k] = extent
+    system.manifolds.extent[k] = extent
     if extent == ZERO:
         return
     mean = vec3()
@@ -181,25 +189,25 @@ def begin_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
         mean += memory.remainder[row + i]
         known += wp.where(memory.extent[row + i] > ZERO, real(1.0), ZERO)
     mean *= real(1.0) / known
-    n = pressing.patches.normal[k]
-    pressing.patches.remainder[k] = local(n, pressing.patches.tangent[k], mean)
+    n = system.manifolds.normal[k]
+    system.manifolds.remainder[k] = to_manifold(n, system.manifolds.tangent[k], mean)
     for i in range(count):
         lift = wp.dot(memory.remainder[row + i] - mean, n)
-        # A flat patch is taken whole only where all its points want the same.
-        knows = pressing.patches.flat[k] == 0 and memory.extent[row + i] > ZERO
-        pressing.points.lift[pressing.patches.first[k] + i] = wp.where(knows, lift, ZERO)
+        # A flat manifold is taken whole only where all its points want the same.
+        knows = system.manifolds.flat[k] == 0 and memory.extent[row + i] > ZERO
+        system.points.lift[system.manifolds.first[k] + i] = wp.where(knows, lift, ZERO)
 
 
 @wp.func
-def keep_remainders(memory: ContactMemory, pressing: Pressing, k: int) -> None:
-    """What the linear ways of the points of a patch left out is remembered, by the rows of the contacts found last."""
-    for i in range(pressing.patches.count[k]):
-        row = pressing.patches.contact[k] + i
-        c = pressing.patches.first[k] + i
+def keep_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> None:
+    """Remember what the linear ways of the points left out, by the rows of the contacts found last."""
+    for i in range(system.manifolds.count[k]):
+        row = system.manifolds.contact[k] + i
+        c = system.manifolds.first[k] + i
         # What rests has none, and had none.
-        extent = pressing.points.extent[c]
+        extent = system.points.extent[c]
         if extent + memory.extent[row] > ZERO:
-            memory.remainder[row] = wp.where(extent > ZERO, pressing.points.remainder[c], vec3())
+            memory.remainder[row] = wp.where(extent > ZERO, system.points.remainder[c], vec3())
             memory.extent[row] = extent
 
 

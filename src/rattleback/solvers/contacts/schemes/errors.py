@@ -16,7 +16,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies, Model
-from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.problem.status import SolverStatus
 from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 
 NOWHERE = wp.constant(2**31 - 1)
@@ -29,9 +29,9 @@ class ContactErrors:
     depth: real = field("m", "deepest overlap after this step")
     row: wp.int32 = field("1", "contact that has it, where it is the deepest of the call so far")
     penetration: real = field("m", "deepest overlap of the call")
-    along: real = field("m/s", "largest velocity error along a normal")
-    across: real = field("m/s", "the same across")
-    left: real = field("m/s", "largest velocity that collisions left to be changed")
+    normal_residual: real = field("m/s", "largest velocity error along a normal")
+    tangential_residual: real = field("m/s", "the same across")
+    impact_residual: real = field("m/s", "largest velocity that collisions left to be changed")
     sweeps: wp.int32 = field("1", "most sweeps")
     spent: wp.int32 = field("1", "sweeps of the step with the largest velocity error")
     body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
@@ -76,10 +76,10 @@ def find_deepest(
 
 
 @kernel
-def account(
+def record_worst(
     contacts: Contacts,
     errors: ContactErrors,
-    rounds: Rounds,
+    status: SolverStatus,
     left: wp.array[real],
     limits: ContactLimits,
     stop: wp.array[wp.int32],
@@ -93,13 +93,15 @@ def account(
         errors.penetration[w] = errors.depth[w]
         errors.body_a[w] = contacts.body_a[c]
         errors.body_b[w] = contacts.body_b[c]
-    if wp.max(rounds.along[w], rounds.across[w]) > wp.max(errors.along[w], errors.across[w]):
-        errors.spent[w] = rounds.sweeps[w]
-    errors.along[w] = wp.max(errors.along[w], wp.max(rounds.along[w], left[w]))
-    errors.across[w] = wp.max(errors.across[w], rounds.across[w])
-    errors.sweeps[w] = wp.max(errors.sweeps[w], rounds.sweeps[w])
-    moving = wp.max(wp.max(rounds.along[w], rounds.across[w]), left[w])
-    errors.left[w] = wp.max(errors.left[w], left[w])
+    if wp.max(status.normal_residual[w], status.tangential_residual[w]) > wp.max(
+        errors.normal_residual[w], errors.tangential_residual[w]
+    ):
+        errors.spent[w] = status.sweeps[w]
+    errors.normal_residual[w] = wp.max(errors.normal_residual[w], wp.max(status.normal_residual[w], left[w]))
+    errors.tangential_residual[w] = wp.max(errors.tangential_residual[w], status.tangential_residual[w])
+    errors.sweeps[w] = wp.max(errors.sweeps[w], status.sweeps[w])
+    moving = wp.max(wp.max(status.normal_residual[w], status.tangential_residual[w]), left[w])
+    errors.impact_residual[w] = wp.max(errors.impact_residual[w], left[w])
     left[w] = real(0.0)
     if errors.depth[w] > limits.deepest or moving > limits.fastest:
         errors.failed[w] = errors.failed[w] + 1
@@ -120,7 +122,7 @@ def record_errors(program: Any, worlds: int, given: tuple[Any, ...], ends: tuple
     program.share(find_depth, len(contacts.part), bodies, contacts, errors, stop)
     with program.when(errors.any_deeper):
         program.share(find_deepest, len(contacts.part), bodies, contacts, errors, stop)
-    program.launch(account, worlds, contacts, errors, *ends, limits, stop)
+    program.launch(record_worst, worlds, contacts, errors, *ends, limits, stop)
 
 
 def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int, int, int, str]) -> dict[str, Any]:
@@ -134,39 +136,41 @@ def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int,
     """
     found = arrays.read(errors)
     worst = int(np.argmax(found["penetration"]))
-    said: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "penetration": float(found["penetration"].max()),
-        "normal_velocity_error": float(found["along"].max()),
-        "tangential_velocity_error": float(found["across"].max()),
+        "normal_velocity_error": float(found["normal_residual"].max()),
+        "tangential_velocity_error": float(found["tangential_residual"].max()),
         "penetration_tolerance": float(limits.deepest),
         "contact_velocity_tolerance": float(limits.fastest),
         "contact_sweeps": int(found["sweeps"].max()),
     }
-    if said["penetration"] > 0.0:
+    if entries["penetration"] > 0.0:
         pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
-        said["worst_contact"] = tuple(name for name, _ in pair)
+        entries["worst_contact"] = tuple(name for name, _ in pair)
     if found["failed"].any():
-        said["reason"] = _why(found, said, model.batched, budget)
-    return said
+        entries["reason"] = _why(found, entries, model.batched, budget)
+    return entries
 
 
-def _why(found: dict[str, Any], said: dict[str, Any], batched: bool, budget: tuple[int, int, int, str]) -> str:
+def _why(found: dict[str, Any], entries: dict[str, Any], batched: bool, budget: tuple[int, int, int, str]) -> str:
     """The sentence for the world that is worst, and in how many steps one was outside."""
-    left, fast, limit = found["left"], np.maximum(found["along"], found["across"]), said["contact_velocity_tolerance"]
+    left = found["impact_residual"]
+    fast = np.maximum(found["normal_residual"], found["tangential_residual"])
+    limit = entries["contact_velocity_tolerance"]
     worst = int(np.argmax(left if left.max() > limit else fast))
-    if said["penetration"] > said["penetration_tolerance"]:
+    if entries["penetration"] > entries["penetration_tolerance"]:
         worst = int(np.argmax(found["penetration"]))
     sweeps, many = int(found["spent"][worst]), int(found["failed"].max())
     where = f" of world {worst}" if batched else ""
-    reason = _reason(said, where, float(left.max()), (sweeps, _advice(sweeps, *budget)))
+    reason = _reason(entries, where, float(left.max()), (sweeps, _advice(sweeps, *budget)))
     return f"{reason} This is the worst of {many} such steps." if many > 1 else reason
 
 
-def _reason(said: dict[str, Any], where: str, left: float, ended: tuple[int, str]) -> str:
-    depth, limit = said["penetration_tolerance"], said["contact_velocity_tolerance"]
-    if said["penetration"] > depth:
-        a, b = said["worst_contact"]
-        deep, most = told_apart(said["penetration"], depth)
+def _reason(entries: dict[str, Any], where: str, left: float, ended: tuple[int, str]) -> str:
+    depth, limit = entries["penetration_tolerance"], entries["contact_velocity_tolerance"]
+    if entries["penetration"] > depth:
+        a, b = entries["worst_contact"]
+        deep, most = told_apart(entries["penetration"], depth)
         return (
             f"Bodies {a!r} and {b!r}{where} overlap by {deep} m, more than the "
             f"penetration_tolerance of {most} m; a shorter time_step or "
@@ -180,7 +184,7 @@ def _reason(said: dict[str, Any], where: str, left: float, ended: tuple[int, str
             "are for them; a shorter time_step, impact='simultaneous' or less restitution help."
         )
     sweeps, advice = ended
-    fast, most = told_apart(max(said["normal_velocity_error"], said["tangential_velocity_error"]), limit)
+    fast, most = told_apart(max(entries["normal_velocity_error"], entries["tangential_velocity_error"]), limit)
     return (
         f"Contacts{where} were left with a velocity error of {fast} m/s after {sweeps} "
         f"sweeps, above the contact_velocity_tolerance of {most} m/s; {advice}"
@@ -188,10 +192,10 @@ def _reason(said: dict[str, Any], where: str, left: float, ended: tuple[int, str
 
 
 def _advice(sweeps: int, turn: int, exchanges: int, most: int, name: str) -> str:
-    """What ended so many sweeps, and what helps; sweeps forth and back end one short of an even number."""
+    """What ended so many sweeps, and what helps; sweeps forward and backward end one short of an even number."""
     if turn < most and turn - 1 <= sweeps <= turn:
-        turns = f"sweeps_between={turn}, at most exchanges={exchanges} times"
-        return f"joints are corrected after {turns}; more of both or a shorter time_step help."
+        stages = f"sweeps_between={turn}, at most exchanges={exchanges} times"
+        return f"joints are corrected after {stages}; more of both or a shorter time_step help."
     if sweeps >= most - 1:
         return f"{name}={most} allows no more; a larger one or a shorter time_step help."
     return f"more {name} or a shorter time_step help."

@@ -24,10 +24,11 @@ from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
 from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
     from rattleback.model.contacts import Contacts
-    from rattleback.solvers.contacts.coupling.alternation import Turn
-    from rattleback.solvers.contacts.coupling.ties import Ties
+    from rattleback.model.step_context import StepContext
+    from rattleback.solvers.contacts.coupling.alternation import WorldStage
+    from rattleback.solvers.contacts.coupling.ties import JointedWorlds
+    from rattleback.solvers.contacts.schemes.settings import Tolerances
 
 
 @sealed
@@ -61,18 +62,16 @@ class Impulse:
         """Check the parameters."""
         check_scheme(self)
 
-    def bind(
-        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
-    ) -> ContactSteps:
+    def bind(self, context: StepContext, contacts: Contacts, tolerances: Tolerances, distance: float) -> ContactSteps:
         """The scheme on a model.
 
         Args:
-            bench: What the step works on.
+            context: What the step works on.
             contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] that contacts may be off, and the speed that sweeps go on to [m/s].
+            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
             distance: Contact distance [m].
         """
-        return ContactSteps(self, BothEnds, (bench, contacts, limits_of(bench, tolerances, distance)))
+        return ContactSteps(self, BothEnds, (context, contacts, limits_of(context, tolerances, distance)))
 
 
 class BothEnds:
@@ -92,54 +91,54 @@ class BothEnds:
     def __init__(self, steps: ContactSteps) -> None:
         self.steps, self.solved = steps, steps.problem.status
 
-    def record_start_found(self, ties: Ties | None) -> None:
+    def record_start_found(self, jointed_worlds: JointedWorlds | None) -> None:
         """Record what follows when the impulses at the start are found."""
-        del ties
+        del jointed_worlds
         self.keep_start(self.steps.problem.everywhere)
 
     def keep_start(self, which: Any) -> None:
         """Record that twice the impulse at the start is the load of a point."""
         problem = self.steps.problem
-        clock = self.steps.bench.state.clock
-        problem.for_manifolds(targets.end_start, problem.graph, problem.pressing, clock, which)
+        clock = self.steps.context.state.clock
+        problem.for_manifolds(targets.record_start_loads, problem.graph, problem.system, clock, which)
 
-    def record_end(self, correct: Turn | None, some: Ties | None) -> None:
+    def record_end(self, correct: WorldStage | None, selected: JointedWorlds | None) -> None:
         """Record impacts and the velocity correction, in worlds that are due."""
         steps = self.steps
         self._begin_end(correct, steps.due.which)
-        steps.worlds.where_loose(some, partial(steps.solve, steps.bench.state.motion), steps.due.which)
+        steps.worlds.where_free(selected, partial(steps.solve, steps.context.state.motion), steps.due.which)
         if correct is not None:
-            steps.worlds.where_tied(some, partial(self._alternate, correct))
+            steps.worlds.where_jointed(selected, partial(self._alternate, correct))
 
-    def end_tied(self, correct: Turn, which: Any) -> None:
+    def end_jointed(self, correct: WorldStage, which: Any) -> None:
         """Record the same in worlds where joints hold what touches, for schemes that do otherwise elsewhere."""
         self._begin_end(correct, which)
         self._alternate(correct, which)
 
-    def _alternate(self, correct: Turn, which: Any) -> None:
-        self.steps.alternate((self._stop, correct), which)
+    def _alternate(self, correct: WorldStage, which: Any) -> None:
+        self.steps.alternate((self._sweep_end, correct), which)
 
-    def _stop(self, which: Any) -> None:
+    def _sweep_end(self, which: Any) -> None:
         steps = self.steps
-        steps.solve(steps.bench.state.motion, which, steps.turn, steps.response)
+        steps.solve(steps.context.state.motion, which, steps.turn, steps.response)
 
-    def _begin_end(self, correct: Turn | None, which: Any) -> None:
-        steps, motion = self.steps, self.steps.bench.state.motion
+    def _begin_end(self, correct: WorldStage | None, which: Any) -> None:
+        steps, motion = self.steps, self.steps.context.state.motion
         steps.impacts.record(steps.taken, correct, which)
-        if steps.easer is not None and steps.ends.limits_energy:
-            steps.easer.ease_end(steps.impacts.unloaded, motion)
-        if steps.standing is not None:
-            steps.standing.stop(motion, which)
+        if steps.energy_limiter is not None and steps.ends.limits_energy:
+            steps.energy_limiter.limit_energy_end(steps.impacts.unloaded, motion)
+        if steps.load_propagation is not None:
+            steps.load_propagation.remove_velocity(motion, which)
 
-    def record_memory(self, some: Ties | None) -> None:
+    def record_memory(self, selected: JointedWorlds | None) -> None:
         """Record what the points of worlds that are due remember."""
-        del some
+        del selected
         self.keep_points(self.steps.due.which)
 
     def keep_points(self, which: Any) -> None:
         """Record what the points of some worlds remember."""
         steps, problem = self.steps, self.steps.problem
-        lengths = (steps.bench.state.clock, steps.taken)
-        given = (steps.ground, problem.graph, problem.pressing, problem.status, *lengths, which)
-        problem.for_manifolds(targets.keep_points, *given)
+        lengths = (steps.context.state.clock, steps.taken)
+        given = (steps.inputs, problem.graph, problem.system, problem.status, *lengths, which)
+        problem.for_manifolds(targets.store_points, *given)
         steps.account.record_end(which)

@@ -23,13 +23,13 @@ class ContactLimits:
     fastest: real
     slow: real
     rebound: real
-    share: real
-    recovery: real
+    correction_share: real
+    correction_speed: real
 
 
 @wp.struct
-class Footing:
-    """What the patches are made from: contacts, what is remembered of them, the surfaces, and the limits.
+class ContactInputs:
+    """What the manifolds are made from: contacts, what is remembered of them, the surfaces, and the limits.
 
     Where ``adds`` is 1, on one thread, bodies get what their points have done as soon as that is kept.
     """

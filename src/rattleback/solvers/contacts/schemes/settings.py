@@ -13,11 +13,11 @@ from rattleback.solvers.contacts.solvers import DEFAULT as SOLVER
 from rattleback.solvers.contacts.solvers import MENU, NEEDS
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
 
 DEFAULT = MENU[SOLVER]
-# The penetration that is left alone, as a part of the tolerance, so that what rests is well within that.
-ALONE = 0.4
+# Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
+Tolerances = tuple[tuple[float, float], tuple[float, float]]
 
 
 def check_scheme(scheme: Any) -> None:
@@ -31,11 +31,10 @@ def check_scheme(scheme: Any) -> None:
     checks.one_of(scheme.impact, ORDERS, f"impact of {own}")
 
 
-def limits_of(bench: Bench, tolerances: tuple[float, float, float], distance: float) -> ContactLimits:
+def limits_of(context: StepContext, tolerances: Tolerances, distance: float) -> ContactLimits:
     """What contacts aim at; see ``Impulse.bind``."""
     limits = ContactLimits()
-    limits.deepest, limits.fastest, limits.speed = tolerances
-    limits.depth = ALONE * limits.deepest
-    limits.rebound = math.sqrt(2.0 * math.hypot(*bench.model.scene.gravity) * distance)
+    (limits.deepest, limits.fastest), (limits.depth, limits.speed) = tolerances
+    limits.rebound = math.sqrt(2.0 * math.hypot(*context.model.scene.gravity) * distance)
     limits.slow = 0.1 * limits.rebound
     return limits

@@ -1,9 +1,9 @@
-"""Resting contacts as joints that only push: what their patches want at the start of a step and at its end.
+"""Resting contacts as joints that only push: what their manifolds want at the start of a step and at its end.
 
     start of the step   ½ h F on every point, then impulses p with   (D + h J M⁻¹ Jᵀ p) / h  stopped or separating
     end of the step     ½ h F on every point, then impulses with     J v                     stopped or separating
 
-D way of A against B at a patch over the predicted step, F force of the point, 2 p / h after the step. A body at rest
+D way of A against B at a manifold over the predicted step, F force of the point, 2 p / h after the step. A body at rest
 gets one half of its load before it falls and one half after, so that it neither sinks nor keeps a speed, and one that
 slides is braked along the exact parabola. Points closer than the tolerance count as touching; farther ones may come
 closer by their distance.
@@ -23,40 +23,40 @@ from rattleback.model.state import Clock, Motion
 from rattleback.model.surfaces import Surfaces, combine
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import (
-    Pressing,
-    answer,
-    between,
-    local,
+    ContactSystem,
+    find_effective_mass,
     place_points,
+    relative_motion,
+    to_manifold,
+    to_world,
     twist_of,
-    world,
 )
-from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.problem.status import SolverStatus
 from rattleback.solvers.contacts.schemes.displacements import (
     HALF,
     ZERO,
     Departures,
-    Flights,
-    Ways,
+    Displacements,
+    Prediction,
     begin_remainders,
+    displacement_of,
     extent_of,
     keep_remainders,
     note_departures,
     part_expected,
     recall_remainders,
-    way_of,
 )
-from rattleback.solvers.contacts.schemes.inputs import Footing
+from rattleback.solvers.contacts.schemes.inputs import ContactInputs
 from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch, keep_impulse, recall_impulses
 
-# Part of the tolerance up to which a velocity that is off is no blow.
-SLIGHT = wp.constant(real(0.1))
+# Part of the tolerance up to which a velocity that is off is no impact.
+IMPACT_FRACTION = wp.constant(real(0.1))
 # How many times longer than the last one a step may be in which forces that few sweeps have left go on.
-LONGER = wp.constant(real(2.0))
+MAX_STEP_RATIO = wp.constant(real(2.0))
 
 
 @wp.func
-def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
+def surface_velocity(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
     """Velocity of the surface of A against that of B beside the bodies' own, across the normal."""
     va = surfaces.velocity[a]
     vb = surfaces.velocity[b]
@@ -67,124 +67,128 @@ def belt(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
 
 
 @wp.func
-def recall_points(ground: Footing, pressing: Pressing, k: int) -> None:
-    """What the points of a patch remember."""
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    for i in range(pressing.patches.count[k]):
-        former = ground.contacts.previous[pressing.patches.contact[k] + i]
+def recall_forces(inputs: ContactInputs, system: ContactSystem, k: int) -> None:
+    """What the points of a manifold remember."""
+    n = system.manifolds.normal[k]
+    t = system.manifolds.tangent[k]
+    for i in range(system.manifolds.count[k]):
+        former = inputs.contacts.previous[system.manifolds.contact[k] + i]
         force = vec3()
         slip = vec3()
         if former >= 0:
-            force = ground.memory.load[former]
-            slip = ground.memory.slip[former]
-        pressing.points.load[pressing.patches.first[k] + i] = local(n, t, force)
-        pressing.points.slip[pressing.patches.first[k] + i] = slip - wp.dot(slip, n) * n
+            force = inputs.memory.load[former]
+            slip = inputs.memory.slip[former]
+        system.points.load[system.manifolds.first[k] + i] = to_manifold(n, t, force)
+        system.points.slip[system.manifolds.first[k] + i] = slip - wp.dot(slip, n) * n
 
 
 @kernel
-def prepare_patches(
+def prepare_manifolds(
     bodies: Bodies,
-    ground: Footing,
+    inputs: ContactInputs,
     graph: Graph,
-    pressing: Pressing,
+    system: ContactSystem,
     motion: Motion,
     departures: Departures,
     loaded: int,
     lanes: int,
 ) -> None:
-    """Where a patch is, how it answers, what its surfaces are, and what its points remember.
+    """Where a manifold is, how it answers, what its surfaces are, and what its points remember.
 
     What is remembered is in the rows of the contacts already where these were carried along; where the end of the step
     is not to be loaded, nobody else asks for it.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
-        a = pressing.patches.body_a[k]
-        b = pressing.patches.body_b[k]
-        if graph.kept[0] * ground.contacts.rests[pressing.patches.contact[k]] == 0:
-            middle = place_points(ground.contacts, pressing.patches, pressing.points, k, ground.limits.depth)
-            pressing.patches.arm_a[k] = middle - motion.position[a]
-            pressing.patches.arm_b[k] = middle - motion.position[b]
-            answer(bodies, pressing, k, k, real(1.0), real(1.0))
-        found = combine(ground.surfaces, ground.rules, a, b)
-        pressing.patches.static_friction[k] = found.static_friction
-        pressing.patches.dynamic_friction[k] = found.dynamic_friction
-        pressing.patches.restitution[k] = found.restitution
-        pressing.patches.rolling[k] = found.rolling
-        pressing.patches.spinning[k] = found.spinning
-        if loaded == 1 or ground.contacts.carried[0] == 0:
-            recall_points(ground, pressing, k)
-        recall_impulses(ground.contacts, ground.memory, pressing, k)
-        recall_remainders(ground.contacts, ground.memory, pressing, departures, k)
+        a = system.manifolds.body_a[k]
+        b = system.manifolds.body_b[k]
+        if graph.reused[0] * inputs.contacts.rests[system.manifolds.contact[k]] == 0:
+            middle = place_points(inputs.contacts, system.manifolds, system.points, k, inputs.limits.depth)
+            system.manifolds.arm_a[k] = middle - motion.position[a]
+            system.manifolds.arm_b[k] = middle - motion.position[b]
+            find_effective_mass(bodies, system, k, k, real(1.0), real(1.0))
+        found = combine(inputs.surfaces, inputs.rules, a, b)
+        system.manifolds.static_friction[k] = found.static_friction
+        system.manifolds.dynamic_friction[k] = found.dynamic_friction
+        system.manifolds.restitution[k] = found.restitution
+        system.manifolds.rolling[k] = found.rolling
+        system.manifolds.spinning[k] = found.spinning
+        if loaded == 1 or inputs.contacts.carried[0] == 0:
+            recall_forces(inputs, system, k)
+        recall_impulses(inputs.contacts, inputs.memory, system, k)
+        recall_remainders(inputs.contacts, inputs.memory, system, departures, k)
 
 
 @wp.func
-def allow(ground: Footing, pressing: Pressing, k: int, h: real) -> None:
+def set_gap_bias(inputs: ContactInputs, system: ContactSystem, k: int, h: real) -> None:
     """Points that do not touch yet may come closer by their distance."""
-    pressing.patches.whole[k] = pressing.patches.flat[k]
-    first = pressing.patches.first[k]
+    system.manifolds.as_block[k] = system.manifolds.flat[k]
+    first = system.manifolds.first[k]
     rate = real(1.0) / h
-    for i in range(pressing.patches.count[k]):
-        gap = ground.contacts.separation[pressing.patches.contact[k] + i]
-        wanted = wp.where(gap > ground.limits.depth, rate * (gap - HALF * ground.limits.depth), ZERO)
-        place = pressing.points.place[first + i]
-        pressing.points.place[first + i] = vec3(place[0], place[1], wanted)
+    for i in range(system.manifolds.count[k]):
+        gap = inputs.contacts.separation[system.manifolds.contact[k] + i]
+        target = wp.where(gap > inputs.limits.depth, rate * (gap - HALF * inputs.limits.depth), ZERO)
+        place = system.points.place[first + i]
+        system.points.place[first + i] = vec3(place[0], place[1], target)
 
 
 @wp.func
-def begin_patch(ground: Footing, pressing: Pressing, motion: Motion, k: int, h: real) -> vec3:
-    """The points of a patch begin with half of the load they had; returns how its surfaces move beside its bodies."""
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        pressing.points.impulse[c] = HALF * h * pressing.points.load[c]
-    pressing.patches.couple[k] = vec3()
-    n = pressing.patches.normal[k]
-    t = pressing.patches.tangent[k]
-    slide = local(n, t, belt(ground.surfaces, motion, pressing.patches.body_a[k], pressing.patches.body_b[k], n))
-    static = pressing.patches.static_friction[k]
-    dynamic = pressing.patches.dynamic_friction[k]
-    pressing.patches.grip[k] = dynamic
+def begin_manifold(inputs: ContactInputs, system: ContactSystem, motion: Motion, k: int, h: real) -> vec3:
+    """The points of a manifold begin with half of their load; returns how its surfaces move beside its bodies."""
+    first = system.manifolds.first[k]
+    for c in range(first, first + system.manifolds.count[k]):
+        system.points.impulse[c] = HALF * h * system.points.load[c]
+    system.manifolds.resisting_moment[k] = vec3()
+    n = system.manifolds.normal[k]
+    t = system.manifolds.tangent[k]
+    slide = to_manifold(
+        n, t, surface_velocity(inputs.surfaces, motion, system.manifolds.body_a[k], system.manifolds.body_b[k], n)
+    )
+    static = system.manifolds.static_friction[k]
+    dynamic = system.manifolds.dynamic_friction[k]
+    system.manifolds.friction[k] = dynamic
     if static != dynamic:
-        u, _w = twist_of(pressing.patches, motion, k)
+        u, _w = twist_of(system.manifolds, motion, k)
         u += slide
-        slow = u[1] * u[1] + u[2] * u[2] < ground.limits.slow * ground.limits.slow
-        pressing.patches.grip[k] = wp.where(slow, static, dynamic)
+        slow = u[1] * u[1] + u[2] * u[2] < inputs.limits.slow * inputs.limits.slow
+        system.manifolds.friction[k] = wp.where(slow, static, dynamic)
     return slide
 
 
 @kernel
-def begin_start(ground: Footing, graph: Graph, pressing: Pressing, motion: Motion, clock: Clock, lanes: int) -> None:
+def set_start_loads(
+    inputs: ContactInputs, graph: Graph, system: ContactSystem, motion: Motion, clock: Clock, lanes: int
+) -> None:
     """The step begins: every point pushes with half of the load it had."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
-        for i in range(pressing.patches.count[k]):
-            row = pressing.patches.contact[k] + i
-            c = pressing.patches.first[k] + i
-            pressing.points.load[c] = local(n, t, ground.memory.load[row])
-            pressing.points.slip[c] = ground.memory.slip[row]
-        begin_remainders(ground.memory, pressing, k)
-        begin_patch(ground, pressing, motion, k, real(clock.time_step[pressing.patches.world[k]]))
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
+        for i in range(system.manifolds.count[k]):
+            row = system.manifolds.contact[k] + i
+            c = system.manifolds.first[k] + i
+            system.points.load[c] = to_manifold(n, t, inputs.memory.load[row])
+            system.points.slip[c] = inputs.memory.slip[row]
+        begin_remainders(inputs.memory, system, k)
+        begin_manifold(inputs, system, motion, k, real(clock.time_step[system.manifolds.world[k]]))
 
 
 @wp.func
-def end_patch(
-    ground: Footing, pressing: Pressing, motion: Motion, clock: Clock, taken: wp.array[wp.float64], k: int
+def set_manifold_end_targets(
+    inputs: ContactInputs, system: ContactSystem, motion: Motion, clock: Clock, taken: wp.array[wp.float64], k: int
 ) -> None:
-    """The points of a patch push with half of their load over the step; after velocities were written, with nothing."""
-    world = pressing.patches.world[k]
-    lasted = wp.where(ground.memory.pending[world] == ADVANCED, real(taken[world]), ZERO)
-    slide = begin_patch(ground, pressing, motion, k, lasted)
-    allow(ground, pressing, k, real(clock.time_step[world]))
-    pressing.patches.drive[k] = slide
-    pressing.patches.spin[k] = vec3()
+    """The points of a manifold push with half of their load; with nothing after velocities were written."""
+    world = system.manifolds.world[k]
+    step_length = wp.where(inputs.memory.pending[world] == ADVANCED, real(taken[world]), ZERO)
+    slide = begin_manifold(inputs, system, motion, k, step_length)
+    set_gap_bias(inputs, system, k, real(clock.time_step[world]))
+    system.manifolds.bias[k] = slide
+    system.manifolds.angular_bias[k] = vec3()
 
 
 @kernel
-def begin_end(
-    ground: Footing,
+def set_end_targets(
+    inputs: ContactInputs,
     graph: Graph,
-    pressing: Pressing,
+    system: ContactSystem,
     motion: Motion,
     clock: Clock,
     taken: wp.array[wp.float64],
@@ -193,43 +197,47 @@ def begin_end(
 ) -> None:
     """The step is taken: what the points push with at its end, in the worlds that are wanted."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 1:
-            end_patch(ground, pressing, motion, clock, taken, k)
+        if which[system.manifolds.world[k]] == 1:
+            set_manifold_end_targets(inputs, system, motion, clock, taken, k)
 
 
 @kernel
-def begin_way(
-    ground: Footing,
+def set_start_targets(
+    inputs: ContactInputs,
     graph: Graph,
-    pressing: Pressing,
-    flights: Flights,
+    system: ContactSystem,
+    prediction: Prediction,
     clock: Clock,
     which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """What a patch of a wanted world wants at the start: to be stopped, or to separate, over the predicted step."""
+    """What a manifold of a wanted world wants at the start: to be stopped, or to separate, over the predicted step."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 0:
+        if which[system.manifolds.world[k]] == 0:
             continue
-        u, w = between(pressing.patches, flights.ways.gain, flights.ways.spin, k)
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
-        slide = belt(ground.surfaces, flights.start, pressing.patches.body_a[k], pressing.patches.body_b[k], n)
-        h = real(clock.time_step[pressing.patches.world[k]])
-        pressing.patches.drive[k] = u + local(n, t, slide)
-        pressing.patches.spin[k] = w
-        allow(ground, pressing, k, h)
-        if pressing.patches.extent[k] == ZERO:
+        u, w = relative_motion(
+            system.manifolds, prediction.displacements.velocity_gain, prediction.displacements.angular_gain, k
+        )
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
+        slide = surface_velocity(
+            inputs.surfaces, prediction.start, system.manifolds.body_a[k], system.manifolds.body_b[k], n
+        )
+        h = real(clock.time_step[system.manifolds.world[k]])
+        system.manifolds.bias[k] = u + to_manifold(n, t, slide)
+        system.manifolds.angular_bias[k] = w
+        set_gap_bias(inputs, system, k, h)
+        if system.manifolds.extent[k] == ZERO:
             continue
-        d, _turn = way_of(pressing, flights.ways, k)
-        rate = part_expected(pressing, k, extent_of(pressing, flights.ways, k, d)) / h
-        pressing.patches.drive[k] = pressing.patches.drive[k] + rate * pressing.patches.remainder[k]
-        for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
-            pressing.points.place[c] = pressing.points.place[c] + vec3(ZERO, ZERO, rate * pressing.points.lift[c])
+        d, _turn = displacement_of(system, prediction.displacements, k)
+        rate = part_expected(system, k, extent_of(system, prediction.displacements, k, d)) / h
+        system.manifolds.bias[k] = system.manifolds.bias[k] + rate * system.manifolds.remainder[k]
+        for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
+            system.points.place[c] = system.points.place[c] + vec3(ZERO, ZERO, rate * system.points.lift[c])
 
 
 @kernel
-def note_length(
+def record_step_length(
     clock: Clock, impulses: BodyImpulses, substeps: int, taken: wp.array[wp.float64], departures: Departures
 ) -> None:
     """How long the step is that was predicted last; one that is cut short is shorter than the next.
@@ -247,33 +255,35 @@ def note_length(
 
 
 @wp.func
-def sticks(p: vec3, mu: real) -> bool:
+def is_sticking(p: vec3, mu: real) -> bool:
     """Whether a point with an impulse and a friction sticks; at the limit of its friction it slides."""
     return p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
 
 
 @kernel
-def end_start(graph: Graph, pressing: Pressing, clock: Clock, which: wp.array[wp.int32], lanes: int) -> None:
+def record_start_loads(
+    graph: Graph, system: ContactSystem, clock: Clock, which: wp.array[wp.int32], lanes: int
+) -> None:
     """The impulses at the start are found: the load of every point of the wanted worlds, and whether it sticks."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 0:
+        if which[system.manifolds.world[k]] == 0:
             continue
-        h = real(clock.time_step[pressing.patches.world[k]])
-        mu = pressing.patches.grip[k]
-        first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            p = pressing.points.impulse[c]
-            pressing.points.load[c] = (real(2.0) / h) * p
-            pressing.points.acted[c] = p
-            pressing.points.sticks[c] = wp.where(sticks(p, mu), 1, 0)
+        h = real(clock.time_step[system.manifolds.world[k]])
+        mu = system.manifolds.friction[k]
+        first = system.manifolds.first[k]
+        for c in range(first, first + system.manifolds.count[k]):
+            p = system.points.impulse[c]
+            system.points.load[c] = (real(2.0) / h) * p
+            system.points.acted[c] = p
+            system.points.sticking[c] = wp.where(is_sticking(p, mu), 1, 0)
 
 
 @kernel
-def keep_forces(
-    ground: Footing,
+def store_forces(
+    inputs: ContactInputs,
     graph: Graph,
-    pressing: Pressing,
-    ways: Ways,
+    system: ContactSystem,
+    displacements: Displacements,
     departures: Departures,
     stop: wp.array[wp.int32],
     lanes: int,
@@ -281,48 +291,48 @@ def keep_forces(
     """The step is taken: what the points carry from now on, how far those that stick have crept, and where all were."""
     if stop[0] != 0:
         return
-    for w in range(wp.tid(), ground.memory.pending.shape[0], lanes):
-        ground.memory.pending[w] = ADVANCED
-        ground.impulses.duration[w] = departures.duration[w]
-    if ground.adds == 1:
-        for j in range(ground.bodies.world.shape[0]):
-            if departures.afresh[ground.bodies.world[j]] == 1:
-                ground.impulses.impulse[j] = vec3()
+    for w in range(wp.tid(), inputs.memory.pending.shape[0], lanes):
+        inputs.memory.pending[w] = ADVANCED
+        inputs.impulses.duration[w] = departures.duration[w]
+    if inputs.adds == 1:
+        for j in range(inputs.bodies.world.shape[0]):
+            if departures.afresh[inputs.bodies.world[j]] == 1:
+                inputs.impulses.impulse[j] = vec3()
     for k in range(wp.tid(), graph.total[0], lanes):
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
-        d, turn = way_of(pressing, ways, k)
-        extent = extent_of(pressing, ways, k, d)
-        note_departures(ground.contacts, pressing, ways, departures, k, extent)
-        if pressing.patches.extent[k] > ZERO:
-            d += part_expected(pressing, k, extent) * pressing.patches.remainder[k]
-        afresh = departures.afresh[pressing.patches.world[k]] == 1
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
+        d, turn = displacement_of(system, displacements, k)
+        extent = extent_of(system, displacements, k, d)
+        note_departures(inputs.contacts, system, displacements, departures, k, extent)
+        if system.manifolds.extent[k] > ZERO:
+            d += part_expected(system, k, extent) * system.manifolds.remainder[k]
+        afresh = departures.afresh[system.manifolds.world[k]] == 1
         total = vec3()
-        for i in range(pressing.patches.count[k]):
-            c = pressing.patches.first[k] + i
-            row = pressing.patches.contact[k] + i
-            ground.memory.load[row] = world(n, t, pressing.points.load[c])
-            p = world(n, t, pressing.points.acted[c])
+        for i in range(system.manifolds.count[k]):
+            c = system.manifolds.first[k] + i
+            row = system.manifolds.contact[k] + i
+            inputs.memory.load[row] = to_world(n, t, system.points.load[c])
+            p = to_world(n, t, system.points.acted[c])
             total += p
             if not afresh:
-                p += ground.memory.impulse[row]
-            ground.memory.impulse[row] = p
-            crept = vec3()
-            if pressing.points.sticks[c] == 1:
-                place = pressing.points.place[c]
+                p += inputs.memory.impulse[row]
+            inputs.memory.impulse[row] = p
+            creep = vec3()
+            if system.points.sticking[c] == 1:
+                place = system.points.place[c]
                 moved = vec3(ZERO, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0])
-                crept = pressing.points.slip[c] + world(n, t, moved)
-            ground.memory.slip[row] = crept
-        if ground.adds == 1:
-            give_patch(ground.bodies, ground.impulses, pressing, k, total)
+                creep = system.points.slip[c] + to_world(n, t, moved)
+            inputs.memory.slip[row] = creep
+        if inputs.adds == 1:
+            give_patch(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
-def keep_points(
-    ground: Footing,
+def store_points(
+    inputs: ContactInputs,
     graph: Graph,
-    pressing: Pressing,
-    rounds: Rounds,
+    system: ContactSystem,
+    status: SolverStatus,
     clock: Clock,
     taken: wp.array[wp.float64],
     which: wp.array[wp.int32],
@@ -330,43 +340,43 @@ def keep_points(
 ) -> None:
     """What the points of the wanted worlds remember, by the rows of the contacts found last.
 
-    A load that the end of the step did not need as its start did was a blow, and does not go on. Where sweeps have met
-    the tolerance, what is off by a little is none: to take only what is less would lose some load in each step. Where
-    they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
+    A load that the end of the step did not need as its start did was an impact, and does not go on. Where sweeps have
+    met the tolerance, what is off by a little is none: to take only what is less would lose some load in each step.
+    Where they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
-        w = pressing.patches.world[k]
+        w = system.manifolds.world[k]
         if which[w] == 0:
             continue
-        stepped = ground.memory.pending[w] == ADVANCED
+        stepped = inputs.memory.pending[w] == ADVANCED
         half = HALF * real(taken[w])
-        met = wp.max(rounds.along[w], rounds.across[w]) <= ground.limits.speed
-        slight = wp.where(met, SLIGHT * ground.limits.speed / pressing.patches.rise[k][0, 0], ZERO)
+        met = wp.max(status.normal_residual[w], status.tangential_residual[w]) <= inputs.limits.speed
+        slight = wp.where(met, IMPACT_FRACTION * inputs.limits.speed / system.manifolds.block_nn[k][0, 0], ZERO)
         part = real(1.0)
         if stepped and not met:
-            part = wp.min(part, LONGER * real(taken[w]) / real(clock.time_step[w]))
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
+            part = wp.min(part, MAX_STEP_RATIO * real(taken[w]) / real(clock.time_step[w]))
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
         total = vec3()
-        for i in range(pressing.patches.count[k]):
-            c = pressing.patches.first[k] + i
-            force = pressing.points.load[c]
+        for i in range(system.manifolds.count[k]):
+            c = system.manifolds.first[k] + i
+            force = system.points.load[c]
             pushed = half * force[0]
-            if stepped and pressing.points.impulse[c][0] < pushed - slight:
-                force = (pressing.points.impulse[c][0] / pushed) * force
-            ground.memory.load[pressing.patches.contact[k] + i] = part * world(n, t, force)
-            ground.memory.slip[pressing.patches.contact[k] + i] = pressing.points.slip[c]
-            p = world(n, t, pressing.points.impulse[c])
-            add_impulse(ground.contacts, ground.memory, pressing, k, i, p)
-            keep_impulse(ground.contacts, ground.memory, pressing, k, i)
+            if stepped and system.points.impulse[c][0] < pushed - slight:
+                force = (system.points.impulse[c][0] / pushed) * force
+            inputs.memory.load[system.manifolds.contact[k] + i] = part * to_world(n, t, force)
+            inputs.memory.slip[system.manifolds.contact[k] + i] = system.points.slip[c]
+            p = to_world(n, t, system.points.impulse[c])
+            add_impulse(inputs.contacts, inputs.memory, system, k, i, p)
+            keep_impulse(inputs.contacts, inputs.memory, system, k, i)
             total += p
-        keep_remainders(ground.memory, pressing, k)
-        if ground.adds == 1:
-            give_patch(ground.bodies, ground.impulses, pressing, k, total)
+        keep_remainders(inputs.memory, system, k)
+        if inputs.adds == 1:
+            give_patch(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
-def note_settled(memory: ContactMemory, which: wp.array[wp.int32]) -> None:
+def mark_settled(memory: ContactMemory, which: wp.array[wp.int32]) -> None:
     """The velocities of the wanted worlds fit their contacts."""
     w = wp.tid()
     if which[w] == 1:

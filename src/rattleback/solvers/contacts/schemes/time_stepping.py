@@ -14,7 +14,7 @@ F is the load of a point. One half acts before the step and one half after it, s
 keeps a speed, and one that slides follows the exact parabola. What p is beside the load put velocities right that were
 off at the end of the last step. Were F all of 2 p / h, the next end would be off by as much the other way, for ever; so
 it is the mean of that and what it was. F grows in a step at most by what changes a velocity by the speed from which
-bodies rebound: what is more was a blow, and does not go on.
+bodies rebound: what is more was an impact, and does not go on.
 
 Cost: half of the sweeps of impulses, and a fifth to a quarter less in all where much moves. Use it there, and with
 short steps. At the end of a step no sweeps make velocities fit: they do where loads stay what they were. Few sweeps
@@ -36,84 +36,86 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.model.state import Clock
-from rattleback.solvers.contacts.coupling.alternation import Turn
-from rattleback.solvers.contacts.coupling.ties import Ties
+from rattleback.solvers.contacts.coupling.alternation import WorldStage
+from rattleback.solvers.contacts.coupling.ties import JointedWorlds
 from rattleback.solvers.contacts.kernels.twist import TINY
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import Pressing, world
-from rattleback.solvers.contacts.problem.status import Rounds, note_rounds
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, to_world
+from rattleback.solvers.contacts.problem.status import SolverStatus, copy_status
 from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
 from rattleback.solvers.contacts.schemes.displacements import HALF, ZERO, keep_remainders
 from rattleback.solvers.contacts.schemes.impulse import BothEnds
-from rattleback.solvers.contacts.schemes.inputs import ContactLimits, Footing
-from rattleback.solvers.contacts.schemes.settings import DEFAULT, check_scheme, limits_of
-from rattleback.solvers.contacts.schemes.targets import sticks
+from rattleback.solvers.contacts.schemes.inputs import ContactInputs, ContactLimits
+from rattleback.solvers.contacts.schemes.settings import DEFAULT, Tolerances, check_scheme, limits_of
+from rattleback.solvers.contacts.schemes.targets import is_sticking
 from rattleback.solvers.contacts.stages.impulse_account import note_pushes
 from rattleback.solvers.contacts.stages.impulse_sums import keep_impulse
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
     from rattleback.model.contacts import Contacts
+    from rattleback.model.step_context import StepContext
 
 
 @wp.func
-def part(some: real, whole: real) -> real:
+def ratio(portion: real, whole: real) -> real:
     """The part that some is of a whole; none where there is nothing."""
-    return wp.where(whole > ZERO, some / wp.max(whole, TINY), ZERO)
+    return wp.where(whole > ZERO, portion / wp.max(whole, TINY), ZERO)
 
 
 @kernel
-def end_start(
-    graph: Graph, pressing: Pressing, limits: ContactLimits, clock: Clock, which: wp.array[wp.int32], lanes: int
+def record_stepped_loads(
+    graph: Graph, system: ContactSystem, limits: ContactLimits, clock: Clock, which: wp.array[wp.int32], lanes: int
 ) -> None:
     """The impulses at the start are found: the loads of wanted worlds from now on, and what their points end with."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 0:
+        if which[system.manifolds.world[k]] == 0:
             continue
-        h = real(clock.time_step[pressing.patches.world[k]])
-        more = limits.rebound / pressing.patches.rise[k][0, 0]
+        h = real(clock.time_step[system.manifolds.world[k]])
+        more = limits.rebound / system.manifolds.block_nn[k][0, 0]
         all_pushed = ZERO
         all_kept = ZERO
-        first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            p = pressing.points.impulse[c]
-            half = HALF * h * pressing.points.load[c]
+        first = system.manifolds.first[k]
+        for c in range(first, first + system.manifolds.count[k]):
+            p = system.points.impulse[c]
+            half = HALF * h * system.points.load[c]
             grown = wp.min(p[0], half[0] + HALF * more)
             kept = wp.min(p[0], half[0])
-            pressing.points.acted[c] = p
-            pressing.points.load[c] = (real(1.0) / h) * (half + part(grown, p[0]) * p)
+            system.points.acted[c] = p
+            system.points.load[c] = (real(1.0) / h) * (half + ratio(grown, p[0]) * p)
             # What slides rubs as it did just now; what sticks as its load has it, which does not swing.
-            pressing.points.impulse[c] = part(kept, p[0]) * p
-            pressing.points.sticks[c] = 0
-            if sticks(p, pressing.patches.grip[k]):
-                pressing.points.impulse[c] = part(kept, half[0]) * half
-                pressing.points.sticks[c] = 1
+            system.points.impulse[c] = ratio(kept, p[0]) * p
+            system.points.sticking[c] = 0
+            if is_sticking(p, system.manifolds.friction[k]):
+                system.points.impulse[c] = ratio(kept, half[0]) * half
+                system.points.sticking[c] = 1
             all_pushed += p[0]
             all_kept += kept
-        pressing.patches.couple[k] = part(all_kept, all_pushed) * pressing.patches.couple[k]
+        system.manifolds.resisting_moment[k] = ratio(all_kept, all_pushed) * system.manifolds.resisting_moment[k]
 
 
 @kernel
-def keep_loads(ground: Footing, graph: Graph, pressing: Pressing, which: wp.array[wp.int32], lanes: int) -> None:
+def store_loads(
+    inputs: ContactInputs, graph: Graph, system: ContactSystem, which: wp.array[wp.int32], lanes: int
+) -> None:
     """What the points of the worlds that are wanted remember, by the rows of the contacts found last.
 
     Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 0:
+        if which[system.manifolds.world[k]] == 0:
             continue
-        keep_remainders(ground.memory, pressing, k)
-        for i in range(pressing.patches.count[k]):
-            keep_impulse(ground.contacts, ground.memory, pressing, k, i)
-        if ground.contacts.carried[0] == 1:
+        keep_remainders(inputs.memory, system, k)
+        for i in range(system.manifolds.count[k]):
+            keep_impulse(inputs.contacts, inputs.memory, system, k, i)
+        if inputs.contacts.carried[0] == 1:
             continue
-        n = pressing.patches.normal[k]
-        t = pressing.patches.tangent[k]
-        for i in range(pressing.patches.count[k]):
-            c = pressing.patches.first[k] + i
-            row = pressing.patches.contact[k] + i
-            ground.memory.load[row] = world(n, t, pressing.points.load[c])
-            ground.memory.slip[row] = pressing.points.slip[c]
+        n = system.manifolds.normal[k]
+        t = system.manifolds.tangent[k]
+        for i in range(system.manifolds.count[k]):
+            c = system.manifolds.first[k] + i
+            row = system.manifolds.contact[k] + i
+            inputs.memory.load[row] = to_world(n, t, system.points.load[c])
+            inputs.memory.slip[row] = system.points.slip[c]
 
 
 @sealed
@@ -146,10 +148,10 @@ class TimeStepping:
         check_scheme(self)
 
     def bind(
-        self, bench: "Bench", contacts: "Contacts", tolerances: tuple[float, float, float], distance: float
+        self, context: "StepContext", contacts: "Contacts", tolerances: Tolerances, distance: float
     ) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
-        return ContactSteps(self, OnceAStep, (bench, contacts, limits_of(bench, tolerances, distance)))
+        return ContactSteps(self, OnceAStep, (context, contacts, limits_of(context, tolerances, distance)))
 
 
 class OnceAStep:
@@ -163,43 +165,45 @@ class OnceAStep:
 
     def __init__(self, steps: ContactSteps) -> None:
         self.steps, self.both = steps, BothEnds(steps)
-        model = steps.bench.model
-        self.solved = arrays.allocate(Rounds, {"worlds": model.worlds, "flags": 1}, model.device)
+        model = steps.context.model
+        self.solved = arrays.allocate(SolverStatus, {"worlds": model.worlds, "flags": 1}, model.device)
         # Points may push with half of their load at the end of the step, as those with joints do.
         self.loads_end = bool(model.scene.joints)
 
-    def record_start_found(self, ties: "Ties | None") -> None:
+    def record_start_found(self, jointed_worlds: "JointedWorlds | None") -> None:
         """Record what follows when the impulses at the start are found."""
-        self.steps.worlds.where_loose(ties, self._end_loose_start)
-        self.steps.worlds.where_tied(ties, self.both.keep_start)
+        self.steps.worlds.where_free(jointed_worlds, self._record_free_start)
+        self.steps.worlds.where_jointed(jointed_worlds, self.both.keep_start)
 
-    def _end_loose_start(self, which: Any) -> None:
-        steps, problem, predicted = self.steps, self.steps.problem, self.steps.bench.predicted
-        given = (problem.graph, problem.pressing, steps.limits, steps.bench.state.clock, which)
-        problem.for_manifolds(end_start, *given)
+    def _record_free_start(self, which: Any) -> None:
+        steps, problem, predicted = self.steps, self.steps.problem, self.steps.context.predicted
+        given = (problem.graph, problem.system, steps.limits, steps.context.state.clock, which)
+        problem.for_manifolds(record_stepped_loads, *given)
         problem.record_push(predicted, which)
-        if steps.standing is not None:
-            steps.standing.stop(predicted, which)
-        problem.for_manifolds(note_pushes, problem.graph, problem.pressing, which)
-        self._note_solved(which)
+        if steps.load_propagation is not None:
+            steps.load_propagation.remove_velocity(predicted, which)
+        problem.for_manifolds(note_pushes, problem.graph, problem.system, which)
+        self._copy_solved_status(which)
 
-    def _note_solved(self, which: Any) -> None:
-        self.steps.bench.for_worlds(note_rounds, self.steps.problem.status, which, self.solved)
+    def _copy_solved_status(self, which: Any) -> None:
+        self.steps.context.for_worlds(copy_status, self.steps.problem.status, which, self.solved)
 
-    def record_end(self, correct: "Turn | None", some: "Ties | None") -> None:
+    def record_end(self, correct: "WorldStage | None", selected: "JointedWorlds | None") -> None:
         """Record impacts at the velocities of the state; where joints hold what touches, all that impulses do."""
         steps = self.steps
-        steps.worlds.where_loose(some, partial(steps.impacts.record_unloaded, correct), steps.due.which)
+        steps.worlds.where_free(selected, partial(steps.impacts.record_unloaded, correct), steps.due.which)
         if correct is not None:
-            steps.worlds.where_tied(some, partial(self._end_tied, correct))
+            steps.worlds.where_jointed(selected, partial(self._end_jointed, correct))
 
-    def _end_tied(self, correct: Turn, which: Any) -> None:
-        self.both.end_tied(correct, which)
-        self._note_solved(which)
+    def _end_jointed(self, correct: WorldStage, which: Any) -> None:
+        self.both.end_jointed(correct, which)
+        self._copy_solved_status(which)
 
-    def record_memory(self, some: "Ties | None") -> None:
+    def record_memory(self, selected: "JointedWorlds | None") -> None:
         """Record what the points remember."""
         steps, problem = self.steps, self.steps.problem
-        kept = (steps.ground, problem.graph, problem.pressing)
-        steps.worlds.where_loose(some, lambda which: problem.for_manifolds(keep_loads, *kept, which), steps.due.which)
-        steps.worlds.where_tied(some, self.both.keep_points)
+        kept = (steps.inputs, problem.graph, problem.system)
+        steps.worlds.where_free(
+            selected, lambda which: problem.for_manifolds(store_loads, *kept, which), steps.due.which
+        )
+        steps.worlds.where_jointed(selected, self.both.keep_points)

@@ -1,12 +1,12 @@
 """Islands: bodies that touch or are joined, over any number of others, and which of them have come to rest.
 
     slow     |v| ≤ v₀  and  |ω| s ≤ v₀,      v₀ = 0.01 √(g s),      s = √(2 tr J / m)
-    ripe     slow for half a second
-    asleep   every island all of whose bodies are ripe
+    ready    slow for half a second
+    asleep   every island all of whose bodies are ready
 
 v, ω velocities, m, J mass and inertia of a body, s its size, the edge of a cube; g gravity. A cube of 10 cm is slow
-below 1 cm/s. Static bodies do not connect; what touches or is joined to one that moves is not ripe, nor is what a joint
-drives at a rate of its own.
+below 1 cm/s. Static bodies do not connect; what touches or is joined to one that moves is not ready, nor is what a
+joint drives at a rate of its own.
 
     parent(i) = i for every body;  for every contact and joint of two bodies the smaller root is parent of the larger;
     parent(i) = parent(parent(i)) in ascending order, which leaves the first row of its island to every body
@@ -14,7 +14,7 @@ drives at a rate of its own.
 Islands are looked for in steps after which contacts are found anew, once in about ``EVERY``: what falls asleep takes
 its contacts out of the list, and is no reason to find those of others sooner.
 
-Cost: O(contacts + joints) on one thread a world, then, and only where a body is ripe.
+Cost: O(contacts + joints) on one thread a world, then, and only where a body is ready.
 
 Reference: Bender, dissertation, §7.2; Schmidl, Milenkovic (2004); Tarjan (1975), union–find.
 """
@@ -34,7 +34,7 @@ DELAY = 0.5
 PART = 0.01
 # Steps from one look for islands to the next, at least.
 EVERY = 8
-RIPE = wp.constant(wp.float64(DELAY))
+READY_DELAY = wp.constant(wp.float64(DELAY))
 ZERO = wp.constant(real(0.0))
 
 
@@ -43,12 +43,12 @@ class Islands:
     """What is found out about islands, and what is to be done."""
 
     parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
-    restless: wp.int32 = field("1", "1 where it is not ripe; at last at the first body of an island that has such one")
+    restless: wp.int32 = field("1", "1 where it is not ready; at last at the first body of an island that has such one")
     fallen: wp.int32 = field("1", "1 where it has just fallen asleep")
     wanted: wp.int32 = field("1", "1 at the first body of a sleeping island that has to wake")
     awake: wp.int32 = field("1", "1 where anything moves", axis="flags")
     sleeping: wp.int32 = field("1", "1 where anything sleeps", axis="flags")
-    ripe: wp.int32 = field("1", "1 where islands are to be looked for", axis="flags")
+    ready: wp.int32 = field("1", "1 where islands are to be looked for", axis="flags")
     falling: wp.int32 = field("1", "1 where an island has just fallen asleep", axis="flags")
     waking: wp.int32 = field("1", "1 where a sleeping island has to wake", axis="flags")
     woken: wp.int32 = field("1", "1 where contacts are kept of bodies that have woken", axis="flags")
@@ -73,14 +73,14 @@ def is_still(motion: Motion, i: int) -> bool:
 
 
 @kernel
-def begin_watch(islands: Islands) -> None:
+def begin_rest_tracking(islands: Islands) -> None:
     """A step begins."""
-    islands.ripe[0] = 0
+    islands.ready[0] = 0
     islands.falling[0] = 0
 
 
 @kernel
-def watch(
+def track_rest(
     bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real, every: int
 ) -> None:
     """Since when every body has been slow; contacts are found after so many steps."""
@@ -96,8 +96,8 @@ def watch(
         sleep.since[i] = now
     looks = (EVERY + every - 1) // every
     turn = (clock.steps[w] + wp.int64(1 - every)) % wp.int64(every * looks)
-    if now - sleep.since[i] >= RIPE and turn == wp.int64(0):
-        islands.ripe[0] = 1
+    if now - sleep.since[i] >= READY_DELAY and turn == wp.int64(0):
+        islands.ready[0] = 1
 
 
 @kernel
@@ -105,7 +105,7 @@ def begin_islands(bodies: Bodies, clock: Clock, sleep: Sleep, islands: Islands) 
     """Every body is an island."""
     i = wp.tid()
     islands.parent[i] = i
-    ripe = clock.time[bodies.world[i]] - sleep.since[i] >= RIPE
+    ripe = clock.time[bodies.world[i]] - sleep.since[i] >= READY_DELAY
     islands.restless[i] = wp.where(bodies.mass[i] == ZERO or ripe, 0, 1)
 
 
@@ -145,7 +145,7 @@ def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: I
 
 
 @wp.struct
-class Joined:
+class IslandJoints:
     """The two bodies of every joint, −1 for the world, 1 where it drives them at a rate of its own, and if broken."""
 
     a: wp.array[wp.int32]
@@ -155,7 +155,7 @@ class Joined:
 
 
 @kernel
-def join_joints(bodies: Bodies, motion: Motion, joined: Joined, islands: Islands, each: int) -> None:
+def join_joints(bodies: Bodies, motion: Motion, joined: IslandJoints, islands: Islands, each: int) -> None:
     """Join what is jointed, one world a thread; it has so many joints. Broken ones join nothing."""
     w = wp.tid()
     for j in range(w * each, (w + 1) * each):
@@ -196,7 +196,7 @@ def fall_asleep(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) 
 
 
 @kernel
-def note_loads(loads: Loads, sleep: Sleep, islands: Islands) -> None:
+def store_loads(loads: Loads, sleep: Sleep, islands: Islands) -> None:
     """The loads on bodies that have just fallen asleep."""
     i = wp.tid()
     if islands.fallen[i] == 1:

@@ -5,7 +5,7 @@
     awake    contacts that are found again get the force and the slip of the one that was kept, by way of free rows of
              the memory, so that a stack need not find its load anew; then these are kept no longer
 
-There must be room for the contacts found and those kept together; ``raise_when_crowded`` sees to that.
+There must be room for the contacts found and those kept together; ``stop_when_full`` sees to that.
 
 Cost: O(contacts) on one thread, only in steps in which an island falls asleep or wakes.
 """
@@ -28,7 +28,7 @@ def has_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, k: int) -> b
 
 
 @kernel
-def raise_when_crowded(
+def stop_when_full(
     bodies: Bodies,
     contacts: Contacts,
     sleep: Sleep,
@@ -47,7 +47,7 @@ def raise_when_crowded(
 
 
 @wp.func
-def put_aside(contacts: Contacts, memory: ContactMemory, c: int, kept: SleepingContacts, k: int) -> None:
+def store_contact(contacts: Contacts, memory: ContactMemory, c: int, kept: SleepingContacts, k: int) -> None:
     """Keep a contact."""
     kept.body_a[k] = contacts.body_a[c]
     kept.body_b[k] = contacts.body_b[c]
@@ -63,7 +63,7 @@ def put_aside(contacts: Contacts, memory: ContactMemory, c: int, kept: SleepingC
 
 
 @wp.func
-def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
+def move_contact(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
     """Give a contact another row, with what is remembered of it."""
     contacts.body_a[to] = contacts.body_a[c]
     contacts.body_b[to] = contacts.body_b[c]
@@ -86,7 +86,9 @@ def move_up(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
 
 
 @kernel
-def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts) -> None:
+def remove_sleeping(
+    bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts
+) -> None:
     """Put contacts of bodies aside that both rest, on one thread."""
     room = kept.part.shape[0]
     rows = contacts.first.shape[0] - 1
@@ -100,10 +102,10 @@ def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
         while at < end:
             if rests(bodies, sleep, contacts.body_a[at]) and rests(bodies, sleep, contacts.body_b[at]):
                 if count < room:
-                    put_aside(contacts, memory, at, kept, count)
+                    store_contact(contacts, memory, at, kept, count)
                     count += 1
             else:
-                move_up(contacts, memory, at, to)
+                move_contact(contacts, memory, at, to)
                 to += 1
             at += 1
     contacts.first[rows] = to
@@ -115,7 +117,7 @@ def shelve(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
 
 
 @kernel
-def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, lanes: int) -> None:
+def find_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, lanes: int) -> None:
     """Whether contacts are kept of bodies that were woken from outside."""
     for k in range(wp.tid(), kept.count[0], lanes):
         if has_woken(bodies, sleep, kept, k):
@@ -123,7 +125,9 @@ def look_for_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands
 
 
 @kernel
-def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts) -> None:
+def restore_woken(
+    bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts
+) -> None:
     """Give contacts of bodies that have woken a former self: the one that was kept."""
     k = wp.tid()
     row = memory.count[0] + k
@@ -144,7 +148,7 @@ def recall(bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sle
 
 
 @kernel
-def forget_recalled(contacts: Contacts, memory: ContactMemory) -> None:
+def clear_restored(contacts: Contacts, memory: ContactMemory) -> None:
     """Those rows of the memory are free again."""
     c = wp.tid()
     if c < wp.min(contacts.needed[0], contacts.part.shape[0]) and contacts.previous[c] >= memory.count[0]:

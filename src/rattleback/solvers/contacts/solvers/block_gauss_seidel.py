@@ -4,9 +4,9 @@
                                     point by point, see kernels.block    if not
 
 (f, m) wrench of the manifold at its middle, (u, ω) the twist of A against B there with its bias, K its effective mass.
-After ``PLAIN`` sweeps they go on in pairs, forth and back, along conjugate directions (see ``solvers.conjugate``): a
-tower then takes about as many sweeps as it is high, not the square of that. Where joints answer or hardly anything
-moves this begins after ``EARLY``.
+After ``PLAIN_SWEEPS`` sweeps they go on in pairs, forward and backward, along conjugate directions (see
+``solvers.conjugate``): a tower then takes about as many sweeps as it is high, not the square of that. Where joints
+answer or hardly anything moves this begins after ``EARLY_SWEEPS``.
 
 Cost: on a CPU 0.05 to 0.15 µs a manifold and sweep; acceleration adds half of two sweeps to each pair. Sweeps pass over
 manifolds whose bodies nothing has pushed. Acceleration is done on one thread, so not on a GPU.
@@ -21,14 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 from rattleback.core import arrays, checks
 from rattleback.core.sealed import sealed
-from rattleback.solvers.contacts.kernels.block import solve_patch
-from rattleback.solvers.contacts.problem.status import judge, judge_plain, next_sweep, reopen
+from rattleback.solvers.contacts.kernels.block import solve_manifold
+from rattleback.solvers.contacts.problem.status import (
+    begin_sweep,
+    check_convergence,
+    check_plain_convergence,
+    resume_unconverged,
+)
 from rattleback.solvers.contacts.solvers.conjugate import (
-    Directions,
-    begin_directions,
-    go_on,
-    settle_step,
-    try_step,
+    ConjugateDirections,
+    accelerate,
+    accept_conjugate_step,
+    begin_acceleration,
+    try_conjugate_step,
 )
 from rattleback.solvers.contacts.solvers.gauss_seidel import Sweeps, drivers
 from rattleback.solvers.contacts.solvers.iteration import begin, iterate
@@ -38,9 +43,9 @@ if TYPE_CHECKING:
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
     from rattleback.solvers.contacts.problem.goal import Goal
 
-KERNELS = drivers(solve_patch)
+KERNELS = drivers(solve_manifold)
 # Plain sweeps before acceleration is worth what it costs, and where joints answer or hardly anything moves.
-PLAIN, EARLY = 10, 3
+PLAIN_SWEEPS, EARLY_SWEEPS = 10, 3
 ACCELERATIONS = ("conjugate", "none")
 
 
@@ -72,15 +77,15 @@ class BoundBlockGaussSeidel:
 
     def __init__(self, method: BlockGaussSeidel, problem: ContactProblem) -> None:
         self.problem, self.sweeps = problem, Sweeps(problem, KERNELS)
-        self.accelerates = method.acceleration != "none" and problem.palette is None
+        self.accelerates = method.acceleration != "none" and problem.colour_driver is None
         counts = {"contacts": problem.room, "bodies": len(problem.bodies.world), "worlds": problem.worlds, "flags": 1}
-        self.directions = arrays.allocate(Directions, counts, problem.bodies.world.device)
-        self.swept = (problem.bodies, problem.active, problem.pressing)
+        self.directions = arrays.allocate(ConjugateDirections, counts, problem.bodies.world.device)
+        self.swept = (problem.bodies, problem.active, problem.system)
 
     def record(self, motion: Motion, goal: Goal, which: Any, response: Any = None) -> None:
         """Record what solves the problem in the worlds where ``which`` is 1."""
         problem, status = self.problem, self.problem.status
-        plain, early = min(goal.sweeps, PLAIN), min(goal.sweeps, EARLY)
+        plain, early = min(goal.sweeps, PLAIN_SWEEPS), min(goal.sweeps, EARLY_SWEEPS)
         accelerates = self.accelerates and early < goal.sweeps - 1 and getattr(response, "accelerates", True)
         if not accelerates:
             iterate(problem, lambda: self.sweeps.record(motion, goal), motion, goal, which, response)
@@ -90,29 +95,29 @@ class BoundBlockGaussSeidel:
         begin(problem, goal, which)
         with problem.program.loop(status.any_busy, may_stop=True):
             self._sweep(motion, goal, response)
-            problem.program.launch(judge_plain, problem.worlds, status, goal.tolerance, plain, early)
-        problem.program.launch(reopen, problem.worlds, status, which, goal.tolerance, goal.sweeps)
+            problem.program.launch(check_plain_convergence, problem.worlds, status, goal.tolerance, plain, early)
+        problem.program.launch(resume_unconverged, problem.worlds, status, which, goal.tolerance, goal.sweeps)
         with problem.program.when(status.any_busy):
             self._accelerate(motion, goal, response)
 
     def _sweep(self, motion: Motion, goal: Goal, response: Any) -> None:
         """One sweep, and the answer to it."""
-        self.problem.program.launch(next_sweep, self.problem.worlds, self.problem.status)
+        self.problem.program.launch(begin_sweep, self.problem.worlds, self.problem.status)
         self.sweeps.record(motion, goal)
         if response is not None:
             response.answer(motion, self.problem.status.busy)
 
     def _accelerate(self, motion: Motion, goal: Goal, response: Any) -> None:
-        """Sweeps forth and back along conjugate directions, in worlds that are busy."""
+        """Sweeps forward and backward along conjugate directions, in worlds that are busy."""
         problem, status, program = self.problem, self.problem.status, self.problem.program
         self._begin_directions(motion, problem.everywhere, response)
         with program.loop(status.any_busy, may_stop=True):
             self._sweep(motion, goal, response)
-            program.launch(judge, problem.worlds, status, goal.tolerance, goal.sweeps, 2)
+            program.launch(check_convergence, problem.worlds, status, goal.tolerance, goal.sweeps, 2)
             with program.when(status.any_busy):
                 self.sweeps.record(motion, goal, backwards=True)
                 if response is None:
-                    program.launch(go_on, 1, *self.swept, motion, status, self.directions)
+                    program.launch(accelerate, 1, *self.swept, motion, status, self.directions)
                 else:
                     response.answer(motion, status.busy)
                     self._go_on(motion, response)
@@ -122,17 +127,17 @@ class BoundBlockGaussSeidel:
     def _begin_directions(self, motion: Motion, which: Any, response: Any) -> None:
         """Conjugate directions begin anew."""
         problem = self.problem
-        given = (*self.swept, motion, self.directions, problem.status.turn, which)
-        problem.program.launch(begin_directions, 1, *given)
+        given = (*self.swept, motion, self.directions, problem.status.sweep, which)
+        problem.program.launch(begin_acceleration, 1, *given)
         if response is not None:
             response.begin_steps(which)
 
     def _go_on(self, motion: Motion, response: Any) -> None:
         """A step along conjugate directions, with the answer to what it had to take back."""
         problem, directions = self.problem, self.directions
-        tried = (problem.pressing, motion, problem.status, directions)
-        problem.program.launch(try_step, 1, problem.bodies, problem.active, *tried, response.changed)
-        response.try_step((directions.keeps, directions.part_z, directions.part_d))
-        response.answer(motion, directions.trying, tried=True)
-        problem.program.launch(settle_step, 1, problem.bodies, *tried)
-        response.settle_step((directions.trying, directions.keeps))
+        tried = (problem.system, motion, problem.status, directions)
+        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.changed)
+        response.try_step((directions.accepted, directions.scale_z, directions.scale_d))
+        response.answer(motion, directions.active, tried=True)
+        problem.program.launch(accept_conjugate_step, 1, problem.bodies, *tried)
+        response.settle_step((directions.active, directions.accepted))

@@ -4,7 +4,7 @@
 
 In order, on one thread, as the contact graph has them; after the first sweep those are passed over whose bodies nothing
 has pushed since they were solved. By colour, side by side, where manifolds of one colour share no body. The correction
-is a ``@wp.func`` (bodies, pressing, motion, k) that returns the residual of manifold k along the normal and across.
+is a ``@wp.func`` (bodies, system, motion, k) that returns the residual of manifold k along the normal and across.
 
 Reference: Bender, dissertation, §5.2.1; Luby (1986) for the colours.
 """
@@ -18,48 +18,48 @@ from rattleback.core.kernel import lone_kernel
 from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.problem.colouring import Colours
+from rattleback.solvers.contacts.problem.colouring import Colouring
 from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
-from rattleback.solvers.contacts.problem.manifolds import Pressing
-from rattleback.solvers.contacts.problem.status import Rounds, goal, note_residual
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
+from rattleback.solvers.contacts.problem.status import SolverStatus, target_residual, update_residual
 
 # Part of the goal up to which a change does not matter to the neighbours of a manifold.
-LITTLE = wp.constant(real(0.01))
+FINE_CHANGE = wp.constant(real(0.01))
 
 
 @wp.func
-def note_push(bodies: Bodies, pressing: Pressing, i: int, turn: int) -> None:
+def mark_pushed(bodies: Bodies, system: ContactSystem, i: int, sweep: int) -> None:
     """A body was pushed; nothing pushes static ones."""
     if bodies.inverse_mass[i] > real(0.0):
-        pressing.weights.pushed[i] = turn
+        system.inertias.last_push[i] = sweep
 
 
 @wp.func
-def next_turn(bodies: Bodies, pressing: Pressing, rounds: Rounds) -> int:
+def next_sweep_number(bodies: Bodies, system: ContactSystem, status: SolverStatus) -> int:
     """Number of the sweep that begins; before the first nothing has been pushed."""
-    turn = rounds.turn[0] + 1
-    rounds.turn[0] = turn
-    if turn == 1:
+    sweep = status.sweep[0] + 1
+    status.sweep[0] = sweep
+    if sweep == 1:
         for i in range(bodies.world.shape[0]):
-            pressing.weights.pushed[i] = 0
-    return turn
+            system.inertias.last_push[i] = 0
+    return sweep
 
 
 @wp.func
-def is_quiet(pressing: Pressing, k: int) -> bool:
+def is_unchanged(system: ContactSystem, k: int) -> bool:
     """Whether neither body of a manifold has been pushed since it was solved."""
-    seen = pressing.patches.swept[k]
-    pushed = pressing.weights.pushed
-    return pushed[pressing.patches.body_a[k]] < seen and pushed[pressing.patches.body_b[k]] < seen
+    seen = system.manifolds.last_sweep[k]
+    pushed = system.inertias.last_push
+    return pushed[system.manifolds.body_a[k]] < seen and pushed[system.manifolds.body_b[k]] < seen
 
 
 @dataclass(frozen=True)
 class Drivers:
     """The kernels of a sweep: in order, backwards, and by colour."""
 
-    forth: Any
-    back: Any
+    forward: Any
+    backward: Any
     by_colour: Any
 
 
@@ -67,73 +67,73 @@ def drivers(solve: Any) -> Drivers:
     """The kernels that sweep with a correction of one manifold.
 
     Args:
-        solve: A ``@wp.func`` (bodies, pressing, motion, k), see above.
+        solve: A ``@wp.func`` (bodies, system, motion, k), see above.
     """
 
     @wp.func
     def solve_and_note(
-        bodies: Bodies, pressing: Pressing, motion: Motion, rounds: Rounds, k: int, turn: int, tolerance: real
+        bodies: Bodies, system: ContactSystem, motion: Motion, status: SolverStatus, k: int, sweep: int, tolerance: real
     ) -> real:
-        w = pressing.patches.world[k]
-        along, across = solve(bodies, pressing, motion, k)
-        note_residual(rounds, w, along, across)
-        pressing.patches.swept[k] = turn
-        worst = wp.max(along, across)
-        if not worst <= LITTLE * goal(rounds, w, tolerance):
-            note_push(bodies, pressing, pressing.patches.body_a[k], turn)
-            note_push(bodies, pressing, pressing.patches.body_b[k], turn)
+        w = system.manifolds.world[k]
+        normal, tangential = solve(bodies, system, motion, k)
+        update_residual(status, w, normal, tangential)
+        system.manifolds.last_sweep[k] = sweep
+        worst = wp.max(normal, tangential)
+        if not worst <= FINE_CHANGE * target_residual(status, w, tolerance):
+            mark_pushed(bodies, system, system.manifolds.body_a[k], sweep)
+            mark_pushed(bodies, system, system.manifolds.body_b[k], sweep)
         return worst
 
     @lone_kernel
-    def sweep_forth(
-        bodies: Bodies, pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, tolerance: real
+    def sweep_forward(
+        bodies: Bodies, system: ContactSystem, active: Active, motion: Motion, status: SolverStatus, tolerance: real
     ) -> None:
-        turn = next_turn(bodies, pressing, rounds)
+        sweep = next_sweep_number(bodies, system, status)
         for n in range(active.count[0]):
             k = active.listed[n]
-            w = pressing.patches.world[k]
-            if rounds.busy[w] == 1 and (turn == 1 or not is_quiet(pressing, k)):
-                worst = solve_and_note(bodies, pressing, motion, rounds, k, turn, tolerance)
-                if pressing.patches.jointed[k] == 1:
-                    rounds.jointed[w] = wp.max(rounds.jointed[w], worst)
+            w = system.manifolds.world[k]
+            if status.busy[w] == 1 and (sweep == 1 or not is_unchanged(system, k)):
+                worst = solve_and_note(bodies, system, motion, status, k, sweep, tolerance)
+                if system.manifolds.jointed[k] == 1:
+                    status.jointed_residual[w] = wp.max(status.jointed_residual[w], worst)
 
     @lone_kernel
-    def sweep_back(
-        bodies: Bodies, pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, tolerance: real
+    def sweep_backward(
+        bodies: Bodies, system: ContactSystem, active: Active, motion: Motion, status: SolverStatus, tolerance: real
     ) -> None:
-        turn = next_turn(bodies, pressing, rounds)
-        for w in range(rounds.sweeps.shape[0]):
-            rounds.sweeps[w] = rounds.sweeps[w] + rounds.busy[w]
+        sweep = next_sweep_number(bodies, system, status)
+        for w in range(status.sweeps.shape[0]):
+            status.sweeps[w] = status.sweeps[w] + status.busy[w]
         count = active.count[0]
         for n in range(count):
             k = active.listed[count - 1 - n]
-            if rounds.busy[pressing.patches.world[k]] == 1 and not is_quiet(pressing, k):
-                solve_and_note(bodies, pressing, motion, rounds, k, turn, tolerance)
+            if status.busy[system.manifolds.world[k]] == 1 and not is_unchanged(system, k):
+                solve_and_note(bodies, system, motion, status, k, sweep, tolerance)
 
     @lone_kernel
     def sweep_colour(
         bodies: Bodies,
-        pressing: Pressing,
-        colours: Colours,
+        system: ContactSystem,
+        colouring: Colouring,
         active: Active,
         motion: Motion,
-        rounds: Rounds,
+        status: SolverStatus,
         colour: int,
         threads: int,
     ) -> None:
-        place = colours.first[colour] + wp.tid()
-        while place < colours.first[colour + 1]:
-            k = colours.order[place]
-            w = pressing.patches.world[k]
-            if rounds.busy[w] == 1 and active.marked[k] == 1:
-                along, across = solve(bodies, pressing, motion, k)
-                if along > rounds.along[w]:
-                    wp.atomic_max(rounds.along, w, along)
-                if across > rounds.across[w]:
-                    wp.atomic_max(rounds.across, w, across)
+        place = colouring.first[colour] + wp.tid()
+        while place < colouring.first[colour + 1]:
+            k = colouring.order[place]
+            w = system.manifolds.world[k]
+            if status.busy[w] == 1 and active.marked[k] == 1:
+                normal, tangential = solve(bodies, system, motion, k)
+                if normal > status.normal_residual[w]:
+                    wp.atomic_max(status.normal_residual, w, normal)
+                if tangential > status.tangential_residual[w]:
+                    wp.atomic_max(status.tangential_residual, w, tangential)
             place += threads
 
-    return Drivers(sweep_forth, sweep_back, sweep_colour)
+    return Drivers(sweep_forward, sweep_backward, sweep_colour)
 
 
 class Sweeps:
@@ -156,9 +156,9 @@ class Sweeps:
             backwards: Whether in the opposite order, without a residual; only in order.
         """
         problem = self.problem
-        if problem.palette is not None:
-            problem.palette.by_colour(self.kernels.by_colour, problem.active, motion, problem.status)
+        if problem.colour_driver is not None:
+            problem.colour_driver.by_colour(self.kernels.by_colour, problem.active, motion, problem.status)
             return
-        kernel = self.kernels.back if backwards else self.kernels.forth
-        given = (problem.bodies, problem.pressing, problem.active, motion, problem.status)
+        kernel = self.kernels.backward if backwards else self.kernels.forward
+        given = (problem.bodies, problem.system, problem.active, motion, problem.status)
         problem.program.launch(kernel, 1, *given, goal.tolerance)

@@ -6,15 +6,20 @@ from typing import Any
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
-from rattleback.solvers.contacts.problem.status import begin_rounds, find_aims, judge, next_sweep
+from rattleback.solvers.contacts.problem.status import (
+    begin_sweep,
+    begin_sweeps,
+    check_convergence,
+    find_finer_residuals,
+)
 
 
 def begin(problem: ContactProblem, goal: Goal, which: Any) -> None:
     """Record that the worlds where ``which`` is 1 are busy, and to which residual they are solved."""
     program, status = problem.program, problem.status
-    program.launch(begin_rounds, problem.worlds, status, which, int(goal.marked))
-    if goal.calm is not None and problem.palette is None:
-        program.launch(find_aims, 1, problem.bodies, goal.calm, status, goal.tolerance)
+    program.launch(begin_sweeps, problem.worlds, status, which, int(goal.marked))
+    if goal.finer is not None and problem.colour_driver is None:
+        program.launch(find_finer_residuals, 1, problem.bodies, goal.finer, status, goal.tolerance)
 
 
 def iterate(
@@ -35,8 +40,8 @@ def iterate(
         response.note(motion, which)
     begin(problem, goal, which)
     with program.loop(status.any_busy, may_stop=True):
-        program.launch(next_sweep, problem.worlds, status)
+        program.launch(begin_sweep, problem.worlds, status)
         sweep()
         if response is not None:
             response.answer(motion, status.busy)
-        program.launch(judge, problem.worlds, status, goal.tolerance, goal.sweeps, 1)
+        program.launch(check_convergence, problem.worlds, status, goal.tolerance, goal.sweeps, 1)

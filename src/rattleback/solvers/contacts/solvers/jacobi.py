@@ -28,12 +28,12 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.point import solve_twist_by_points
 from rattleback.solvers.contacts.kernels.twist import apply_twist, make_twist
-from rattleback.solvers.contacts.problem.colouring import Colours
+from rattleback.solvers.contacts.problem.colouring import Colouring
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
 from rattleback.solvers.contacts.problem.goal import Goal
-from rattleback.solvers.contacts.problem.manifolds import Pressing, twist_of
-from rattleback.solvers.contacts.problem.status import Rounds
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem, twist_of
+from rattleback.solvers.contacts.problem.status import SolverStatus
 from rattleback.solvers.contacts.solvers.iteration import iterate
 
 
@@ -42,81 +42,93 @@ class Changes:
     """What a sweep wants to change."""
 
     former: vec3 = field("N s", "impulse of a point before the sweep")
-    push: vec3 = field("N s, N m s, N m s", "normal part of the wrench that a manifold adds")
-    rub: vec3 = field("N s, N s, N m s", "tangential part of it")
+    normal_impulse: vec3 = field("N s, N m s, N m s", "normal part of the wrench that a manifold adds")
+    tangent_impulse: vec3 = field("N s, N s, N m s", "tangential part of it")
     applies: wp.int32 = field("1", "1 where a manifold has a change in this sweep")
     meetings: wp.int32 = field("1", "manifolds of a body that take part", axis="bodies")
 
 
 @kernel
-def count_meetings(bodies: Bodies, pressing: Pressing, active: Active, changes: Changes) -> None:
+def count_meetings(bodies: Bodies, system: ContactSystem, active: Active, changes: Changes) -> None:
     """How many manifolds a body has, on one thread."""
     for i in range(bodies.world.shape[0]):
         changes.meetings[i] = 0
     for n in range(active.count[0]):
         for side in range(2):
             k = active.listed[n]
-            i = wp.where(side == 0, pressing.patches.body_a[k], pressing.patches.body_b[k])
+            i = wp.where(side == 0, system.manifolds.body_a[k], system.manifolds.body_b[k])
             if bodies.inverse_mass[i] > real(0.0):
                 changes.meetings[i] = changes.meetings[i] + 1
 
 
 @kernel
 def find_changes(
-    graph: Graph, pressing: Pressing, active: Active, motion: Motion, rounds: Rounds, changes: Changes, lanes: int
+    graph: Graph,
+    system: ContactSystem,
+    active: Active,
+    motion: Motion,
+    status: SolverStatus,
+    changes: Changes,
+    lanes: int,
 ) -> None:
     """What every manifold that takes part in a busy world wants at the velocities of now, and its share of that."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        w = pressing.patches.world[k]
-        changes.applies[k] = rounds.busy[w] * active.marked[k]
+        w = system.manifolds.world[k]
+        changes.applies[k] = status.busy[w] * active.marked[k]
         if changes.applies[k] == 0:
             continue
-        first = pressing.patches.first[k]
-        for c in range(first, first + pressing.patches.count[k]):
-            changes.former[c] = pressing.points.impulse[c]
-        couple = pressing.patches.couple[k]
-        u, omega = twist_of(pressing.patches, motion, k)
-        twist = make_twist(u + pressing.patches.drive[k], omega + pressing.patches.spin[k])
-        twist = solve_twist_by_points(pressing.patches, pressing.points, k, twist)
-        a = changes.meetings[pressing.patches.body_a[k]]
-        share = real(1.0) / real(wp.max(wp.max(a, changes.meetings[pressing.patches.body_b[k]]), 1))
-        for c in range(first, first + pressing.patches.count[k]):
+        first = system.manifolds.first[k]
+        for c in range(first, first + system.manifolds.count[k]):
+            changes.former[c] = system.points.impulse[c]
+        couple = system.manifolds.resisting_moment[k]
+        u, omega = twist_of(system.manifolds, motion, k)
+        twist = make_twist(u + system.manifolds.bias[k], omega + system.manifolds.angular_bias[k])
+        twist = solve_twist_by_points(system.manifolds, system.points, k, twist)
+        a = changes.meetings[system.manifolds.body_a[k]]
+        share = real(1.0) / real(wp.max(wp.max(a, changes.meetings[system.manifolds.body_b[k]]), 1))
+        for c in range(first, first + system.manifolds.count[k]):
             former = changes.former[c]
-            pressing.points.impulse[c] = former + share * (pressing.points.impulse[c] - former)
-        pressing.patches.couple[k] = couple + share * (pressing.patches.couple[k] - couple)
-        changes.push[k] = share * twist.push
-        changes.rub[k] = share * twist.rub
-        wp.atomic_max(rounds.along, w, twist.along)
-        wp.atomic_max(rounds.across, w, wp.sqrt(twist.across))
+            system.points.impulse[c] = former + share * (system.points.impulse[c] - former)
+        system.manifolds.resisting_moment[k] = couple + share * (system.manifolds.resisting_moment[k] - couple)
+        changes.normal_impulse[k] = share * twist.normal_impulse
+        changes.tangent_impulse[k] = share * twist.tangent_impulse
+        wp.atomic_max(status.normal_residual, w, twist.normal_residual)
+        wp.atomic_max(status.tangential_residual, w, wp.sqrt(twist.tangential_residual_squared))
 
 
 @wp.func
-def apply_change(bodies: Bodies, pressing: Pressing, motion: Motion, changes: Changes, k: int) -> None:
+def apply_change(bodies: Bodies, system: ContactSystem, motion: Motion, changes: Changes, k: int) -> None:
     """Apply what a manifold adds."""
     twist = make_twist(vec3(), vec3())
-    twist.push = changes.push[k]
-    twist.rub = changes.rub[k]
-    apply_twist(bodies, pressing, motion, k, twist)
+    twist.normal_impulse = changes.normal_impulse[k]
+    twist.tangent_impulse = changes.tangent_impulse[k]
+    apply_twist(bodies, system, motion, k, twist)
 
 
 @kernel
-def apply_in_order(bodies: Bodies, pressing: Pressing, graph: Graph, motion: Motion, changes: Changes) -> None:
+def apply_in_order(bodies: Bodies, system: ContactSystem, graph: Graph, motion: Motion, changes: Changes) -> None:
     """Apply the changes of all manifolds, on one thread."""
     for k in range(graph.total[0]):
         if changes.applies[k] == 1:
-            apply_change(bodies, pressing, motion, changes, k)
+            apply_change(bodies, system, motion, changes, k)
 
 
 @kernel
 def apply_colour(
-    bodies: Bodies, pressing: Pressing, colours: Colours, motion: Motion, changes: Changes, colour: int, threads: int
+    bodies: Bodies,
+    system: ContactSystem,
+    colouring: Colouring,
+    motion: Motion,
+    changes: Changes,
+    colour: int,
+    threads: int,
 ) -> None:
     """Apply the changes of the manifolds of a colour, side by side."""
-    place = colours.first[colour] + wp.tid()
-    while place < colours.first[colour + 1]:
-        k = colours.order[place]
+    place = colouring.first[colour] + wp.tid()
+    while place < colouring.first[colour + 1]:
+        k = colouring.order[place]
         if changes.applies[k] == 1:
-            apply_change(bodies, pressing, motion, changes, k)
+            apply_change(bodies, system, motion, changes, k)
         place += threads
 
 
@@ -150,15 +162,15 @@ class BoundJacobi:
 
     def record(self, motion: Motion, goal: Goal, which: Any, response: Any = None) -> None:
         """Record what solves the problem in the worlds where ``which`` is 1."""
-        problem, part = self.problem, (self.problem.pressing, self.problem.active)
+        problem, part = self.problem, (self.problem.system, self.problem.active)
         problem.program.launch(count_meetings, 1, problem.bodies, *part, self.changes)
         iterate(problem, lambda: self._sweep(motion), motion, goal, which, response)
 
     def _sweep(self, motion: Motion) -> None:
         problem, changes = self.problem, self.changes
-        given = (problem.graph, problem.pressing, problem.active, motion, problem.status, changes)
+        given = (problem.graph, problem.system, problem.active, motion, problem.status, changes)
         problem.for_manifolds(find_changes, *given)
-        if problem.palette is None:
-            problem.program.launch(apply_in_order, 1, problem.bodies, problem.pressing, problem.graph, motion, changes)
+        if problem.colour_driver is None:
+            problem.program.launch(apply_in_order, 1, problem.bodies, problem.system, problem.graph, motion, changes)
         else:
-            problem.palette.by_colour(apply_colour, motion, changes)
+            problem.colour_driver.by_colour(apply_colour, motion, changes)

@@ -1,19 +1,19 @@
-"""Easing loads that fit no more: impulses of an island are scaled so that its contacts create no energy.
+"""Energy limit: impulses of an island are scaled so that its contacts create no energy.
 
     s = min(1, −2 p·u / p·A p)   where   p·u + ½ p·A p > 0      over the points of an island
 
 p impulses after the last sweep, A p what they change at the points, u velocities that the points would have without p,
 in the mean over what p acts on. p·A p is the sum of  P·P/m + L·I⁻¹ L  over the bodies, P and L the momenta p gives to
 one of mass m and inertia I. p·u + ½ p·A p is what the contacts add to the energy; sweeps lower it from where they
-begin. It is zero for p = 0, and above zero where last loads are much too large, as after a blow, and few sweeps leave
-some of that. With s p it is zero again, and s p stays in the cone of friction.
+begin. It is zero for p = 0, and above zero where last loads are much too large, as after an impact, and few sweeps
+leave some of that. With s p it is zero again, and s p stays in the cone of friction.
 Islands are bodies that move and touch each other, over any number of others. Those in which a joint holds a body are
-let be: a foot carries what hangs on it, and its loads look like blows without what the joints answer.
+let be: a foot carries what hangs on it, and its loads look like impacts without what the joints answer.
 
 Done after sweeps that end outside their tolerance, and when loads are pushed that change a velocity by much more than
 gravity does in a step; else it is one look at every body. Forces such as springs count as they are at the start of the
 step, so that what they press keeps its loads. Cost: a third of a sweep, on one thread; islands are looked for once for
-the patches of a step. Where sweeps go colour by colour, on CUDA, loads are left as they are: sums over islands in a
+the manifolds of a step. Where sweeps go colour by colour, on CUDA, loads are left as they are: sums over islands in a
 fixed order would take longer than the sweeps that they spare.
 
 Reference: Tarjan (1975), disjoint sets.
@@ -28,279 +28,288 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
-from rattleback.model.bench import Moment
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
+from rattleback.model.step_context import Moment
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import Patches, Pressing, Weights, twist_of, world, wrench_of
-from rattleback.solvers.contacts.problem.status import Rounds, open_world
+from rattleback.solvers.contacts.problem.manifolds import (
+    BodyInertias,
+    ContactSystem,
+    Manifolds,
+    to_world,
+    twist_of,
+    wrench_of,
+)
+from rattleback.solvers.contacts.problem.status import SolverStatus, set_busy
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
+    from rattleback.model.step_context import StepContext
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 ZERO = wp.constant(real(0.0))
-# Loads at rest change a velocity by half of what gravity does in a step; blows that were remembered by much more.
-MUCH = wp.constant(real(4.0))
+# Loads at rest change a velocity by half of what gravity does in a step; impacts that were remembered by much more.
+IMPACT_MULTIPLE = wp.constant(real(4.0))
 
 
 @group(axis="bodies")
-class Easing:
+class ContactEnergy:
     """Islands of bodies, and what the impulses do in each."""
 
     root: wp.int32 = field("1", "first body of its island")
     momentum: vec3 = field("N s", "what the impulses give to a body")
-    spin: vec3 = field("N m s", "the same of its angular momentum")
+    angular_momentum: vec3 = field("N m s", "the same of its angular momentum")
     work: real = field("J", "p·(u + A p) of the island, at its first body")
-    answer: real = field("J", "p·A p of the island")
-    held: wp.int32 = field("1", "1 where a joint holds a body of the island")
-    part: real = field("1", "multiple of the impulses of the island that adds no energy")
-    gathered: wp.int32 = field("1", "number of the patches that the islands are of", axis="flags")
+    response: real = field("J", "p·A p of the island")
+    jointed: wp.int32 = field("1", "1 where a joint holds a body of the island")
+    scale: real = field("1", "multiple of the impulses of the island that adds no energy")
+    gather_count: wp.int32 = field("1", "number of the manifolds that the islands are of", axis="flags")
 
 
 @wp.func
-def root_of(easing: Easing, i: int) -> int:
+def root_of(energy: ContactEnergy, i: int) -> int:
     """First body of an island while it is looked for; bodies on the way to it come closer."""
-    while easing.root[i] != i:
-        easing.root[i] = easing.root[easing.root[i]]
-        i = easing.root[i]
+    while energy.root[i] != i:
+        energy.root[i] = energy.root[energy.root[i]]
+        i = energy.root[i]
     return i
 
 
 @wp.func
-def mover(bodies: Bodies, patches: Patches, k: int) -> int:
-    """A body of a patch that moves."""
-    return wp.where(bodies.inverse_mass[patches.body_a[k]] > ZERO, patches.body_a[k], patches.body_b[k])
+def moving_body(bodies: Bodies, manifolds: Manifolds, k: int) -> int:
+    """A body of a manifold that moves."""
+    return wp.where(bodies.inverse_mass[manifolds.body_a[k]] > ZERO, manifolds.body_a[k], manifolds.body_b[k])
 
 
 @wp.func
-def find_islands(bodies: Bodies, graph: Graph, pressing: Pressing, easing: Easing) -> None:
+def join_islands(bodies: Bodies, graph: Graph, system: ContactSystem, energy: ContactEnergy) -> None:
     """Join the bodies that touch."""
     for i in range(bodies.world.shape[0]):
-        easing.root[i] = i
+        energy.root[i] = i
     for k in range(graph.total[0]):
-        a = pressing.patches.body_a[k]
-        b = pressing.patches.body_b[k]
+        a = system.manifolds.body_a[k]
+        b = system.manifolds.body_b[k]
         if bodies.inverse_mass[a] > ZERO and bodies.inverse_mass[b] > ZERO:
-            first = root_of(easing, a)
-            second = root_of(easing, b)
-            easing.root[wp.max(first, second)] = wp.min(first, second)
+            first = root_of(energy, a)
+            second = root_of(energy, b)
+            energy.root[wp.max(first, second)] = wp.min(first, second)
     # The root of a body is never behind it, so that those before it know the first body of their island already.
     for i in range(bodies.world.shape[0]):
-        easing.root[i] = easing.root[easing.root[i]]
+        energy.root[i] = energy.root[energy.root[i]]
 
 
 @wp.func
-def add_work(bodies: Bodies, pressing: Pressing, motion: Motion, easing: Easing, k: int) -> None:
-    """Add what the impulses of a patch give to its bodies, and their work to that of its island."""
-    patches = pressing.patches
-    force, moment = wrench_of(pressing, k)
+def add_work(bodies: Bodies, system: ContactSystem, motion: Motion, energy: ContactEnergy, k: int) -> None:
+    """Add what the impulses of a manifold give to its bodies, and their work to that of its island."""
+    manifolds = system.manifolds
+    force, moment = wrench_of(system, k)
     if wp.dot(force, force) + wp.dot(moment, moment) == ZERO:
         return
-    u, w = twist_of(patches, motion, k)
-    work = wp.dot(force, u + patches.drive[k]) + wp.dot(moment, w + patches.spin[k])
-    for c in range(patches.first[k], patches.first[k] + patches.count[k]):
-        work += pressing.points.impulse[c][0] * pressing.points.place[c][2]
-    i = easing.root[mover(bodies, patches, k)]
-    easing.work[i] = easing.work[i] + work
-    n = patches.normal[k]
-    t = patches.tangent[k]
-    force = world(n, t, force)
-    moment = world(n, t, moment)
-    a = patches.body_a[k]
-    b = patches.body_b[k]
-    easing.momentum[a] = easing.momentum[a] + force
-    easing.spin[a] = easing.spin[a] + moment + wp.cross(patches.arm_a[k], force)
-    easing.momentum[b] = easing.momentum[b] - force
-    easing.spin[b] = easing.spin[b] - moment - wp.cross(patches.arm_b[k], force)
+    u, w = twist_of(manifolds, motion, k)
+    work = wp.dot(force, u + manifolds.bias[k]) + wp.dot(moment, w + manifolds.angular_bias[k])
+    for c in range(manifolds.first[k], manifolds.first[k] + manifolds.count[k]):
+        work += system.points.impulse[c][0] * system.points.place[c][2]
+    i = energy.root[moving_body(bodies, manifolds, k)]
+    energy.work[i] = energy.work[i] + work
+    n = manifolds.normal[k]
+    t = manifolds.tangent[k]
+    force = to_world(n, t, force)
+    moment = to_world(n, t, moment)
+    a = manifolds.body_a[k]
+    b = manifolds.body_b[k]
+    energy.momentum[a] = energy.momentum[a] + force
+    energy.angular_momentum[a] = energy.angular_momentum[a] + moment + wp.cross(manifolds.arm_a[k], force)
+    energy.momentum[b] = energy.momentum[b] - force
+    energy.angular_momentum[b] = energy.angular_momentum[b] - moment - wp.cross(manifolds.arm_b[k], force)
 
 
 @wp.func
-def add_answer(bodies: Bodies, weights: Weights, easing: Easing, alone: wp.array[wp.int32], i: int) -> None:
+def add_response(
+    bodies: Bodies, inertias: BodyInertias, energy: ContactEnergy, unjointed: wp.array[wp.int32], i: int
+) -> None:
     """Add what the impulses on a body do to its velocities to what they do in its island."""
     if bodies.inverse_mass[i] > ZERO:
-        p = easing.momentum[i]
-        turn = easing.spin[i]
-        answer = bodies.inverse_mass[i] * wp.dot(p, p) + wp.dot(turn, weights.inverse_inertia[i] * turn)
-        first = easing.root[i]
-        easing.answer[first] = easing.answer[first] + answer
-        if alone[i] == 0:
-            easing.held[first] = 1
+        p = energy.momentum[i]
+        turn = energy.angular_momentum[i]
+        response = bodies.inverse_mass[i] * wp.dot(p, p) + wp.dot(turn, inertias.inverse_inertia[i] * turn)
+        first = energy.root[i]
+        energy.response[first] = energy.response[first] + response
+        if unjointed[i] == 0:
+            energy.jointed[first] = 1
 
 
 @wp.func
-def part_of(easing: Easing, i: int) -> real:
+def energy_scale(energy: ContactEnergy, i: int) -> real:
     """The multiple s of the impulses of an island that adds no energy."""
-    answer = easing.answer[i]
-    without = easing.work[i] - answer
-    if without + real(0.5) * answer <= ZERO or answer <= ZERO or easing.held[i] == 1:
+    response = energy.response[i]
+    without = energy.work[i] - response
+    if without + real(0.5) * response <= ZERO or response <= ZERO or energy.jointed[i] == 1:
         return real(1.0)
-    return wp.clamp(-real(2.0) * without / answer, ZERO, real(1.0))
+    return wp.clamp(-real(2.0) * without / response, ZERO, real(1.0))
 
 
 @wp.func
-def scale_patch(pressing: Pressing, k: int, s: real) -> None:
-    """Multiply the impulses of a patch, and the loads that they are of."""
-    pressing.patches.couple[k] = s * pressing.patches.couple[k]
-    for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
-        pressing.points.impulse[c] = s * pressing.points.impulse[c]
-        pressing.points.load[c] = s * pressing.points.load[c]
+def scale_manifold(system: ContactSystem, k: int, s: real) -> None:
+    """Multiply the impulses of a manifold, and the loads that they are of."""
+    system.manifolds.resisting_moment[k] = s * system.manifolds.resisting_moment[k]
+    for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
+        system.points.impulse[c] = s * system.points.impulse[c]
+        system.points.load[c] = s * system.points.load[c]
 
 
 @kernel
-def find_left(rounds: Rounds, wanted: wp.array[wp.int32], tolerance: real) -> None:
+def find_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: real) -> None:
     """Worlds whose sweeps have ended outside their tolerance are busy."""
     w = wp.tid()
-    open_world(rounds, w, wanted[w] == 1 and wp.max(rounds.along[w], rounds.across[w]) > tolerance)
+    set_busy(status, w, wanted[w] == 1 and wp.max(status.normal_residual[w], status.tangential_residual[w]) > tolerance)
 
 
 @kernel
-def begin_blows(rounds: Rounds) -> None:
+def begin_impact_search(status: SolverStatus) -> None:
     """Nobody has been looked at."""
-    rounds.busy[wp.tid()] = 0
-    rounds.any_busy[0] = 0
+    status.busy[wp.tid()] = 0
+    status.any_busy[0] = 0
 
 
 @kernel
-def find_blows(
-    bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, rounds: Rounds, lanes: int
+def find_impact_loads(
+    bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, status: SolverStatus, lanes: int
 ) -> None:
-    """Worlds in which loads push a body so much that they may be blows are busy."""
+    """Worlds in which loads push a body so much that they may be impacts are busy."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         w = bodies.world[i]
-        much = MUCH * real(clock.time_step[w]) * gravity
+        threshold = IMPACT_MULTIPLE * real(clock.time_step[w]) * gravity
         v = after.velocity[i] - before.velocity[i]
-        if wp.dot(v, v) > much * much:
-            rounds.busy[w] = 1
-            rounds.any_busy[0] = 1
+        if wp.dot(v, v) > threshold * threshold:
+            status.busy[w] = 1
+            status.any_busy[0] = 1
 
 
 @kernel
-def keep_wanted(rounds: Rounds, wanted: wp.array[wp.int32]) -> None:
+def mask_wanted(status: SolverStatus, wanted: wp.array[wp.int32]) -> None:
     """Only worlds that are wanted are busy."""
-    rounds.busy[wp.tid()] = rounds.busy[wp.tid()] * wanted[wp.tid()]
+    status.busy[wp.tid()] = status.busy[wp.tid()] * wanted[wp.tid()]
 
 
 @kernel
-def find_fall(bodies: Bodies, loads: Loads, weights: Weights, clock: Clock, fall: Motion) -> None:
+def find_force_gain(bodies: Bodies, loads: Loads, inertias: BodyInertias, clock: Clock, force_gain: Motion) -> None:
     """What forces add to the mean velocity of a body over a step."""
     i = wp.tid()
     half = real(0.5) * real(clock.time_step[bodies.world[i]])
-    fall.velocity[i] = half * bodies.inverse_mass[i] * loads.force[i]
-    fall.angular_velocity[i] = vec3()
+    force_gain.velocity[i] = half * bodies.inverse_mass[i] * loads.force[i]
+    force_gain.angular_velocity[i] = vec3()
     if bodies.inverse_mass[i] > ZERO:
-        fall.angular_velocity[i] = half * (weights.inverse_inertia[i] * loads.torque[i])
+        force_gain.angular_velocity[i] = half * (inertias.inverse_inertia[i] * loads.torque[i])
 
 
 @kernel
-def begin_fall(graph: Graph, pressing: Pressing, fall: Motion, lanes: int) -> None:
-    """Before the step is predicted: what that means for a patch."""
+def set_force_bias(graph: Graph, system: ContactSystem, force_gain: Motion, lanes: int) -> None:
+    """Before the step is predicted: what that means for a manifold."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        u, w = twist_of(pressing.patches, fall, k)
-        pressing.patches.drive[k] = u
-        pressing.patches.spin[k] = w
-        for c in range(pressing.patches.first[k], pressing.patches.first[k] + pressing.patches.count[k]):
-            place = pressing.points.place[c]
-            pressing.points.place[c] = vec3(place[0], place[1], ZERO)
+        u, w = twist_of(system.manifolds, force_gain, k)
+        system.manifolds.bias[k] = u
+        system.manifolds.angular_bias[k] = w
+        for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
+            place = system.points.place[c]
+            system.points.place[c] = vec3(place[0], place[1], ZERO)
 
 
 @kernel
-def ease(
+def limit_energy(
     bodies: Bodies,
     graph: Graph,
-    pressing: Pressing,
+    system: ContactSystem,
     motion: Motion,
-    rounds: Rounds,
-    easing: Easing,
-    alone: wp.array[wp.int32],
+    status: SolverStatus,
+    energy: ContactEnergy,
+    unjointed: wp.array[wp.int32],
 ) -> None:
     """Scale the impulses of islands of busy worlds where they create energy, on one thread."""
-    if easing.gathered[0] != graph.gathered[0]:
-        find_islands(bodies, graph, pressing, easing)
-        easing.gathered[0] = graph.gathered[0]
+    if energy.gather_count[0] != graph.gather_count[0]:
+        join_islands(bodies, graph, system, energy)
+        energy.gather_count[0] = graph.gather_count[0]
     for i in range(bodies.world.shape[0]):
-        easing.momentum[i] = vec3()
-        easing.spin[i] = vec3()
-        easing.work[i] = ZERO
-        easing.answer[i] = ZERO
-        easing.held[i] = 0
+        energy.momentum[i] = vec3()
+        energy.angular_momentum[i] = vec3()
+        energy.work[i] = ZERO
+        energy.response[i] = ZERO
+        energy.jointed[i] = 0
     for k in range(graph.total[0]):
-        if rounds.busy[pressing.patches.world[k]] == 1:
-            add_work(bodies, pressing, motion, easing, k)
+        if status.busy[system.manifolds.world[k]] == 1:
+            add_work(bodies, system, motion, energy, k)
     for i in range(bodies.world.shape[0]):
-        add_answer(bodies, pressing.weights, easing, alone, i)
-    eased = bool(False)
+        add_response(bodies, system.inertias, energy, unjointed, i)
+    limited = bool(False)
     for i in range(bodies.world.shape[0]):
-        easing.part[i] = part_of(easing, i)
-        if easing.part[i] < real(1.0):
-            eased = True
-    if not eased:
+        energy.scale[i] = energy_scale(energy, i)
+        if energy.scale[i] < real(1.0):
+            limited = True
+    if not limited:
         return
     for k in range(graph.total[0]):
-        s = easing.part[easing.root[mover(bodies, pressing.patches, k)]]
+        s = energy.scale[energy.root[moving_body(bodies, system.manifolds, k)]]
         if s < real(1.0):
-            scale_patch(pressing, k, s)
+            scale_manifold(system, k, s)
     for i in range(bodies.world.shape[0]):
-        less = real(1.0) - easing.part[easing.root[i]]
+        less = real(1.0) - energy.scale[energy.root[i]]
         if less > ZERO:
-            turn = pressing.weights.inverse_inertia[i] * easing.spin[i]
-            motion.velocity[i] = motion.velocity[i] - less * (bodies.inverse_mass[i] * easing.momentum[i])
+            turn = system.inertias.inverse_inertia[i] * energy.angular_momentum[i]
+            motion.velocity[i] = motion.velocity[i] - less * (bodies.inverse_mass[i] * energy.momentum[i])
             motion.angular_velocity[i] = motion.angular_velocity[i] - less * turn
 
 
-class Easer:
-    """Records what eases the impulses of the patches of a model.
+class EnergyLimiter:
+    """Records what limits the energy of the impulses of the manifolds of a model.
 
     Args:
-        bench: What the step works on.
+        context: What the step works on.
         problem: The contact problem.
-        alone: 1 for every body without joints.
+        unjointed: 1 for every body without joints.
     """
 
-    def __init__(self, bench: "Bench", problem: "ContactProblem", alone: Any) -> None:
-        self.bench, self.alone = bench, alone
-        self.pressing, self.graph, self.rounds = problem.pressing, problem.graph, problem.status
-        self.easing = arrays.allocate(Easing, {"bodies": bench.model.count, "flags": 1}, bench.model.device)
-        self.fall, self.loads = bench.scratch(Motion), bench.scratch(Loads)
-        self.gravity = math.hypot(*bench.model.scene.gravity)
+    def __init__(self, context: "StepContext", problem: "ContactProblem", unjointed: Any) -> None:
+        self.context, self.unjointed = context, unjointed
+        self.system, self.graph, self.status = problem.system, problem.graph, problem.status
+        self.energy = arrays.allocate(ContactEnergy, {"bodies": context.model.count, "flags": 1}, context.model.device)
+        self.force_gain, self.loads = context.scratch(Motion), context.scratch(Loads)
+        self.gravity = math.hypot(*context.model.scene.gravity)
 
-    def ease_left(self, motion: Motion, wanted: Any, tolerance: float) -> None:
-        """Record what eases impulses of worlds whose sweeps have ended outside their tolerance.
+    def limit_energy_unconverged(self, motion: Motion, wanted: Any, tolerance: float) -> None:
+        """Record what limits the energy of impulses of worlds whose sweeps have ended outside their tolerance.
 
         Args:
             motion: The velocities that they act on.
             wanted: 1 for every world that was swept.
             tolerance: Largest residual [m/s].
         """
-        bench = self.bench
-        bench.for_worlds(find_left, self.rounds, wanted, tolerance)
-        with bench.program.when(self.rounds.any_busy):
-            self._ease(motion)
+        context = self.context
+        context.for_worlds(find_unconverged, self.status, wanted, tolerance)
+        with context.program.when(self.status.any_busy):
+            self._limit_energy(motion)
 
-    def ease_start(self, motion: Motion, wanted: Any) -> None:
-        """Record what eases the loads just pushed at the start of a step in wanted worlds, where they may be blows."""
-        bench, room = self.bench, len(self.pressing.points.impulse)
-        now = Moment(bench.state.motion, bench.state.clock)
-        self._find_blows(now.motion, motion)
-        bench.for_worlds(keep_wanted, self.rounds, wanted)
-        with bench.program.when(self.rounds.any_busy):
-            bench.evaluate(now, self.loads)
-            bench.for_bodies(find_fall, self.loads, self.pressing.weights, now.clock, self.fall)
-            bench.program.share(begin_fall, room, self.graph, self.pressing, self.fall)
-            self._ease(motion)
+    def limit_energy_start(self, motion: Motion, wanted: Any) -> None:
+        """Record what limits the energy of start loads in wanted worlds, where they may be those of impacts."""
+        context, room = self.context, len(self.system.points.impulse)
+        now = Moment(context.state.motion, context.state.clock)
+        self._find_impact_loads(now.motion, motion)
+        context.for_worlds(mask_wanted, self.status, wanted)
+        with context.program.when(self.status.any_busy):
+            context.evaluate(now, self.loads)
+            context.for_bodies(find_force_gain, self.loads, self.system.inertias, now.clock, self.force_gain)
+            context.program.share(set_force_bias, room, self.graph, self.system, self.force_gain)
+            self._limit_energy(motion)
 
-    def ease_end(self, before: Motion, motion: Motion) -> None:
+    def limit_energy_end(self, before: Motion, motion: Motion) -> None:
         """Record the same at its end; ``before`` has the velocities without loads."""
-        self._find_blows(before, motion)
-        with self.bench.program.when(self.rounds.any_busy):
-            self._ease(motion)
+        self._find_impact_loads(before, motion)
+        with self.context.program.when(self.status.any_busy):
+            self._limit_energy(motion)
 
-    def _find_blows(self, before: Motion, after: Motion) -> None:
-        bench = self.bench
-        bench.for_worlds(begin_blows, self.rounds)
-        bench.share_bodies(find_blows, before, after, bench.state.clock, self.gravity, self.rounds)
+    def _find_impact_loads(self, before: Motion, after: Motion) -> None:
+        context = self.context
+        context.for_worlds(begin_impact_search, self.status)
+        context.share_bodies(find_impact_loads, before, after, context.state.clock, self.gravity, self.status)
 
-    def _ease(self, motion: Motion) -> None:
-        bench = self.bench
-        given = (bench.model.bodies, self.graph, self.pressing, motion, self.rounds)
-        bench.program.launch(ease, 1, *given, self.easing, self.alone)
+    def _limit_energy(self, motion: Motion) -> None:
+        context = self.context
+        given = (context.model.bodies, self.graph, self.system, motion, self.status)
+        context.program.launch(limit_energy, 1, *given, self.energy, self.unjointed)

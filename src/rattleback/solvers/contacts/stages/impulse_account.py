@@ -12,8 +12,9 @@ and joints do; F is what users read. The load of a point is another thing: what 
     collisions            J ← J + p after each round
     end                   J ← J + p
 
-Impulses that fit velocities that were written count with the step that follows. Bodies add up patch by patch in the
-order of the sweeps: on one thread, on CUDA colour by colour. Static bodies have none: patches of one colour share them.
+Impulses that fit velocities that were written count with the step that follows. Bodies add up manifold by manifold in
+the order of the sweeps: on one thread, on CUDA colour by colour. Static bodies have none: manifolds of one colour share
+them.
 """
 
 from typing import Any
@@ -22,34 +23,34 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
-from rattleback.model.bench import Bench
 from rattleback.model.body_impulses import BodyImpulses
 from rattleback.model.contact_memory import ADVANCED, ContactMemory
 from rattleback.model.model import Bodies
-from rattleback.solvers.contacts.problem.colouring import Colours
+from rattleback.model.step_context import StepContext
+from rattleback.solvers.contacts.problem.colouring import Colouring
 from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.contact_problem import Active, ContactProblem
-from rattleback.solvers.contacts.problem.manifolds import Pressing, Weights, world
-from rattleback.solvers.contacts.restitution.expansion import Works
-from rattleback.solvers.contacts.schemes.inputs import Footing
+from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, to_world
+from rattleback.solvers.contacts.restitution.expansion import ImpactWork
+from rattleback.solvers.contacts.schemes.inputs import ContactInputs
 from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch
 
 
 @wp.func
-def add_patch(ground: Footing, pressing: Pressing, k: int, start: int) -> None:
-    """Add what the points of a patch did, before the step is taken or at its end, to its bodies."""
+def add_patch(inputs: ContactInputs, system: ContactSystem, k: int, start: int) -> None:
+    """Add what the points of a manifold did, before the step is taken or at its end, to its bodies."""
     p = vec3()
-    first = pressing.patches.first[k]
-    for c in range(first, first + pressing.patches.count[k]):
-        p += wp.where(start == 1, pressing.points.acted[c], pressing.points.impulse[c])
-    p = world(pressing.patches.normal[k], pressing.patches.tangent[k], p)
-    give_patch(ground.bodies, ground.impulses, pressing, k, p)
+    first = system.manifolds.first[k]
+    for c in range(first, first + system.manifolds.count[k]):
+        p += wp.where(start == 1, system.points.acted[c], system.points.impulse[c])
+    p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
+    give_patch(inputs.bodies, inputs.impulses, system, k, p)
 
 
 @kernel
 def add_in_order(
-    ground: Footing,
-    pressing: Pressing,
+    inputs: ContactInputs,
+    system: ContactSystem,
     graph: Graph,
     which: wp.array[wp.int32],
     stop: wp.array[wp.int32],
@@ -58,44 +59,44 @@ def add_in_order(
     """Add what the points did to the bodies of wanted worlds, on one thread."""
     if stop[0] == 0:
         for k in range(graph.total[0]):
-            if which[pressing.patches.world[k]] == 1:
-                add_patch(ground, pressing, k, start)
+            if which[system.manifolds.world[k]] == 1:
+                add_patch(inputs, system, k, start)
 
 
 @kernel
 def add_colour(
-    ground: Footing,
-    pressing: Pressing,
-    colours: Colours,
+    inputs: ContactInputs,
+    system: ContactSystem,
+    colouring: Colouring,
     which: wp.array[wp.int32],
     stop: wp.array[wp.int32],
     start: int,
     colour: int,
     threads: int,
 ) -> None:
-    """The same for the patches of a colour, side by side."""
+    """The same for the manifolds of a colour, side by side."""
     if stop[0] == 0:
-        place = colours.first[colour] + wp.tid()
-        while place < colours.first[colour + 1]:
-            k = colours.order[place]
-            if which[pressing.patches.world[k]] == 1:
-                add_patch(ground, pressing, k, start)
+        place = colouring.first[colour] + wp.tid()
+        while place < colouring.first[colour + 1]:
+            k = colouring.order[place]
+            if which[system.manifolds.world[k]] == 1:
+                add_patch(inputs, system, k, start)
             place += threads
 
 
 @kernel
-def begin_withheld(weights: Weights) -> None:
+def begin_withheld(inertias: BodyInertias) -> None:
     """Nothing has been kept from any body."""
-    weights.withheld[wp.tid()] = vec3()
+    inertias.withheld[wp.tid()] = vec3()
 
 
 @kernel
-def add_withheld(bodies: Bodies, weights: Weights, impulses: BodyImpulses, stop: wp.array[wp.int32]) -> None:
+def add_withheld(bodies: Bodies, inertias: BodyInertias, impulses: BodyImpulses, stop: wp.array[wp.int32]) -> None:
     """What points have given that bodies did not get, because they stood still in shock propagation, is taken off."""
     i = wp.tid()
     if stop[0] == 0 and bodies.inverse_mass[i] > real(0.0):
-        impulses.impulse[i] = impulses.impulse[i] + weights.withheld[i]
-    weights.withheld[i] = vec3()
+        impulses.impulse[i] = impulses.impulse[i] + inertias.withheld[i]
+    inertias.withheld[i] = vec3()
 
 
 @kernel
@@ -125,61 +126,61 @@ def begin_written(impulses: BodyImpulses, written: wp.array[wp.int32]) -> None:
 
 
 @wp.func
-def note_patch(ground: Footing, pressing: Pressing, k: int, part: real) -> None:
-    """The points of a patch have done a part of their impulses in a collision."""
+def note_patch(inputs: ContactInputs, system: ContactSystem, k: int, part: real) -> None:
+    """The points of a manifold have done a part of their impulses in a collision."""
     total = vec3()
-    for i in range(pressing.patches.count[k]):
-        p = part * pressing.points.impulse[pressing.patches.first[k] + i]
-        p = world(pressing.patches.normal[k], pressing.patches.tangent[k], p)
-        add_impulse(ground.contacts, ground.memory, pressing, k, i, p)
+    for i in range(system.manifolds.count[k]):
+        p = part * system.points.impulse[system.manifolds.first[k] + i]
+        p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
+        add_impulse(inputs.contacts, inputs.memory, system, k, i, p)
         total += p
-    give_patch(ground.bodies, ground.impulses, pressing, k, total)
+    give_patch(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
-def note_blows(ground: Footing, pressing: Pressing, active: Active) -> None:
+def note_blows(inputs: ContactInputs, system: ContactSystem, active: Active) -> None:
     """The impulses of a round of impacts, or of a phase of it, on one thread."""
     for i in range(active.count[0]):
-        note_patch(ground, pressing, active.listed[i], real(1.0))
+        note_patch(inputs, system, active.listed[i], real(1.0))
 
 
 @kernel
-def note_slice(ground: Footing, pressing: Pressing, active: Active, works: Works) -> None:
+def note_slice(inputs: ContactInputs, system: ContactSystem, active: Active, impact_work: ImpactWork) -> None:
     """The impulses of a slice of an impact, of which a part is taken, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        note_patch(ground, pressing, k, works.part[pressing.patches.world[k]])
+        note_patch(inputs, system, k, impact_work.fraction[system.manifolds.world[k]])
 
 
 @kernel
-def note_pushes(graph: Graph, pressing: Pressing, which: wp.array[wp.int32], lanes: int) -> None:
+def note_pushes(graph: Graph, system: ContactSystem, which: wp.array[wp.int32], lanes: int) -> None:
     """Points of wanted worlds have pushed once more."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        if which[pressing.patches.world[k]] == 1:
-            first = pressing.patches.first[k]
-            for c in range(first, first + pressing.patches.count[k]):
-                pressing.points.acted[c] = pressing.points.acted[c] + pressing.points.impulse[c]
+        if which[system.manifolds.world[k]] == 1:
+            first = system.manifolds.first[k]
+            for c in range(first, first + system.manifolds.count[k]):
+                system.points.acted[c] = system.points.acted[c] + system.points.impulse[c]
 
 
 class Account:
     """Records the account of the impulses of a model.
 
     Args:
-        bench: What the step works on.
-        ground: What the patches are made from; where it adds up bodies itself, on one thread, that is not done here.
+        context: What the step works on.
+        inputs: What the manifolds are made from; where it adds up bodies itself, on one thread, that is not done here.
         problem: The contact problem.
         shocks: Whether passes of shock propagation keep impulses from bodies.
     """
 
-    def __init__(self, bench: Bench, ground: Footing, problem: ContactProblem, shocks: bool) -> None:
-        self.bench, self.ground, self.problem, self.shocks = bench, ground, problem, shocks
-        self.impulses, self.pressing, self.everywhere = bench.state.impulses, problem.pressing, problem.everywhere
-        self.written = wp.zeros(bench.model.worlds, dtype=wp.int32, device=bench.model.device)
+    def __init__(self, context: StepContext, inputs: ContactInputs, problem: ContactProblem, shocks: bool) -> None:
+        self.context, self.ground, self.problem, self.shocks = context, inputs, problem, shocks
+        self.impulses, self.system, self.everywhere = context.state.impulses, problem.system, problem.everywhere
+        self.written = wp.zeros(context.model.worlds, dtype=wp.int32, device=context.model.device)
 
     def begin(self) -> None:
         """Record that a step begins, or is tried from its start once more."""
         if self.shocks:
-            self.bench.program.launch(begin_withheld, self.bench.model.count, self.pressing.weights)
+            self.context.program.launch(begin_withheld, self.context.model.count, self.system.inertias)
 
     def record_taken(self, afresh: Any) -> None:
         """Record that the step is taken, with what the points have done before it.
@@ -188,7 +189,7 @@ class Account:
             afresh: 1 for every world in which a whole step begins.
         """
         if not self.ground.adds:
-            self.bench.share_bodies(begin_bodies, self.impulses, afresh, self.bench.stop)
+            self.context.share_bodies(begin_bodies, self.impulses, afresh, self.context.stop)
         self._add(self.everywhere, start=1)
 
     def record_end(self, which: Any) -> None:
@@ -197,17 +198,17 @@ class Account:
 
     def record_written(self, due: Any) -> None:
         """Record that nothing has acted in due worlds that were written to."""
-        bench = self.bench
-        with bench.program.when(due.any_written):
-            bench.for_worlds(find_written, bench.state.contacts, due.which, self.written)
-            bench.share_bodies(begin_bodies, self.impulses, self.written, bench.stop)
-            bench.for_worlds(begin_written, self.impulses, self.written)
+        context = self.context
+        with context.program.when(due.any_written):
+            context.for_worlds(find_written, context.state.contacts, due.which, self.written)
+            context.share_bodies(begin_bodies, self.impulses, self.written, context.stop)
+            context.for_worlds(begin_written, self.impulses, self.written)
 
     def _add(self, which: Any, start: int) -> None:
-        bench, given = self.bench, (which, self.bench.stop, start)
-        if self.problem.palette is not None and not self.ground.adds:
-            self.problem.palette.by_colour(add_colour, *given, first=self.ground)
+        context, given = self.context, (which, self.context.stop, start)
+        if self.problem.colour_driver is not None and not self.ground.adds:
+            self.problem.colour_driver.by_colour(add_colour, *given, first=self.ground)
         elif not self.ground.adds:
-            bench.program.launch(add_in_order, 1, self.ground, self.pressing, self.problem.graph, *given)
+            context.program.launch(add_in_order, 1, self.ground, self.system, self.problem.graph, *given)
         if self.shocks:
-            bench.for_bodies(add_withheld, self.pressing.weights, self.impulses, bench.stop)
+            context.for_bodies(add_withheld, self.system.inertias, self.impulses, context.stop)

@@ -11,48 +11,48 @@ from rattleback.model.body_impulses import BodyImpulses, give
 from rattleback.model.contact_memory import ADVANCED, SETTLED, ContactMemory
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
-from rattleback.solvers.contacts.problem.manifolds import Pressing
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 
 
 @wp.func
-def recall_impulses(contacts: Contacts, memory: ContactMemory, pressing: Pressing, k: int) -> None:
-    """What the points of a patch did in the step so far; nothing where velocities were written since it was taken.
+def recall_impulses(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int) -> None:
+    """What the points of a manifold did in the step so far; nothing where velocities were written since it was taken.
 
     Where a contact is in the row it was in, that stays there.
     """
-    pending = memory.pending[pressing.patches.world[k]]
-    for i in range(pressing.patches.count[k]):
-        row = pressing.patches.contact[k] + i
+    pending = memory.pending[system.manifolds.world[k]]
+    for i in range(system.manifolds.count[k]):
+        row = system.manifolds.contact[k] + i
         former = contacts.previous[row]
         if former == row and former < memory.count[0]:
             if pending != ADVANCED and pending != SETTLED:
                 memory.impulse[row] = vec3()
         elif former >= 0 and pending == ADVANCED:
-            pressing.points.given[pressing.patches.first[k] + i] = memory.impulse[former]
+            system.points.given[system.manifolds.first[k] + i] = memory.impulse[former]
         else:
-            pressing.points.given[pressing.patches.first[k] + i] = vec3()
+            system.points.given[system.manifolds.first[k] + i] = vec3()
 
 
 @wp.func
-def add_impulse(contacts: Contacts, memory: ContactMemory, pressing: Pressing, k: int, i: int, p: vec3) -> None:
-    """A point of a patch has done this at the end of the step, world frame."""
-    row = pressing.patches.contact[k] + i
+def add_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int, i: int, p: vec3) -> None:
+    """A point of a manifold has done this at the end of the step, world frame."""
+    row = system.manifolds.contact[k] + i
     if contacts.previous[row] == row:
         memory.impulse[row] = memory.impulse[row] + p
     else:
-        c = pressing.patches.first[k] + i
-        pressing.points.given[c] = pressing.points.given[c] + p
+        c = system.manifolds.first[k] + i
+        system.points.given[c] = system.points.given[c] + p
 
 
 @wp.func
-def keep_impulse(contacts: Contacts, memory: ContactMemory, pressing: Pressing, k: int, i: int) -> None:
-    """What a point of a patch did in the step is remembered, by the rows of the contacts found last."""
-    row = pressing.patches.contact[k] + i
+def keep_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int, i: int) -> None:
+    """What a point of a manifold did in the step is remembered, by the rows of the contacts found last."""
+    row = system.manifolds.contact[k] + i
     if contacts.previous[row] != row:
-        memory.impulse[row] = pressing.points.given[pressing.patches.first[k] + i]
+        memory.impulse[row] = system.points.given[system.manifolds.first[k] + i]
 
 
 @wp.func
-def give_patch(bodies: Bodies, impulses: BodyImpulses, pressing: Pressing, k: int, p: vec3) -> None:
-    """The bodies of a patch have got an impulse of the world."""
-    give(bodies, impulses, pressing.patches.body_a[k], pressing.patches.body_b[k], p)
+def give_patch(bodies: Bodies, impulses: BodyImpulses, system: ContactSystem, k: int, p: vec3) -> None:
+    """The bodies of a manifold have got an impulse of the world."""
+    give(bodies, impulses, system.manifolds.body_a[k], system.manifolds.body_b[k], p)

@@ -1,6 +1,6 @@
 """Shock propagation: after some sweeps the contact graph is gone through once more, and what is below stands still.
 
-    for every level from the ground up: sweeps over the patches between it and the next, in which the bodies of the
+    for every level from the ground up: sweeps over the manifolds between it and the next, in which the bodies of the
     level, and those below, have infinite mass
 
 A stack that needs many sweeps, since its loads have to travel through all of it, is stopped in one pass. Its impulses
@@ -21,15 +21,16 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
 from rattleback.solvers.contacts.schemes.impulse import Impulse
-from rattleback.solvers.contacts.stages.shock import propagate
+from rattleback.solvers.contacts.stages.shock import propagate_shock
 
 if TYPE_CHECKING:
-    from rattleback.model.bench import Bench
     from rattleback.model.contacts import Contacts
     from rattleback.model.state import Motion
+    from rattleback.model.step_context import StepContext
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
     from rattleback.solvers.contacts.problem.goal import Goal
     from rattleback.solvers.contacts.schemes.contact_steps import ContactSteps
+    from rattleback.solvers.contacts.schemes.settings import Tolerances
 
 
 @sealed
@@ -56,12 +57,10 @@ class ShockPropagation:
             )
         checks.count(self.after, "after of ShockPropagation")
 
-    def bind(
-        self, bench: Bench, contacts: Contacts, tolerances: tuple[float, float, float], distance: float
-    ) -> ContactSteps:
+    def bind(self, context: StepContext, contacts: Contacts, tolerances: Tolerances, distance: float) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
         solver = WithShocks(replace(self.inner.solver, sweeps=self.after))
-        return replace(self.inner, solver=solver).bind(bench, contacts, tolerances, distance)
+        return replace(self.inner, solver=solver).bind(context, contacts, tolerances, distance)
 
 
 @dataclass(frozen=True)
@@ -97,5 +96,5 @@ class BoundShocks:
         """Record what solves the problem in the worlds where ``which`` is 1."""
         problem = self.problem
         self.inner.record(motion, goal, which, response)
-        given = (problem.bodies, problem.pressing, problem.graph, motion, problem.status, which, goal.tolerance)
-        problem.program.launch(propagate, 1, *given)
+        given = (problem.bodies, problem.system, problem.graph, motion, problem.status, which, goal.tolerance)
+        problem.program.launch(propagate_shock, 1, *given)

@@ -63,12 +63,12 @@ def test_who_slides_slowly_does_not_stand_before_friction_has_stopped_it():
     given = {"mass": 2.0, "velocity": (0.15, 0, 0), "material": rb.Material(friction=0.05), "name": "slider"}
     scene.add_body(rb.Box(1, 1, 1), position=(0, 0, 0.5), **given)
     sim = rb.Simulation(scene, time_step=0.001, contacts=ONE_SWEEP)
-    standing = sim._step.impulses.standing.standing
+    standing = sim._step.impulses.load_propagation.support
     # It stops after v / μ g = 0.153 s.
     sim.run(0.14)
-    assert standing.stands.numpy()[sim.model.index("slider")] == 0
+    assert standing.supported.numpy()[sim.model.index("slider")] == 0
     sim.run(0.06)
-    assert standing.stands.numpy()[sim.model.index("slider")] == 1
+    assert standing.supported.numpy()[sim.model.index("slider")] == 1
     np.testing.assert_allclose(sim["slider"].position[0], 0.15**2 / (2 * 0.1 * G), atol=1e-6)
 
 
@@ -125,7 +125,7 @@ def test_bodies_that_joints_hold_are_left_to_the_sweeps():
     scene.add_joint(rb.Ball(scene.world, scene.bodies[-1], at=(0.5, 0, 0.45)))
     sim = rb.Simulation(scene, time_step=0.005)
     sim.step()
-    stands = sim._step.impulses.standing.standing.stands.numpy()
+    stands = sim._step.impulses.load_propagation.support.supported.numpy()
     assert stands.tolist() == [1, 1, 0]
 
 

@@ -1,4 +1,4 @@
-"""The bench a step is worked out on: what a recipe, an integrator and the forces share while they record."""
+"""The step context: what a recipe, an integrator and the forces share while they record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Bench:
+class StepContext:
     """Everything one step touches.
 
     Attributes:

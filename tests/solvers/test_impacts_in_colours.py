@@ -87,7 +87,7 @@ def test_a_crowd_goes_the_same_way_twice(device):
 
 
 def test_a_world_has_the_colours_and_the_bits_that_it_has_alone(device):
-    """A world before it with other contacts changes the rows of its patches, and nothing else."""
+    """A world before it with other contacts changes the rows of its manifolds, and nothing else."""
     scene = crowd(0.3, 0.4, boxes=12)
     batch, alone = (rb.Simulation(scene, device=device, time_step=0.01, worlds=n) for n in (2, None))
     batch.state.velocity[0] *= 0.3

@@ -1,4 +1,4 @@
-"""Glances at single numbers of device arrays, as every call of a simulation takes some.
+"""Host reads: single numbers of device arrays that a call of a simulation copies to the host.
 
 On a CPU they are in memory, where ``ctypes`` reads and writes them in half a microsecond; NumPy's view of an array
 takes seven. On CUDA they are copied.
