@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.model.model import Bodies, Model
+    from rattleback.model.surfaces import PairRules
+    from rattleback.model.surfaces import Surfaces as Materials
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Geometry:
         kinds: Kinds that occur, sorted.
         names: Name of the body of every collider of one world.
         bodies: The bodies of the colliders.
+        materials: Coefficients of the surfaces of the bodies.
+        rules: How the coefficients of two surfaces combine.
         device: Where the arrays live.
     """
 
@@ -51,6 +55,8 @@ class Geometry:
     kinds: tuple[int, ...]
     names: tuple[str, ...]
     bodies: Bodies
+    materials: Materials
+    rules: PairRules
     device: Any
 
     @property
@@ -94,7 +100,7 @@ def compile_colliders(model: Model) -> Geometry:
     kinds = tuple(sorted({int(row["kind"]) for row in rows}))
     names = tuple(scene.bodies[b].name for b, _ in parts)
     tables = (_replicate(rows, model), hulls.tables(device), surfaces.tables(device), listed)
-    return Geometry(*tables, len(rows), kinds, names, model.bodies, device)
+    return Geometry(*tables, len(rows), kinds, names, model.bodies, model.surfaces, model.rules, device)
 
 
 def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:

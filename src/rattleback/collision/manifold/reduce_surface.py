@@ -1,12 +1,14 @@
 """Manifold reduction on a surface: one manifold for each normal, from those of all triangles that one solid touches.
 
-A box on a floor of triangles touches several, each with points of its own, many twice. Triangles of a pair with one
-normal form a group. Of its points the deepest is kept, then the one farthest from it, then those that add most to the
-area spanned by the points kept, as many as a manifold may have.
+A box on a floor of triangles touches several, each with points of its own, many twice. Triangles of a pair whose
+normals differ by at most 0.1 rad from that of the first of them form a group: a body in a smooth bowl meets many that
+are nearly parallel. Of its points the deepest is kept, then the one farthest from it, then those that add most to the
+area spanned by the points kept, as many as a manifold may have. Points keep the normals of their own triangles.
 
 Cost: for a pair with n points, n times the number kept. Reference: derived here, after ``reduce``.
 """
 
+import math
 from typing import Any
 
 import warp as wp
@@ -18,8 +20,10 @@ from rattleback.core.arrays import allocate, field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 
-# Normals with a cosine above this are one; an area smaller than this part of the square of the size is none.
-ONE_NORMAL = wp.constant(real(1.0 - 1e-6))
+# Cosine of the angle between normals of one group: small against angles of friction, 0.46 rad where μ is 0.5, so that
+# the points kept can carry what the others would.
+ALIKE = wp.constant(real(math.cos(0.1)))
+# An area smaller than this part of the square of the size is none.
 NOTHING = wp.constant(real(1e-9))
 # The same for points that only speculative manifolds may have.
 LITTLE = wp.constant(real(1e-3))
@@ -29,9 +33,9 @@ LEVEL = wp.constant(real(1e-3))
 
 @group(axis="items")
 class NormalGroups:
-    """Which triangles of a pair have one normal, and which of their points are kept."""
+    """Which triangles of a pair have about one normal, and which of their points are kept."""
 
-    leader: wp.int32 = field("1", "first item of the pair with the same normal; -1 before that is known")
+    leader: wp.int32 = field("1", "first item of the pair with about the same normal; -1 before that is known")
     kept: wp.int32 = field("1", "how many were kept before this one; -1 for one that is not kept", axis="slots")
     ring: wp.int32 = field("1", "slots of the points kept by a leader, in the order of a loop", axis="slots")
 
@@ -139,7 +143,7 @@ def reduce_pair(items: Items, limits: ManifoldLimits, groups: NormalGroups, mani
         if groups.leader[leader] < 0 and manifolds.points[leader] > 0:
             for m in range(leader, end):
                 along = wp.dot(manifolds.normal[m], manifolds.normal[leader])
-                if manifolds.points[m] > 0 and groups.leader[m] < 0 and along > ONE_NORMAL:
+                if manifolds.points[m] > 0 and groups.leader[m] < 0 and along > ALIKE:
                     groups.leader[m] = leader
             slot = deepest(manifolds, groups, leader, end, most, LEVEL * limits.max_gap)
             groups.kept[slot] = 0

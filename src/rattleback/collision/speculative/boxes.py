@@ -1,7 +1,9 @@
 """Speculative AABBs: boxes of colliders stretched along their motion and by possible impacts, kept while they fit.
 
     box       lower, upper of now and after the displacement  w = h v,  and  h |ω × o| + h |ω'| ρ + β  wider
-    impact    β_a = the largest  h (|u| + |ω_c − ω_e| r)  of the last contacts c, e that a, or what it touches, has
+    impact    β_a = the largest  min(σ_a, 1) h U  of the last contacts that a, or a movable body that it touches, has
+    speed     U = min(|u| + |ω_a − ω_b| r,  |v_a − v_b| + |ω_a| ρ_a + |ω_b| ρ_b)
+    share     σ_a = min(2 / (1 + μ),  (1 + e) max { (1 + 3 x) / (1 + μ + 3 x²) })   μ = m_a / m_b,  0 ≤ x ≤ 1
     kept      the box of the last detection where it holds the new one; else the new one, 2 d wider for a slow collider
 
 h step, v, ω velocities of a body, d contact distance, ρ how far a collider reaches from its origin, o that of its frame
@@ -9,7 +11,10 @@ from the centre of mass. ω' is the part of ω that moves the surface: for a sph
 a cone the part across their axis, so that wheels roll without rotation. u is the relative velocity of the bodies at a
 point, and r how far points of their contact are from there at most: the origin of the smaller collider and its reach,
 or the middle of where their boxes overlap and half its diagonal; where one is a mesh, that overlap with the box around
-the triangle. So the size of the larger collider does not matter.
+the triangle. So the size of the larger collider does not matter; and the spin of one is not taken for a speed where the
+other is, far beyond its own surface. m mass, e coefficient of restitution of the pair. σ is the largest part of the
+relative speed by which an impact changes the velocity of a point of a rod, hit at x times half its length from its
+middle; the first bound holds for the middle of any body where e is 1.
 
 Where all boxes are kept the pairs are those of the last detection, and at rest no pair is listed again. A pair too many
 makes no contact; only a missing pair would. ``speculative`` says why boxes of settled worlds are restored.
@@ -27,6 +32,7 @@ from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.contact_memory import SETTLED, ContactMemory
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
+from rattleback.model.surfaces import PairRules, Surfaces, combine
 
 # Farther than anything, yet sums of it are finite.
 FAR = wp.constant(real(math.sqrt(float(np.finfo(numpy_real).max))))
@@ -45,6 +51,8 @@ class SpeculativeInput:
     """
 
     bodies: Bodies
+    materials: Surfaces
+    rules: PairRules
     colliders: Colliders
     hulls: Hulls
     places: Places
@@ -65,12 +73,40 @@ def is_settled(inputs: SpeculativeInput, i: int) -> bool:
 
 
 @wp.func
-def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
-    """The part of the relative speed of two colliders by which an impact may change that of the first."""
+def mass_ratio(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """Mass of a collider's body over that of another; negative where the first cannot be moved."""
     mass = inputs.bodies.inverse_mass[inputs.colliders.body[i]]
     if mass == real(0.0):
+        return real(-1.0)
+    return inputs.bodies.inverse_mass[inputs.colliders.body[other]] / mass
+
+
+@wp.func
+def rebound(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """One plus the coefficient of restitution of two colliders."""
+    a = inputs.colliders.body[i]
+    return real(1.0) + combine(inputs.materials, inputs.rules, a, inputs.colliders.body[other]).restitution
+
+
+@wp.func
+def mass_share(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """The part of the relative speed of two colliders by which an impact may change that of the first one's middle."""
+    ratio = mass_ratio(inputs, i, other)
+    if ratio < real(0.0):
         return real(0.0)
-    return real(2.0) * mass / (mass + inputs.bodies.inverse_mass[inputs.colliders.body[other]])
+    return rebound(inputs, i, other) / (real(1.0) + ratio)
+
+
+@wp.func
+def point_share(inputs: SpeculativeInput, i: int, other: int) -> real:
+    """The same of any point of the first one, a rod that is hit where this is most, but at most twice the middle's."""
+    ratio = mass_ratio(inputs, i, other)
+    if ratio < real(0.0):
+        return real(0.0)
+    share = real(4.0) / (real(4.0) + ratio)
+    if ratio < real(4.0):
+        share = real(1.5) / (wp.sqrt(real(4.0) + real(3.0) * ratio) - real(1.0))
+    return wp.min(real(2.0) / (real(1.0) + ratio), rebound(inputs, i, other) * share)
 
 
 @kernel
@@ -142,8 +178,14 @@ def relative_speed(inputs: SpeculativeInput, a: int, b: int) -> real:
     body = inputs.colliders.body[a]
     other = inputs.colliders.body[b]
     u = velocity_at(inputs, body, x) - velocity_at(inputs, other, x)
-    spin = inputs.motion.angular_velocity[body] - inputs.motion.angular_velocity[other]
-    return wp.length(u) + wp.length(spin) * wp.where(of_b, reach_b, reach_a)
+    spin_a = inputs.motion.angular_velocity[body]
+    spin_b = inputs.motion.angular_velocity[other]
+    fastest = wp.length(u) + wp.length(spin_a - spin_b) * wp.where(of_b, reach_b, reach_a)
+    if wp.min(reach_a, reach_b) < real(0.0):
+        return fastest
+    # Of two colliders that are far apart, the smaller one is farther from the other than that one reaches.
+    u = velocity_at(inputs, body, inputs.places.position[a]) - velocity_at(inputs, other, inputs.places.position[b])
+    return wp.min(fastest, wp.length(u) + wp.length(spin_a) * reach_a + wp.length(spin_b) * reach_b)
 
 
 @wp.func
@@ -186,8 +228,10 @@ def find_contact_impacts(inputs: SpeculativeInput, lanes: int) -> None:
         b = inputs.memory.collider[k]
         u = wp.min(relative_speed(inputs, a, b), relative_speed_within(inputs, a, b, inputs.memory.part[k]))
         far = inputs.impact_steps * real(inputs.clock.time_step[inputs.colliders.world[a]]) * u
-        wp.atomic_max(inputs.margins.impact_travel, a, far)
-        wp.atomic_max(inputs.margins.impact_travel, b, far)
+        if inputs.colliders.movable[a] == 1:
+            wp.atomic_max(inputs.margins.impact_travel, a, wp.min(point_share(inputs, a, b), real(1.0)) * far)
+        if inputs.colliders.movable[b] == 1:
+            wp.atomic_max(inputs.margins.impact_travel, b, wp.min(point_share(inputs, b, a), real(1.0)) * far)
 
 
 @kernel

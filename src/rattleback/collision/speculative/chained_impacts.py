@@ -1,16 +1,16 @@
 """Chained impacts: how far solids that hit each other in the coming step can move, and then others that they meet.
 
     α_v = 2 ρ' h |n × ω_ab| − n · u h,   u = v_a + ω_a × r_a − v_b − ω_b × r_b      how much nearer they come
-    γ_a = the largest  2 m_b / (m_a + m_b) (ρ' h |n × ω_ab| − n · u h − s')    of the solids b that a meets
-          and of       0.9 · 2 m_b / (m_a + m_b) (γ_b − s')                    where b itself is hit
+    γ_a = the largest  σ_a (ρ' h |n × ω_ab| − n · u h − s')           of the solids b that a meets
+          and of       0.9 (1 + e) m_b / (m_a + m_b) (γ_b − s')       where b itself is hit
 
-h step, m, v, ω mass and velocities of a body, ρ' the smaller reach of two colliders from their origins, s gap and n
-normal of two solids, r their nearest points from the centres of mass, d contact distance. They meet where s is less
-than d + α_v, or less than d + α_v + γ_a + γ_b. An impulse transfers only after the gap has closed; s' is what is left
-of it when points collide, 5/4 of a step before they touch. ω_ab is ω_a − ω_b or the difference of the parts that move
-the surfaces, whichever is less across n: rotation of a sphere or a wheel does not count. That bounds the travel by one
-impact after another, for any restitution; several impacts at once may exceed it. Sliding bodies do not count here, only
-in the impacts by which boxes are widened before any normal is known (``boxes``).
+h step, m, v, ω mass and velocities of a body, e restitution of a pair, σ share of an impact (``boxes``), ρ' the smaller
+reach of two colliders from their origins, s gap and n normal of two solids, r their nearest points from the centres of
+mass, d contact distance. They meet where s is less than d + α_v, or less than d + α_v + γ_a + γ_b. An impulse transfers
+only after the gap has closed; s' is what is left of it when points collide, 5/4 of a step before they touch. ω_ab is
+ω_a − ω_b or the difference of the parts that move the surfaces, whichever is less across n: rotation of a sphere or a
+wheel does not count. That bounds the travel by one impact after another; several impacts at once may exceed it. Sliding
+bodies do not count here, only in the impacts by which boxes are widened before any normal is known (``boxes``).
 
 In order on a CPU impacts pass from solid to solid up the list, so a column that lands is covered to its top if it was
 built from the ground. In parallel on CUDA they pass on once.
@@ -27,7 +27,13 @@ import warp as wp
 
 from rattleback.collision.narrowphase.closest import Found
 from rattleback.collision.narrowphase.items import Items
-from rattleback.collision.speculative.boxes import SpeculativeInput, is_settled, mass_share, surface_spin
+from rattleback.collision.speculative.boxes import (
+    SpeculativeInput,
+    is_settled,
+    mass_share,
+    point_share,
+    surface_spin,
+)
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 
@@ -87,8 +93,8 @@ def find_impacts_ahead(items: Items, found: Found, inputs: SpeculativeInput, lan
         items.approach[m] = real(2.0) * turn + closer
         ahead_travel = turn + closer - gap_left(inputs, found.separation[m], closer)
         if found.separation[m] < inputs.max_gap + items.approach[m] and ahead_travel > real(0.0):
-            wp.atomic_max(inputs.margins.ahead_travel, a, mass_share(inputs, a, b) * ahead_travel)
-            wp.atomic_max(inputs.margins.ahead_travel, b, mass_share(inputs, b, a) * ahead_travel)
+            wp.atomic_max(inputs.margins.ahead_travel, a, point_share(inputs, a, b) * ahead_travel)
+            wp.atomic_max(inputs.margins.ahead_travel, b, point_share(inputs, b, a) * ahead_travel)
 
 
 @kernel

@@ -1,12 +1,12 @@
 """New impacts: how far the first contact with something not touched before can move a collider within the step.
 
-    β_a = 2 m_b / (m_a + m_b) h (|u| + |ω_a − ω_b| ρ')    where a and b were not in contact and boxes meet
+    β_a = σ_a h U    where a and b were not in contact and boxes meet
 
-h step, m mass of a body, ω its angular velocity, u relative velocity at the origin of the smaller of two colliders, ρ'
-its reach. A speculative contact is solved when it is detected, so a body that is hit moves another way than its box was
-stretched. A body behind it was far enough away as long as both moved alike, and would now be hit too. The last contacts
-say nothing of such impacts (see ``boxes``); the pairs do. Where there are any, the boxes of these colliders are widened
-and pairs are listed once more. Impacts that follow from these are left to ``chained_impacts``.
+h step, σ share of an impact and U largest relative speed, see ``boxes``. A speculative contact is solved when it is
+detected, so a body that is hit moves another way than its box was stretched. A body behind it was far enough away as
+long as both moved alike, and would now be hit too. The last contacts say nothing of such impacts (see ``boxes``); the
+pairs do. Where there are any, the boxes of these colliders are widened and pairs are listed once more. Impacts that
+follow from these are left to ``chained_impacts``.
 
 Cost: one test of every pair, and in steps with such impacts a second list of pairs.
 """
@@ -17,7 +17,7 @@ import warp as wp
 
 from rattleback.collision.broadphase.pairs import Pairs
 from rattleback.collision.geometry.solid import PLANE
-from rattleback.collision.speculative.boxes import HELD, SpeculativeInput, is_settled, mass_share, relative_speed
+from rattleback.collision.speculative.boxes import HELD, SpeculativeInput, is_settled, point_share, relative_speed
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import known_from
@@ -84,8 +84,8 @@ def find_new_impacts(inputs: SpeculativeInput, pairs: Pairs, lanes: int) -> None
         impact_b = inputs.margins.impact_travel[b]
         h = inputs.steps * real(inputs.clock.time_step[inputs.colliders.world[a]])
         far = h * relative_speed(inputs, a, b)
-        far_a = mass_share(inputs, a, b) * far
-        far_b = mass_share(inputs, b, a) * far
+        far_a = point_share(inputs, a, b) * far
+        far_b = point_share(inputs, b, a) * far
         more = wp.max(far_a - impact_a, far_b - impact_b)
         if more > HELD * inputs.max_gap and meet(inputs, a, b) and not touched(inputs, a, b):
             wp.atomic_max(inputs.margins.new_impact_travel, a, far_a)

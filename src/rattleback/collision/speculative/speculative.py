@@ -189,7 +189,7 @@ class SpeculativeContacts:
     ) -> None:
         self.inputs = SpeculativeInput()
         self.inputs.bodies, self.inputs.colliders, self.inputs.places = geometry.bodies, geometry.colliders, places
-        self.inputs.hulls = geometry.hulls
+        self.inputs.hulls, self.inputs.materials, self.inputs.rules = geometry.hulls, geometry.materials, geometry.rules
         self.inputs.motion, self.inputs.clock = motion, clock
         self.inputs.max_gap, self.inputs.base_margin = distance, unit
         self.inputs.steps = self.inputs.impact_steps = 1.0

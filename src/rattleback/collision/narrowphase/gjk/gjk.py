@@ -65,7 +65,7 @@ def closest_within(a: Solid, b: Solid, hulls: Hulls, axis: vec3, bounds: Bounds)
 @wp.func
 def with_triangle(triangle: Solid, other: Solid, hulls: Hulls, bounds: Bounds) -> Closest:
     """The answer for a solid and a triangle, the other solid as A; see ``closest_within``."""
-    core = over_face(triangle, other, hulls)
+    core = over_face(triangle, other, hulls, bounds.far)
     if core.separation == LARGE and (other.kind == CYLINDER or other.kind == CONE or other.kind == ELLIPSOID):
         core = beside(triangle, other, hulls)
         # What all but touches needs more care.

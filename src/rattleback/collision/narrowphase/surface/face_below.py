@@ -44,8 +44,11 @@ def room_around(p: vec3, q: vec3, r: vec3, n: vec3, x: vec3) -> real:
 
 
 @wp.func
-def over_face(triangle: Solid, other: Solid, hulls: Hulls) -> Closest:
-    """The cores' answer along the normal of a triangle, the solid as A; the largest separation if it is not theirs."""
+def over_face(triangle: Solid, other: Solid, hulls: Hulls, far: real) -> Closest:
+    """The cores' answer along the normal of a triangle, the solid as A; the largest separation if it is not theirs.
+
+    Of cores that are farther than ``far`` apart along that normal it is a lower bound.
+    """
     out = Closest()
     out.separation = LARGE
     p = triangle.position + triangle.rotation * hulls.vertex[triangle.first]
@@ -63,7 +66,7 @@ def over_face(triangle: Solid, other: Solid, hulls: Hulls) -> Closest:
     s = wp.dot(n, y - p)
     foot = y - s * n
     room = room_around(p, q, r, front, foot)
-    if room < real(0.0):
+    if room < real(0.0) and s <= far:
         return out
     if s <= real(0.0):
         height = wp.dot(n, center)
