@@ -167,3 +167,21 @@ def test_a_loop_of_steps_warns_in_the_first_and_the_tenth_and_again_when_a_setti
     sim.use(penetration_tolerance=1e-3)
     with pytest.warns(rb.NotConvergedWarning, match="overlap by"):
         sim.step()
+
+
+def test_a_step_in_which_buffers_grow_reports_what_it_has_left() -> None:
+    """The same step with ample room, which a former step has made."""
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), name="ground")
+    for k in range(100):
+        place = (1.0 * (k % 10), 1.0 * (k // 10), 0.4)
+        scene.add_body(rb.Box(1, 1, 1), mass=1.0, position=place, name=f"cube_{k}")
+    sim = rb.Simulation(scene, time_step=1 / 60, warn=False)
+    start = sim.state.copy()
+    sim.step()
+    first = sim.report
+    sim.state = start
+    sim.step()
+    assert not first.converged
+    assert first.penetration == sim.report.penetration > first.penetration_tolerance
+    assert first.contact_sweeps == sim.report.contact_sweeps

@@ -73,6 +73,7 @@ class Due:
     any_due: wp.int32 = field("1", "1 where those of any world are", axis="flags")
     any_settled: wp.int32 = field("1", "1 where those of any world are not", axis="flags")
     any_written: wp.int32 = field("1", "1 where those of any world are since it was written to", axis="flags")
+    any_advanced: wp.int32 = field("1", "1 where those of any world are since a step was taken", axis="flags")
 
 
 @group(axis="contacts")
@@ -107,6 +108,7 @@ def begin_due(due: Due) -> None:
     due.any_due[0] = 0
     due.any_settled[0] = 0
     due.any_written[0] = 0
+    due.any_advanced[0] = 0
 
 
 @kernel
@@ -116,7 +118,9 @@ def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: Due) -> None:
     due.which[w] = wp.where(stop[0] == 0 and memory.pending[w] != SETTLED, 1, 0)
     if due.which[w] == 1:
         due.any_due[0] = 1
-        if memory.pending[w] != ADVANCED:
+        if memory.pending[w] == ADVANCED:
+            due.any_advanced[0] = 1
+        else:
             due.any_written[0] = 1
     else:
         due.any_settled[0] = 1

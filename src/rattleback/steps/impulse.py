@@ -169,6 +169,10 @@ class ImpulseStep:
                 self.joints.record_prologue()
             if self.contacts is not None:
                 self._record_prologue(context)
+            if self.impulses is not None:
+                # A step whose contacts had not fitted their buffer ends here.
+                with program.when(due.any_advanced):
+                    self.impulses.record_errors()
             with program.when(due.any_due):
                 self._record_check(context)
         if self.sleep is not None:
