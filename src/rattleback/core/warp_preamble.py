@@ -9,8 +9,8 @@ things of it, two of them by macro; it is the only place that knows the C++ of W
     extremes max, min of two floats, by macro             one instruction, a > b ? a : b; of a NaN and a number the
              second is returned
 
-All other bits stay the same. Rows save a step with contacts a fifth of its time on a CPU and a twentieth on a GPU, loops
-save a CPU another fourteenth, and extremes a fiftieth. Arrays of two and more axes are addressed as Warp does.
+All other bits stay the same. Rows save a step with contacts a fifth of its time on a CPU and a twentieth on a GPU,
+loops save a CPU another fourteenth, and extremes a fiftieth. Arrays of two and more axes are addressed as Warp does.
 
 What the parts rely on is in ``GENERATED``: what Warp has to write into the C++ of a kernel for a part to act.
 ``tests/core/test_warp_preamble.py`` compares it with the installed Warp. Where another Warp differs, remove the part
