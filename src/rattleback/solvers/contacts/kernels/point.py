@@ -2,7 +2,8 @@
 
     p_n ← max(p_n − (u_n + b_n) / K_nn, 0),     p_t ← projection of  p_t − K_tt⁻¹ (u_t + b_t)  on  |p_t| ≤ μ p_n
 
-u, b, K of the point, see ``kernels.block`` and ``kernels.friction``; each point sees the velocities that the points before left.
+u, b, K of the point, see ``kernels.block`` and ``kernels.friction``; each point sees the velocities that the points
+before left.
 """
 
 import warp as wp

@@ -1,7 +1,7 @@
 """Block Gauss–Seidel: manifolds one after the other, each as one block where it can be, with conjugate acceleration.
 
     for every manifold in order:    (f, m) ← (f, m) − K⁻¹ (u, ω)        if every point then pushes and sticks
-                                    point by point, see kernels.block    if not
+                                    point by point, see kernels.block    otherwise
 
 (f, m) wrench of the manifold at its middle, (u, ω) the twist of A against B there with its bias, K its effective mass.
 After ``PLAIN_SWEEPS`` sweeps the solver continues in pairs, forward and backward, along conjugate directions (see

@@ -52,7 +52,9 @@ class SupportLoads:
     """Supports of the bodies, and the momentum they pass down."""
 
     unjointed: wp.int32 = field("1", "1 where no joint holds it")
-    candidate: wp.int32 = field("1", "1 where it or a body it carries has a velocity to remove; 2 while its supports are summed")
+    candidate: wp.int32 = field(
+        "1", "1 where it or a body it carries has a velocity to remove; 2 while its supports are summed"
+    )
     supported: wp.int32 = field("1", "1 where it is supported, static, or without a velocity to remove")
     distributed: wp.int32 = field("1", "1 once its distribution (a, b) over the points below is known")
     velocity: vec3 = field("m/s", "velocity to remove; from its listing on, the momentum of that [N s]")
