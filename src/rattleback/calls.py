@@ -42,7 +42,7 @@ class Hook:
         self.function, self.every = function, every
 
     def call(self, simulation: Simulation, given: Any) -> None:
-        """Call the function; what it raises gets a note that says who did and when."""
+        """Call the function; what it raises gets a note with the function and the time."""
         try:
             self.function(given)
             simulation.state.send()  # what it wrote is checked here, where it is known whose it is

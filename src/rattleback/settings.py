@@ -160,7 +160,7 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
 
 
 def _detection(before: Detection | None, given: Mapping[str, Any]) -> Detection:
-    """How contacts are found; the collision room is only loaded for those who ask for it."""
+    """How contacts are found; the collision room is only loaded where it is needed."""
     from rattleback.collision.detection import Detection
 
     return replace(before or Detection(), **given)

@@ -6,7 +6,7 @@ q the coordinate of a stop at the predicted end of the step, λ the impulses fou
 beyond its limit acts; one that acts and would have pulled in all is let go, and what it has done so far is taken back.
 Both change the matrix, so the impulses are found again, until the choice stays as it is (an active-set method on the
 linear complementarity problem of the correction). All stops change their minds at once, which is fast, but may run in
-circles. Where those who want to do not become fewer, those that want to act do so first, and the others leave one by
+circles. Where those that want to do not become fewer, those that want to act do so first, and the others leave one by
 one: in a chain that lies on its stops a single one that is missing makes many others pull. In the end only the last one
 that wants to changes its mind, which ends for sure, though not always soon.
 

@@ -60,7 +60,7 @@ def root_of(ledger: Ledger, i: int) -> int:
 
 @wp.func
 def lean(motion: Motion, ledger: Ledger, i: int, other: int) -> None:
-    """A moving body leans on one that forces do not move, or on the world, −1."""
+    """A moving body rests on one that forces do not move, or on the world, −1."""
     r = root_of(ledger, i)
     ledger.leans[r] = 1
     if other >= 0 and wp.length_sq(motion.velocity[other]) + wp.length_sq(motion.angular_velocity[other]) > ZERO:

@@ -290,7 +290,7 @@ class ColourDriver:
             self.program.launch(kernel, threads, *given, colour, threads)
 
 
-def make_palette(context: Any, system: ContactSystem, graph: Graph, counts: dict[str, int]) -> ColourDriver:
+def make_colour_driver(context: Any, system: ContactSystem, graph: Graph, counts: dict[str, int]) -> ColourDriver:
     """The driver by colour of a model.
 
     Args:

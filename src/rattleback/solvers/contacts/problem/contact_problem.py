@@ -23,7 +23,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import apply_impulses
 from rattleback.solvers.contacts.problem import delassus
-from rattleback.solvers.contacts.problem.colouring import ColourDriver, make_palette
+from rattleback.solvers.contacts.problem.colouring import ColourDriver, make_colour_driver
 from rattleback.solvers.contacts.problem.contact_graph import LEVELS, Graph
 from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, ManifoldPoints, Manifolds
 from rattleback.solvers.contacts.problem.status import SolverStatus
@@ -101,7 +101,7 @@ class ContactProblem:
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
         self.colour_driver: ColourDriver | None = None
         if is_parallel(device) and not in_order:
-            self.colour_driver = make_palette(context, self.system, self.graph, counts)
+            self.colour_driver = make_colour_driver(context, self.system, self.graph, counts)
 
     def record_all_active(self) -> None:
         """Record that every manifold takes part."""

@@ -47,7 +47,7 @@ from rattleback.solvers.contacts.schemes.displacements import (
     recall_remainders,
 )
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
-from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch, keep_impulse, recall_impulses
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_manifold, keep_impulse, recall_impulses
 
 # Part of the tolerance up to which an impulse that is missing at the end of a step is no impact.
 IMPACT_FRACTION = wp.constant(real(0.1))
@@ -323,7 +323,7 @@ def store_forces(
                 creep = system.points.slip[c] + to_world(n, t, moved)
             inputs.memory.slip[row] = creep
         if inputs.adds == 1:
-            give_patch(inputs.bodies, inputs.impulses, system, k, total)
+            give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
@@ -371,7 +371,7 @@ def store_points(
             total += p
         keep_remainders(inputs.memory, system, k)
         if inputs.adds == 1:
-            give_patch(inputs.bodies, inputs.impulses, system, k, total)
+            give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel

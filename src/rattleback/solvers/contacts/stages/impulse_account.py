@@ -33,18 +33,18 @@ from rattleback.solvers.contacts.problem.contact_problem import Active, ContactP
 from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, to_world
 from rattleback.solvers.contacts.restitution.expansion import ImpactWork
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
-from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_manifold
 
 
 @wp.func
-def add_patch(inputs: ContactInputs, system: ContactSystem, k: int, start: int) -> None:
+def add_manifold(inputs: ContactInputs, system: ContactSystem, k: int, start: int) -> None:
     """Add the impulses of a manifold, before the step is taken or at its end, to its bodies."""
     p = vec3()
     first = system.manifolds.first[k]
     for c in range(first, first + system.manifolds.count[k]):
         p += wp.where(start == 1, system.points.acted[c], system.points.impulse[c])
     p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
-    give_patch(inputs.bodies, inputs.impulses, system, k, p)
+    give_manifold(inputs.bodies, inputs.impulses, system, k, p)
 
 
 @kernel
@@ -60,7 +60,7 @@ def add_in_order(
     if stop[0] == 0:
         for k in range(graph.total[0]):
             if which[system.manifolds.world[k]] == 1:
-                add_patch(inputs, system, k, start)
+                add_manifold(inputs, system, k, start)
 
 
 @kernel
@@ -80,7 +80,7 @@ def add_colour(
         while place < colouring.first[colour + 1]:
             k = colouring.order[place]
             if which[system.manifolds.world[k]] == 1:
-                add_patch(inputs, system, k, start)
+                add_manifold(inputs, system, k, start)
             place += threads
 
 
@@ -126,7 +126,7 @@ def begin_written(impulses: BodyImpulses, written: wp.array[wp.int32]) -> None:
 
 
 @wp.func
-def note_patch(inputs: ContactInputs, system: ContactSystem, k: int, part: real) -> None:
+def note_manifold(inputs: ContactInputs, system: ContactSystem, k: int, part: real) -> None:
     """Add impulses of an impact to the points of a manifold."""
     total = vec3()
     for i in range(system.manifolds.count[k]):
@@ -134,14 +134,14 @@ def note_patch(inputs: ContactInputs, system: ContactSystem, k: int, part: real)
         p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
         add_impulse(inputs.contacts, inputs.memory, system, k, i, p)
         total += p
-    give_patch(inputs.bodies, inputs.impulses, system, k, total)
+    give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
 def note_blows(inputs: ContactInputs, system: ContactSystem, active: Active) -> None:
     """Add the impulses of an impact round, or of a phase of it, on one thread."""
     for i in range(active.count[0]):
-        note_patch(inputs, system, active.listed[i], real(1.0))
+        note_manifold(inputs, system, active.listed[i], real(1.0))
 
 
 @kernel
@@ -149,7 +149,7 @@ def note_slice(inputs: ContactInputs, system: ContactSystem, active: Active, imp
     """Add the impulses of a slice of an impact, as far as it is taken, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        note_patch(inputs, system, k, impact_work.fraction[system.manifolds.world[k]])
+        note_manifold(inputs, system, k, impact_work.fraction[system.manifolds.world[k]])
 
 
 @kernel

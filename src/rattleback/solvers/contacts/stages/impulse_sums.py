@@ -53,6 +53,6 @@ def keep_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSyste
 
 
 @wp.func
-def give_patch(bodies: Bodies, impulses: BodyImpulses, system: ContactSystem, k: int, p: vec3) -> None:
+def give_manifold(bodies: Bodies, impulses: BodyImpulses, system: ContactSystem, k: int, p: vec3) -> None:
     """Add an impulse of the world to the bodies of a manifold."""
     give(bodies, impulses, system.manifolds.body_a[k], system.manifolds.body_b[k], p)
