@@ -139,7 +139,7 @@ class Program:
 
         Args:
             flag: One-entry array.
-            may_stop: Whether what follows can go on from any round, so that a deadline may end the loop.
+            may_stop: Whether the step may continue from any round, so that a deadline may end the loop.
         """
         with self._inside(Loop(flag, may_stop)):
             yield

@@ -2,8 +2,8 @@
 
     parent(i) = i for every body;  for every joint and contact of two bodies the smaller root is parent of the larger
 
-Static bodies connect nothing: an island leans on them, or is driven by them where they or their surfaces move, as it is
-by joints with a rate of their own. Cost: O(joints + contacts) on one thread a world, only where it is asked for.
+Static bodies connect nothing: an island rests on them, or is driven by them where they or their surfaces move, as it is
+by joints with a rate of their own. Cost: O(joints + contacts) on one thread a world, only where a mechanism is in debt.
 
 Reference: Tarjan (1975), disjoint sets.
 """

@@ -96,7 +96,7 @@ def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[
 
 @kernel
 def move_clock(clock: Clock, proposed: wp.array[wp.float64], stop: wp.array[wp.int32]) -> None:
-    """Time goes on by one step."""
+    """Advance time by one step."""
     w = wp.tid()
     if stop[0] == 0:
         clock.time[w] = clock.time[w] + clock.time_step[w]
@@ -311,7 +311,7 @@ class ImpulseStep:
             self.sleep.record_stay()
 
     def record_idle_clock(self, context: StepContext) -> None:
-        """Record that time goes on by one step without a prediction, so that nothing new is proposed for sub-steps."""
+        """Record that time advances by one step without a prediction, so that nothing new is proposed for sub-steps."""
         context.for_worlds(move_clock, context.state.clock, context.state.clock.substep, context.stop)
 
     def _advance(self, context: StepContext) -> None:

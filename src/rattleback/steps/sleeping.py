@@ -1,14 +1,14 @@
 """Sleep in the steps of a simulation: which islands fall asleep, which wake, and skipping the sleeping ones.
 
     at the start of a step   islands wake whose loads have changed; islands fall asleep that have come to rest
-    in the step              sleeping bodies stay where they are; where nothing is awake, only the clock goes on
-    contacts                 are not looked for between bodies that rest; one between a sleeping body and one that moves
-                             wakes the island, and contacts are found again
+    in the step              sleeping bodies stay where they are; where nothing is awake, only the clock advances
+    contacts                 are not detected between bodies that rest; one between a sleeping body and one that moves
+                             wakes the island, and contacts are detected again
 
 A load has changed that would make a free body faster than slow within the half second after which it may sleep:
-|ΔF| / m and |J⁻¹ Δτ| s above v₀ / 0.5 s, see ``solvers.contacts.islands``. Whatever is written from outside wakes at
-once, see ``model.sleep``. An island that wakes at the end of a step gets the half of its load that acts after the
-contacts of its start, so that the forces of its contacts hold it still.
+|ΔF| / m and |J⁻¹ Δτ| s above v₀ / 0.5 s, see ``solvers.contacts.sleeping.islands``. A write from outside
+wakes at once, see ``model.sleep``. An island that wakes at the end of a step gets the half of its load that acts after
+the contacts of its start, so that the forces of its contacts hold it still.
 
 Reference: Bender, dissertation, §7.2.
 """

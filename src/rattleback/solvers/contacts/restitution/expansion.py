@@ -8,7 +8,7 @@ W_r work of expansion along the normals, W_t work of friction, sums over the poi
 has its own cone in every phase, |p_t| ≤ μ p_n; the impulse of compression is not reversed.
 
 For Stronge's hypothesis the impact is followed in slices: of the approach while it is compressed, of λ while it
-expands. Over a slice velocities go on a straight line, so its works are exact, and so is the part of the last slice
+expands. Over a slice velocities change linearly, so its works are exact, and so is the part of the last slice
 that is taken. Friction follows the slip at the end of every slice, where it may reverse or stop. Energy that it
 adds by that is subtracted from the work to restore: the energy after the impact is never above  E − Σ (1 − e²) |W_c|.
 

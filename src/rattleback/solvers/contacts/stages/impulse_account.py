@@ -7,7 +7,7 @@ at the end of the step, round by round. Over h the momentum of a body changes by
 users read. The load of a point is not F: it is the force that the next step begins with.
 
     end of the start      points: acted ← p
-    step is taken         contacts: J ← acted, bodies: J ← Σ acted; where sub-steps go on, J ← J + …
+    step is taken         contacts: J ← acted, bodies: J ← Σ acted; within sub-steps, J ← J + …
     contacts are found    a point takes over J of the point it matches; of lost points only the bodies keep it
     impacts               J ← J + p after each round
     end                   J ← J + p
