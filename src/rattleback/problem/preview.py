@@ -233,7 +233,7 @@ class Preview:
             self._end_velocities()
 
     def _end_stiffness(self) -> None:
-        """From now on bodies respond to joints and contacts with one inertia; else the two would drive each other on."""
+        """From now on bodies respond to joints and contacts with one inertia; else both would drive each other on."""
         with self.context.program.when(self.status.any_stiff):
             self._evaluate_anew(self.status.stiff)
             self.context.for_worlds(corrections.end_stiffness, self.status)
