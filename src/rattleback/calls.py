@@ -45,7 +45,7 @@ class Hook:
         """Call the function; what it raises gets a note with the function and the time."""
         try:
             self.function(given)
-            simulation.state.send()  # what it wrote is checked here, where it is known whose it is
+            simulation.state.send()  # what it wrote is checked here, where the owner is known
         except Exception as error:
             state = simulation.state
             where = f"after step {state.steps}, t = {state.time:.6g} s"

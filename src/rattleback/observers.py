@@ -28,7 +28,7 @@ class Owner(Protocol):
 
 @dataclass(frozen=True)
 class Attached:
-    """An observer and whose it is.
+    """An observer and its owner.
 
     Attributes:
         observer: The observer.

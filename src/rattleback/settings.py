@@ -75,8 +75,8 @@ class Methods:
     """How a step is done: everything that has to be recorded anew when it changes.
 
     Attributes:
-        preset: Whose parts of the contact distance and of the speed of rebounds contacts may be off, where they are
-            not given tolerances of their own; a name of ``presets.MENU``.
+        preset: A name of ``presets.MENU``, which gives the tolerances of contacts, as parts of the contact distance and
+            the rebound speed, where they are not set.
         substeps: In how many sub-steps a step is done.
         integrator: How free bodies move.
         joints: How joints are held.

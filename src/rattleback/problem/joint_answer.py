@@ -159,7 +159,7 @@ class JointAnswer:
         """Record the answer to what has changed the velocities of a motion since.
 
         Args:
-            motion: Whose velocities.
+            motion: The velocities.
             which: 1 for every world that is asked.
             may_let_go: Whether stops that would pull are let go.
         """

@@ -111,7 +111,7 @@ class ContactProblem:
         """Record what applies the impulses that all points have to the velocities of a motion.
 
         Args:
-            motion: Whose velocities.
+            motion: The velocities.
             which: 1 for every world in which that is done; None for all.
         """
         which = self.everywhere if which is None else which

@@ -123,7 +123,7 @@ class ContactSteps:
         """Record the solution of the problem for the velocities of a motion, and the energy limit of unfinished sweeps.
 
         Args:
-            motion: Whose velocities are corrected.
+            motion: The velocities to correct.
             which: 1 for every world that is solved.
             most: Most sweeps; None for those of the solver.
             response: What joints answer; None where they have nothing that touches.

@@ -129,7 +129,7 @@ def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int,
 
     Args:
         errors: The worst since the call began.
-        model: Whose bodies and worlds are named.
+        model: The model, with the names of bodies and worlds.
         limits: What contacts aim at.
         budget: Most sweeps until joints are corrected, how often that is done, most sweeps, and what those are called.
     """
