@@ -42,10 +42,10 @@ class Hook:
         self.function, self.every = function, every
 
     def call(self, simulation: Simulation, given: Any) -> None:
-        """Call the function; what it raises gets a note that says who did and when."""
+        """Call the function; what it raises gets a note with the function and the time."""
         try:
             self.function(given)
-            simulation.state.send()  # what it wrote is checked here, where it is known whose it is
+            simulation.state.send()  # what it wrote is checked here, where the owner is known
         except Exception as error:
             state = simulation.state
             where = f"after step {state.steps}, t = {state.time:.6g} s"

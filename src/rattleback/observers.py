@@ -1,4 +1,4 @@
-"""What looks at a simulation between steps: in which order, after how many steps, and who answers for its faults."""
+"""Observers of a simulation between steps: their order, when they are called, and which owner reports their faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rattleback.core.protocols import Observer
 
-# How many steps are taken at once where nobody looks.
+# Steps that are taken at once where nothing observes.
 UNSEEN = 2**31 - 1
 
 
@@ -28,11 +28,11 @@ class Owner(Protocol):
 
 @dataclass(frozen=True)
 class Attached:
-    """An observer and whose it is.
+    """An observer and its owner.
 
     Attributes:
         observer: The observer.
-        owner: Who answers for it; None for the caller of ``step`` or ``run``.
+        owner: What reports its faults; None for the caller of ``step`` or ``run``.
     """
 
     observer: Any
@@ -75,7 +75,7 @@ class Observers:
         self._attached = (*self._attached, Attached(observer, _owner.get()))
 
     def detach(self, leaves: Callable[[Attached], bool]) -> None:
-        """Call those no more of whom a function says so."""
+        """Detach the observers that a function selects."""
         self._attached = tuple(entry for entry in self._attached if not leaves(entry))
 
     def check_idle(self) -> None:
@@ -90,14 +90,14 @@ class Observers:
             )
 
     def steps_left(self, simulation: Any) -> int:
-        """How many steps can be taken before somebody wants to look, at least 1."""
+        """How many steps can be taken before the next observer is due, at least 1."""
         if not self._attached:
             return UNSEEN
         done = simulation.state.steps
         return min(_wait(entry.observer, simulation, done) for entry in self._attached)
 
     def look(self, simulation: Any) -> None:
-        """Call those who want to look after this step."""
+        """Call the observers that are due after this step."""
         if not self._attached:
             return
         done = simulation.state.steps

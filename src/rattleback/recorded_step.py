@@ -45,7 +45,7 @@ class RecordedStep:
         program: The launches.
         context: What they work on.
         preview: How joints are held; None without joints.
-        contacts: How contacts are found; None where nobody wants them.
+        contacts: How contacts are found; None where they are not.
         impulses: How they are resolved; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
 
@@ -59,7 +59,7 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.context = self._make_bench(held or (methods.resolves and self._can_meet), old)
+        self.context = self._make_context(held or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.preview = self._make_preview() if held else None
@@ -196,7 +196,7 @@ class RecordedStep:
         return new
 
     def looking(self) -> ContactStages | None:
-        """What finds contacts for those who look at them, also where nothing can touch; None if nobody wants them."""
+        """Contact detection for reading contacts, also where nothing can touch; None if contacts are not found."""
         if self.contacts is None and self._idle is None:
             self._idle = self._make_contacts(None)
         if self.sleep is not None:
@@ -216,7 +216,7 @@ class RecordedStep:
             moment = self.velocities.look(moment)
         self.forces.record(self.program, moment, loads)
 
-    def _make_bench(self, held: bool, old: RecordedStep | None) -> StepContext:
+    def _make_context(self, held: bool, old: RecordedStep | None) -> StepContext:
         model, device = self.model, self.model.device
         stop = wp.zeros(1, dtype=wp.int32, device=device)
         program, counts = Program(device, stop), {"bodies": model.count, "worlds": model.worlds}

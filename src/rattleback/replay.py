@@ -81,7 +81,7 @@ class Replay:
         return self._reported[1]
 
     def contacts(self) -> ContactStages | None:
-        """What finds contacts, with those of this moment; None if nobody wants them."""
+        """Contact detection, with the contacts of this moment; None if contacts are not found."""
         self.state.send()
         stages = self.step.looking()
         if stages is not None and self._found != (self.state.version, self.state.steps):

@@ -75,8 +75,8 @@ class Methods:
     """How a step is done: everything that has to be recorded anew when it changes.
 
     Attributes:
-        preset: Whose parts of the contact distance and of the speed of rebounds contacts may be off, where they are
-            not given tolerances of their own; a name of ``presets.MENU``.
+        preset: A name of ``presets.MENU``, which gives the tolerances of contacts, as parts of the contact distance and
+            the rebound speed, where they are not set.
         substeps: In how many sub-steps a step is done.
         integrator: How free bodies move.
         joints: How joints are held.
@@ -160,7 +160,7 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
 
 
 def _detection(before: Detection | None, given: Mapping[str, Any]) -> Detection:
-    """How contacts are found; the collision room is only loaded for those who ask for it."""
+    """How contacts are found; the collision room is only loaded where it is needed."""
     from rattleback.collision.detection import Detection
 
     return replace(before or Detection(), **given)

@@ -1,4 +1,4 @@
-"""Kernels of the house find rows where NumPy does and loop as Python does; those of users may count from the end."""
+"""Kernels of the package find rows where NumPy does and loop as Python does; those of users may count from the end."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +10,10 @@ import warp as wp
 import rattleback as rb
 from rattleback import scenes
 from rattleback.core.device import own_modules, start
-from rattleback.core.kernel import PLAIN, fetch, kernel, lone_kernel
+from rattleback.core.kernel import fetch, kernel, lone_kernel
 from rattleback.core.node import launches_of
 from rattleback.core.precision import mat33, numpy_real, real, vec3
+from rattleback.core.warp_preamble import PREAMBLE
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 
@@ -139,13 +140,13 @@ def test_of_two_values_one_of_which_is_no_number_the_second_is_taken(device: str
         assert np.array_equal(found.numpy()[:, 0], [1.0, lost], equal_nan=True)
 
 
-def test_every_kernel_is_one_of_the_house() -> None:
+def test_every_kernel_has_the_preamble_and_no_backward_pass() -> None:
     ours = [module for module in own_modules() if module.name.startswith("rattleback.")]
     assert len(ours) > 50
     plain = [module.name for module in ours if module.options["extra_build_options"] is None]
     assert not plain
     builds = [module.options["extra_build_options"] for module in ours]
-    assert all(build.extra_cpu_preamble == build.extra_cuda_preamble == PLAIN for build in builds)
+    assert all(build.extra_cpu_preamble == build.extra_cuda_preamble == PREAMBLE for build in builds)
     kernels = [made for module in ours for made in module.kernels.values()]
     assert not [made.key for made in kernels if made.options["enable_backward"] is not False]
 

@@ -38,7 +38,7 @@ def add_door_options(page: Any) -> None:
     page.add_argument("--no-browser", action="store_true", help="only print the address")
     page.add_argument("--listen", metavar="ADDRESS", help="serve others, too: 0.0.0.0; needs --token")
     page.add_argument("--port", metavar="N", type=whole_number, help="port to serve at; any by default")
-    page.add_argument("--token", metavar="WORD", help="a token of your own that everyone who looks has to know")
+    page.add_argument("--token", metavar="WORD", help="a token of your own that every client has to know")
 
 
 def execute(arguments: argparse.Namespace) -> int:

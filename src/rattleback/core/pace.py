@@ -1,4 +1,4 @@
-"""How often a simulation warns: at once of what is new, then ever more seldom of what goes on, with how often it was.
+"""How often a simulation warns: at once of a new kind, then ever more seldom while it continues, with the count.
 
 A loop of single steps in which bodies lie a little too deep would else give a warning in every step, and what matters
 would be lost among them. Warnings are of one kind where their sentences differ in names and numbers only.

@@ -112,8 +112,8 @@ class ContactScheme(Protocol):
 
         Args:
             context: What the step works on.
-            contacts: Where contacts are found.
-            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
+            contacts: The contacts found.
+            tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that steps aim at.
             distance: Contact distance [m].
         """
 
@@ -143,15 +143,15 @@ class BoundContactSolver(Protocol):
         they reached.
 
         Args:
-            motion: Whose velocities are corrected; they have what the impulses so far have done.
+            motion: The velocities to correct, which include the impulses so far.
             goal: Largest residual and most sweeps, a ``solvers.contacts.problem.goal.Goal``.
             which: 1 for every world that is solved; others keep every bit.
-            response: What answers to each sweep where joints hold bodies that touch; None where nothing does.
+            response: The response of joints to each sweep; None where they hold no body that touches.
         """
 
 
 class ContactResponse(Protocol):
-    """What answers to the sweeps of a contact solver: M⁻¹ beyond the two bodies that touch.
+    """Response of joints to the sweeps of a contact solver: M⁻¹ beyond the two bodies that touch.
 
     One that says ``accelerates = True`` has the methods for steps along conjugate directions, too; see
     ``solvers.contacts.coupling.joint_response``.
@@ -239,10 +239,10 @@ class Step(Protocol):
 
 
 class Observer(Protocol):
-    """Something that looks at the simulation between steps, such as a recorder.
+    """Something that observes the simulation between steps, such as a recorder.
 
-    One that knows better than ``every`` when it next wants to look has ``steps_left(simulation)``, too: how many steps
-    can be taken before; it is asked before steps are taken, and called after them all the same.
+    One that knows better than ``every`` when it is due next has ``steps_left(simulation)``, too: the number of steps
+    until then. It is read before steps are taken; the observer is called after them all the same.
     """
 
     every: int

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def sealed(cls: type[T]) -> type[T]:
-    """Have a class refuse what it does not have, with a sentence."""
+    """Make a class refuse fields that it does not have, with a sentence."""
     made: Any = cls
     if is_dataclass(cls):
         made.__setattr__ = _frozen(cls)
@@ -47,7 +47,7 @@ def _can_be_written(entry: Any) -> bool:
 
 
 def _closing(make: Any) -> Callable[..., None]:
-    """What makes an object and then closes it."""
+    """Wrap __init__: the object is sealed after it."""
 
     @functools.wraps(make)
     def make_and_close(self: Any, *given: Any, **named: Any) -> None:
@@ -58,7 +58,7 @@ def _closing(make: Any) -> Callable[..., None]:
 
 
 def _guarded(cls: type[Any]) -> Callable[[Any, str, Any], None]:
-    """What writes to an object of an ordinary class."""
+    """Write to an object of an ordinary class."""
     names = frozenset(writable(cls))
     free = names | frozenset(getattr(cls, "_open", ()))
     write = object.__setattr__
@@ -76,7 +76,7 @@ def _guarded(cls: type[Any]) -> Callable[[Any, str, Any], None]:
 
 
 def _frozen(cls: type[Any]) -> Callable[[Any, str, Any], None]:
-    """What refuses to write to a frozen dataclass."""
+    """Refuse to write to a frozen dataclass."""
     names = [field.name for field in fields(cls)]
 
     def refuse(self: Any, name: str, value: Any) -> None:
@@ -101,7 +101,7 @@ def _missing(self: Any, name: str) -> Any:
 
 
 class Missing(FieldError):
-    """A field that is read in vain. ``hasattr`` asks for many, so that the sentence is made where it is read."""
+    """A field that is read in vain. ``hasattr`` reads many, so the sentence is made where it is read."""
 
     def __str__(self) -> str:
         thing, name = self.args
@@ -119,14 +119,14 @@ def _unknown(thing: Any, name: str, so: str) -> str:
 
 
 def _advice(thing: Any, name: str) -> str:
-    """What the class of a thing says to a name, after a space; nothing where it says nothing."""
+    """Advice of a class on a name, after a space; empty without one."""
     said = getattr(type(thing), "_advice", None)
     advice = said(thing, name) if said is not None else ""
     return f" {advice}" if advice else ""
 
 
 def called(thing: Any) -> str:
-    """What a thing is called in messages: by its kind, and by its name where it has one."""
+    """Name of an object in messages: its kind, and its own name where it has one."""
     kind = getattr(type(thing), "_kind", None)
     if kind is not None:
         name = vars(thing).get("name")

@@ -34,19 +34,19 @@ from rattleback.core.node import (
 
 __all__ = ["Branch", "HostCall", "Launch", "Loop", "Node", "Program"]
 
-# The stage that is done in every step, also where all others may be left out.
+# The stage that runs in every step, also where all others are skipped.
 SLEEP = "sleep"
 
 
 @kernel
 def count_down(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
-    """One step done; none left when the fault flag is up."""
+    """One step is done; none is left when the fault flag is up."""
     steps_left[0] = wp.where(stop[0] != 0, 0, steps_left[0] - 1)
 
 
 @kernel
 def heed_stop(steps_left: wp.array[wp.int32], stop: wp.array[wp.int32]) -> None:
-    """No step at all when the prologue has raised the fault flag."""
+    """No step at all where the prologue has raised the fault flag."""
     if stop[0] != 0:
         steps_left[0] = 0
 
@@ -111,7 +111,7 @@ class Program:
 
     @contextmanager
     def idle(self, awake: Any) -> Iterator[None]:
-        """Everything recorded inside is all a step does that finds ``awake[0]`` zero after its stage ``"sleep"``."""
+        """Everything recorded inside is the whole step where ``awake[0]`` is zero after its stage ``"sleep"``."""
         self._awake, self._open = awake, self._idle
         yield
 
@@ -139,7 +139,7 @@ class Program:
 
         Args:
             flag: One-entry array.
-            may_stop: Whether what follows can go on from any round, so that a deadline may end the loop.
+            may_stop: Whether the step may continue from any round, so that a deadline may end the loop.
         """
         with self._inside(Loop(flag, may_stop)):
             yield
@@ -182,7 +182,7 @@ class Program:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether nothing was awake when somebody looked last."""
+        """Whether nothing was awake at the last host read."""
         return self._awake is not None and not host_read.first(self._awake)
 
     @property
@@ -203,7 +203,7 @@ class Program:
             steps -= 1
 
     def _piece(self, name: str) -> Callable[[], None]:
-        """What replays a part of the step, made when it is first asked for."""
+        """The replay of a part of the step, made when it is first needed."""
         if name not in self._pieces:
             first, then = self.stages.get(SLEEP, []), self._nodes_after_sleep
             nodes = {"prologue": self._prologue, "first": first, "then": then, "idle": self._idle}[name]

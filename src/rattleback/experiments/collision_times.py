@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # its name.
 BOTH, BEFORE, COUNT, COLLISIONS = "velocities", "look", "count", "collisions"
 # Stages that stop resting contacts.
-CONTACTS = ("press", BEFORE, BOTH)
+CONTACTS = ("contact impulses", BEFORE, BOTH)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 v speed when friction is switched on, α = 15° angle of the plane, μ friction of the pair, s braking distance. The cubes
 slide for 5 s without friction, then each gets its own; at 11 s all are at rest and the way they went since is measured.
-A cube that stops stops within a step: who stops it at the end of one is off by up to half a step of its speed.
+A cube stops within a step: a method that stops it at the end of one is off by up to half a step of its speed.
 
 Reference: Bender, dissertation, §5.5.2, equation 5.12 and table 5.2.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def in_silence(sentence: str) -> None:
-    """Tell nobody."""
+    """Tell nothing."""
 
 
 @dataclass(frozen=True)

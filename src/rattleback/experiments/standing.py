@@ -1,4 +1,4 @@
-"""Whether what is built stands: how far its bodies go and how fast they are while nobody touches it."""
+"""Whether what is built stands: how far its bodies go and how fast they are while nothing touches it."""
 
 from __future__ import annotations
 

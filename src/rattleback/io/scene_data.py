@@ -132,7 +132,7 @@ def _body_data(body: Body) -> dict[str, Any]:
 
 
 def _collision_data(body: Body) -> dict[str, Any]:
-    """What of a body collides, and with whom; defaults are left out."""
+    """The colliding shapes of a body and their categories; defaults are left out."""
     data: dict[str, Any] = {}
     if not _collides_as_shown(body):
         data["collision"] = [_collider_data(collider) for collider in body.colliders]
@@ -163,7 +163,7 @@ def _collider_data(collider: Any) -> dict[str, Any]:
 
 
 def _meetings_data(scene: Scene) -> dict[str, Any]:
-    """Who collides with whom by hand; left out where nothing was said."""
+    """Exclusions and allowances of pairs; left out where there are none."""
     for predicate in scene.predicates:
         raise InputError(
             f"The scene {scene.name!r} has {predicate_name(predicate)!r} in exclude_if, which carries code and cannot "

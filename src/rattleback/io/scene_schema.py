@@ -139,7 +139,7 @@ class SceneEntry(Entry):
     joints: list[AnyJoint] = Field([], description="The joints between bodies, or a body and the world.")
     forces: list[AnyForce] = Field([], description="The force modules, in the order they are evaluated.")
     exclusions: list[Apart] = Field(
-        [], description="Who never collides: two bodies or groups, or one group whose members do not, by name."
+        [], description="Pairs that never collide: two bodies or groups, or one group whose members do not, by name."
     )
     allowed: list[Pair] = Field([], description="Two bodies that collide although a joint or a group excludes them.")
     combine: CombineEntry | None = Field(None, description="How two materials that touch combine.")

@@ -5,8 +5,8 @@
 The seal is the comment at the end of the zip, so that ``numpy.load(path)`` opens the file too. A file that was cut
 short or changed in a single bit no longer fits its seal. Nothing is pickled. The same content gives the same bytes.
 
-A seal says nothing of who made the file. So names and sizes of all entries are looked at before one of them is read:
-those of arrays that no state has, and those that would unpack to more than they take in the file, are refused.
+A seal does not tell where the file comes from. So names and sizes of all entries are looked at before one of them is
+read: those of arrays that no state has, and those that would unpack to more than they take in the file, are refused.
 """
 
 from __future__ import annotations

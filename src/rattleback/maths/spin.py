@@ -13,7 +13,7 @@ sides of the first equation are (1 ± h/2 [Ω]×) applied to Π, so the Cayley r
 
 For h/2 |Ω| ≤ ½ its matrix is diagonally dominant, and Newton's method finds the one solution there is. What ever turns
 faster on its way is followed in parts of h, each of which keeps both as well; the way back has the same parts. What
-turns so fast that nobody can tell where it points only precesses: Π stays, and the body turns about it at its mean rate
+turns so fast that its direction is undefined only precesses: Π stays, and the body turns about it at its mean rate
 Π·Ω / |Π|, which keeps both again.
 
 Reference: Austin, Krishnaprasad, Wang, Almost Poisson integration of rigid body systems, J. Comput. Phys.

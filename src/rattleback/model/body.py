@@ -192,7 +192,7 @@ def _placement(center: NDArray[np.float64], options: Mapping[str, Any], what: st
 
 
 def _collision(shape: Any, options: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """What of the body collides, and with whom."""
+    """The colliding shapes of the body, and the categories they collide with."""
     category = _names(options.get("category", DEFAULT_CATEGORY), f"The category of {what}")
     if not category:
         raise InputError(f"The category of {what} is empty; name at least one, or leave it out for 'default'.")

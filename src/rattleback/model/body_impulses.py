@@ -1,4 +1,4 @@
-"""What contacts gave to the bodies over the last step: the sum of all impulses, and how long the step was."""
+"""Contact impulses of the bodies over the last step, and the length of that step."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class BodyImpulses:
 
 @wp.func
 def give(bodies: Bodies, impulses: BodyImpulses, a: int, b: int, p: vec3) -> None:
-    """Body A gets an impulse of the world, body B its opposite."""
+    """Apply an impulse of the world to body A, and its opposite to body B."""
     if bodies.inverse_mass[a] > real(0.0):
         impulses.impulse[a] = impulses.impulse[a] + p
     if bodies.inverse_mass[b] > real(0.0):

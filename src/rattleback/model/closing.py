@@ -11,7 +11,7 @@ taken, and rows that say the same twice do no harm. μ falls while the sum falls
 - A step turns no body by more than half a radian, so that none flips.
 - Two axes to be parallel are compared by 2 sin(α/2), which grows up to α = π, where the rows' own sin α falls back to
   zero; those opposite at the start stay so, for their rows are met.
-- Where the sum no longer falls (a body turned by exactly half a turn stays there) the poses are shaken, and it goes on.
+- Where the sum no longer falls (a body turned by exactly half a turn stays there) the poses are perturbed.
 
 Cost: one elimination over the bodies an iteration, linear in their number on trees.
 

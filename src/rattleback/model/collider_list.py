@@ -1,4 +1,4 @@
-"""The colliders of a scene as a list: whose they are and of how many triangles, in the order they are compiled in.
+"""The colliders of a scene as a list: their bodies and numbers of triangles, in the order they are compiled in.
 
 It says what indices of colliders and triangles can mean, where states are checked that come from outside, or carried
 over to another scene.

@@ -1,4 +1,4 @@
-"""What a simulation remembers of its contacts from step to step: which points there were and what they carried."""
+"""The memory of contacts from step to step: which points there were, their loads, impulses and slips."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from rattleback.core.ranges import NOT_NEGATIVE, UNIT_OR_ZERO, between, row_of
 from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 
-# What is still to be done about the velocities at the contacts of a state.
+# Whether velocities of a world still have to be corrected at its contacts.
 SETTLED = wp.constant(0)
 WRITTEN = wp.constant(1)
 ADVANCED = wp.constant(2)
@@ -21,7 +21,7 @@ HELD = wp.constant(3)
 
 @group(axis="contacts")
 class ContactMemory:
-    """The contacts of the last time, as far as they tell which is which, and what goes on with them."""
+    """The contacts of the last detection: what matches them, and what continues with them."""
 
     collider: wp.int32 = field("1", "collider of B", within=row_of("colliders"))
     part: wp.int32 = field("1", "triangle; −1 where neither is a mesh", within=row_of("triangles", least=-1))
@@ -29,7 +29,7 @@ class ContactMemory:
     load: vec3 = field("N", "force on A that the next step begins with, world frame")
     impulse: vec3 = field("N s", "sum of the impulses on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
-    remainder: vec3 = field("m", "what its way that is linear in the turns left out in the last step, world frame")
+    remainder: vec3 = field("m", "second-order remainder of its displacement in the last step, world frame")
     extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
     first: wp.int32 = field("1", "first contact of a collider as A", axis="rows", within=row_of("contacts", more=1))
     anchor: vec3 = field("m", "where the body of a collider was when its contacts were found last", axis="rows")
@@ -67,7 +67,7 @@ def known_from(memory: ContactMemory, a: int, b: int) -> int:
 
 @group(axis="worlds")
 class Due:
-    """Which worlds have velocities that are to be made fit their contacts."""
+    """Worlds whose velocities have to be made fit their contacts."""
 
     which: wp.int32 = field("1", "1 where they are")
     any_due: wp.int32 = field("1", "1 where those of any world are", axis="flags")
@@ -78,18 +78,18 @@ class Due:
 
 @group(axis="contacts")
 class MovedLoads:
-    """What contacts carry while their rows change."""
+    """Memory of contacts while their rows change."""
 
     load: vec3 = field("N", "force on A that the next step begins with, world frame")
     impulse: vec3 = field("N s", "sum of the impulses on A in the last step, world frame")
     slip: vec3 = field("m", "way A has crept against B since the point began to stick, world frame")
-    remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
+    remainder: vec3 = field("m", "second-order remainder of its displacement over the last step, world frame")
     extent: real = field("m²", "square of the motion that this came from")
 
 
 @kernel
 def remember(contacts: Contacts, memory: ContactMemory, stop: wp.array[wp.int32], lanes: int) -> None:
-    """What is there now becomes what was there the last time."""
+    """The present contacts become those of the last detection."""
     if stop[0] != 0:
         return
     if wp.tid() == 0:
@@ -113,7 +113,7 @@ def begin_due(due: Due) -> None:
 
 @kernel
 def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: Due) -> None:
-    """Where velocities have to be made fit the contacts now; not those of a buffer that was too small."""
+    """Worlds whose velocities have to be made fit their contacts; none where a buffer was too small."""
     w = wp.tid()
     due.which[w] = wp.where(stop[0] == 0 and memory.pending[w] != SETTLED, 1, 0)
     if due.which[w] == 1:
@@ -128,7 +128,7 @@ def find_due(memory: ContactMemory, stop: wp.array[wp.int32], due: Due) -> None:
 
 @kernel
 def take_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Due, loads: MovedLoads) -> None:
-    """Where a contact was before: what it carries in a world that is not due, whose rows other worlds have moved."""
+    """Read the memory of a contact in a world that is not due, whose rows other worlds have moved."""
     c = wp.tid()
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
         loads.load[c] = vec3()
@@ -146,7 +146,7 @@ def take_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: D
 
 @kernel
 def put_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Due, loads: MovedLoads) -> None:
-    """It carries the same where it is now, to the bit."""
+    """Store it in the present row, to the bit."""
     c = wp.tid()
     if c < contacts.needed[0] and due.which[bodies.world[contacts.body_a[c]]] == 0:
         memory.load[c] = loads.load[c]
@@ -157,13 +157,13 @@ def put_loads(bodies: Bodies, contacts: Contacts, memory: ContactMemory, due: Du
 
 
 def record_due(program: Any, memory: ContactMemory, stop: Any, due: Due) -> None:
-    """Record what finds out in which worlds velocities have to be made fit the contacts."""
+    """Record the search for worlds whose velocities have to be made fit their contacts."""
     program.launch(begin_due, 1, due)
     program.launch(find_due, len(due.which), memory, stop, due)
 
 
 def record_moved_loads(program: Any, given: tuple[Any, ...], loads: MovedLoads) -> None:
-    """Record that contacts of worlds that are not due keep what they carry, where others have moved their rows.
+    """Record that contacts of worlds that are not due keep their memory where other worlds have moved their rows.
 
     Args:
         program: Where to record.
@@ -177,7 +177,7 @@ def record_moved_loads(program: Any, given: tuple[Any, ...], loads: MovedLoads) 
 
 @kernel
 def forget_loads(memory: ContactMemory, lanes: int) -> None:
-    """Contacts carry nothing, as after velocities were written."""
+    """Clear the loads of contacts, as after velocities were written."""
     for c in range(wp.tid(), memory.load.shape[0], lanes):
         memory.load[c] = vec3()
         memory.impulse[c] = vec3()
@@ -201,7 +201,7 @@ def make_memory(room: int, rows: int, worlds: int, device: Any) -> ContactMemory
 
 
 def adopted(memory: ContactMemory, other: ContactMemory, device: Any) -> ContactMemory:
-    """A memory that remembers what another one does; nothing, if that is of other colliders."""
+    """A memory with the contents of another one; empty, if that is of other colliders."""
     if len(memory.first) and len(memory.first) != len(other.first):
         forget_contacts(memory)
         wp.copy(memory.pending, other.pending)
@@ -219,7 +219,7 @@ def forget_contacts(memory: ContactMemory) -> None:
 
 
 def enlarged(memory: ContactMemory, room: int, rows: int, device: Any) -> ContactMemory:
-    """A memory with at least this much room that remembers the same; one of other colliders is forgotten."""
+    """A memory with at least this much room and the same contents; empty where it was of other colliders."""
     if len(memory.collider) >= room and len(memory.first) == rows:
         return memory
     new = make_memory(max(room, len(memory.collider)), rows, len(memory.pending), device)

@@ -1,11 +1,11 @@
 """Contacts and sleep on the way from the state of one scene to that of another.
 
-A contact is remembered on between bodies that have kept their form and their place; of all others it is forgotten, and
-made again where they touch. Sleeping islands sleep on; ``touched`` says which bodies are to be woken then, with all
-that rests on them: those that are new or changed, and what had to do with them or with joints that are.
+The memory of a contact continues between bodies that have kept their shape and their place; all others are dropped, and
+detected again where bodies touch. Sleeping islands continue to sleep; ``touched`` tells which bodies wake then, with
+all that rest on them: new or changed ones, and those that touched or were jointed to such.
 
-Contacts are listed by their first collider, and colliders stand in the order of the bodies. So long as bodies that stay
-keep their order, a list without the contacts that are forgotten is again in order; where they do not, all is forgotten.
+Contacts are sorted by their first collider, and colliders have the order of the bodies. While the bodies that remain
+keep their order, a list without the dropped contacts is still sorted; otherwise all are dropped.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 # What contacts of a body depend on.
 FORM = ("static", "center_of_mass", "colliders", "margin")
-# What contacts remember.
+# Memory of contacts.
 CARRIED = ("load", "impulse", "slip", "remainder", "extent")
 
 
 @dataclass(frozen=True)
 class ContactPassage:
-    """What of the contacts and of sleep goes on.
+    """Contacts and sleep that continue.
 
     Attributes:
         passage: From one model to another.
@@ -54,7 +54,7 @@ class ContactPassage:
 
     @cached_property
     def touched(self) -> np.ndarray:
-        """Which bodies of the new model something has happened to."""
+        """Bodies of the new model that are new, changed, or next to such."""
         passage, new = self.passage, self.passage.new
         old = passage.old.scene
         names = [field.name for field in fields(old.bodies[0])]
@@ -84,14 +84,14 @@ class ContactPassage:
         }
 
     def carry(self, old: State, new: State) -> None:
-        """Let a starting state go on from another one."""
+        """Continue with the contacts and sleep of another state."""
         carry_over(self.passage, old, new)
         self._carry_memory(old, new)
         if old.waker is not None:
             self._carry_sleep(old, new)
 
     def wake(self, state: State) -> None:
-        """Wake the bodies that something has happened to, once it is known how to in the new model."""
+        """Wake the touched bodies, in the new model."""
         if not self.unchanged:
             state.wake(self.passage.new.rows(np.flatnonzero(self.touched)).ravel())
 
@@ -139,7 +139,7 @@ class ContactPassage:
         arrays.write(new.contacts, found, "the contacts")
 
     def _carry_sleep(self, old: State, new: State) -> None:
-        """Islands sleep on under the number of their first body; those that lost one are awake."""
+        """Islands continue to sleep under the number of their first body; those that lost one are awake."""
         passage = self.passage
         to, rows = passage.rows(passage.bodies, len(passage.old.names))
         place = np.full(passage.old.count, -1, dtype=np.int64)
@@ -163,7 +163,7 @@ class ContactPassage:
         good = (a >= 0) & (b >= 0)
         moved = {"collider_a": a, "collider_b": b, "body_a": place[kept["body_a"]], "body_b": place[kept["body_b"]]}
         kept |= {name: rows.astype(np.int32) for name, rows in moved.items()}
-        # What touched a body that is forgotten has something happen to it.
+        # Bodies that touched a removed one wake.
         for row in (kept["body_a"][~good], kept["body_b"][~good]):
             self.touched[row[row >= 0] % len(self.passage.new.names)] = True
         count = int(good.sum())

@@ -1,4 +1,4 @@
-"""Who may collide with whom: pairs of bodies that never meet, and categories as bits.
+"""Collision filter: pairs of bodies that never collide, and categories as bits.
 
 Bodies i and j meet where
 

@@ -1,4 +1,4 @@
-"""What joints and servos remember from one step to the next."""
+"""The memory of joints and servos from one step to the next."""
 
 import warp as wp
 
@@ -13,7 +13,7 @@ TURNED = between(-MOST_TURNED, MOST_TURNED)
 
 @group(axis="joints")
 class JointState:
-    """What joints remember: angles counted over full turns, in double precision, and what they carried."""
+    """Memory of joints: angles counted over full turns, in double precision, and their loads."""
 
     angle: wp.float64 = field(
         "rad", "turn of B against A about the z axis; of a gear, azimuth of B's centre in A", within=TURNED
@@ -28,7 +28,7 @@ class JointState:
 
 @group(axis="servos")
 class ServoState:
-    """What servos remember: the last error, and the integral over a window as a ring of stretches of time."""
+    """Memory of servos: the last error, and its integral over a window as a ring of intervals."""
 
     target: real = field("rad, m, rad/s or m/s", "target set by hand; unused where manual is 0")
     manual: wp.int32 = field("1", "1 where the target was set by hand", within=FLAG)

@@ -59,7 +59,7 @@ def check_coefficients(given: dict[str, float], what: str) -> dict[str, float]:
 
     Args:
         given: Any of the scalar fields of a Material.
-        what: Whose they are, for messages.
+        what: Name of their owner, for messages.
     """
     values = {name: checks.not_negative(value, f"The {name} of {what}") for name, value in given.items()}
     if values.get("restitution", 0.0) > 1.0:

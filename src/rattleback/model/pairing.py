@@ -92,7 +92,7 @@ def make_values(options: Mapping[str, Any]) -> PairValues:
 
 
 def pair_key(first: Material, second: Material) -> tuple[Material, Material]:
-    """The two materials in an order that does not depend on who is named first."""
+    """The two materials in an order that does not depend on which is named first."""
     for place, material in (("first", first), ("second", second)):
         checks.instance(material, Material, f"The {place} of {PAIR}", "rb.Material(friction=0.4)")
     a, b = sorted((first, second), key=astuple)

@@ -1,11 +1,11 @@
-"""From the state of one scene to that of another, by names: what both have goes on as it is, what is new starts.
+"""From the state of one scene to that of another, by names: what both have continues, what is new starts.
 
-    both scenes say the same of a place, a velocity, a limit    the state's value goes on
-    the new scene says something else                          the new scene's value counts
-    a body's centre of mass lies elsewhere in its frame        its frame goes on, x' = x + R Δc, v' = v + ω × R Δc
+    both scenes agree on a place, a velocity, a limit          the state's value continues
+    the new scene differs                                      the new scene's value holds
+    a body's centre of mass lies elsewhere in its frame        its frame continues, x' = x + R Δc, v' = v + ω × R Δc
 
-Bodies, joints and servos are known by their names, whatever their order. Angles go on where a joint sits where it did,
-memories of servos where they drive what they did in the same way. Contacts and sleep stand in ``contact_passage``.
+Bodies, joints and servos are matched by name, whatever their order. Angles continue where a joint has the same place,
+memories of servos where they drive the same in the same way. Contacts and sleep are in ``contact_passage``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rattleback.model.state import State
 
 WINDOWS = ("position", "orientation", "velocity", "angular_velocity")
-# What a servo must have in common with its former self for its memory to mean the same.
+# Fields in which both servos must agree for the memory to mean the same.
 DRIVING = ("joint", "control", "stretches")
 
 
@@ -60,13 +60,13 @@ class Passage:
 
     @cached_property
     def stays(self) -> dict[str, np.ndarray]:
-        """For every window of the motion, which bodies go on in it: those of which both scenes say the same."""
+        """For every window of the motion, the bodies that continue in it: those on which both scenes agree."""
         pairs = [(self.old.scene.bodies[k] if k >= 0 else None, body) for k, body in self.new_bodies()]
         return {name: np.array([old is not None and _agree(old, new, name) for old, new in pairs]) for name in WINDOWS}
 
     @cached_property
     def seated(self) -> np.ndarray:
-        """Which joints sit where they did on bodies that lie as they did."""
+        """Joints that have the same place on bodies that lie as they did."""
         old, new = self.old.scene, self.new.scene
         still = dict(zip(self.new.names, self.stays["position"] & self.stays["orientation"], strict=True))
         still[new.world.name] = True
@@ -89,7 +89,7 @@ class Passage:
 
 
 def carry_over(passage: Passage, old: State, new: State) -> None:
-    """Let bodies, joints, servos, efforts and the clock of a starting state go on from another one."""
+    """Continue with bodies, joints, servos, efforts and the clock of another state."""
     arrays.copy_into(new.clock, old.clock)
     _carry_bodies(passage, old, new)
     _carry_joints(passage, old, new)
@@ -103,7 +103,7 @@ def _places(old: tuple[str, ...], new: tuple[str, ...]) -> np.ndarray:
 
 
 def _agree(old: Body, new: Body, name: str) -> bool:
-    """Whether two scenes say the same of how a body starts."""
+    """Whether two scenes agree on how a body starts."""
     if old is new:
         return True
     if name in ("velocity", "angular_velocity") and old.static != new.static:
@@ -172,7 +172,7 @@ def _carry_joints(passage: Passage, old: State, new: State) -> None:
 
 
 def _carry_servos(passage: Passage, old: State, new: State) -> None:
-    """Targets set by hand go on unless the scene has another one; memories where they mean the same."""
+    """Targets set by hand continue unless the scene has another one; memories where they mean the same."""
     was, now = servo_places(passage.old.scene), servo_places(passage.new.scene)
     rings = [sum(ring for _, _, ring in places.values()) for places in (was, now)]
     worlds = np.arange(passage.new.worlds)[:, None]

@@ -177,7 +177,7 @@ class Scene:
 
         Args:
             predicate: A function of two bodies, the one added earlier first, that says whether to keep them apart. It
-                is asked once for every pair, when the scene is compiled, and cannot be saved to a file.
+                is called once for every pair, when the scene is compiled, and cannot be saved to a file.
         """
         check_predicate(predicate)
         self.predicates.append(predicate)

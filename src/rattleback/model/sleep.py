@@ -1,8 +1,8 @@
 """Sleep: bodies that have come to rest and stay where they are until something happens to them.
 
 An island is what touches or is joined, over any number of bodies; static bodies do not connect. All bodies of an
-island sleep or none does. What a sleeping island looks like when it wakes is kept here: the contacts between its
-bodies, with the forces they carried, and the loads on it when it fell asleep.
+island sleep or none does. A sleeping island wakes with what is stored here: the contacts between its bodies, with the
+forces they carried, and the loads on it when it fell asleep.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @group(axis="bodies")
 class Sleep:
-    """Who sleeps, and who will."""
+    """Sleeping bodies, and slow ones that may fall asleep."""
 
     asleep: wp.int32 = field(
         "1",
         "0 where it is awake, else one more than the first row of the island it sleeps in",
         within=row_of("bodies", more=1),
     )
-    since: wp.float64 = field("s", "time since when it has been slow; zero where nobody has looked")
+    since: wp.float64 = field("s", "time since when it has been slow; zero before it is tracked")
     force: vec3 = field("N", "force on it when it fell asleep, without contacts and joints")
     torque: vec3 = field("N m", "torque on it when it fell asleep")
 
@@ -61,7 +61,7 @@ def rests(bodies: Bodies, sleep: Sleep, i: int) -> bool:
 
 @dataclass(frozen=True)
 class Waker:
-    """Wakes the islands of bodies that are touched from outside.
+    """Wakes the islands of bodies that are written to from outside.
 
     Attributes:
         joined: Rows of the two bodies of every joint between bodies (joints, 2).
@@ -72,7 +72,7 @@ class Waker:
     joints: np.ndarray
 
     def wake(self, state: "State", rows: Any = None) -> np.ndarray:
-        """Wake bodies, all they are connected with, and what rests on them or hangs on them; says which of them slept.
+        """Wake bodies, their islands, and the islands that rest on them or hang from them; returns which of them slept.
 
         Args:
             state: The state they are in.
@@ -96,14 +96,14 @@ class Waker:
 
 
 def _sides(kept: SleepingContacts) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the bodies of the contacts that are kept."""
+    """Rows of the bodies of the stored contacts."""
     columns = arrays.read(kept)
     count = int(columns["count"][0])
     return columns["body_a"][:count], columns["body_b"][:count]
 
 
 def sleeping_columns(state: "State", static: np.ndarray) -> dict[str, np.ndarray] | None:
-    """The contacts of bodies that sleep, column by column; None where nobody does.
+    """The contacts of bodies that sleep, column by column; None where none does.
 
     Args:
         state: The state.
@@ -119,7 +119,7 @@ def sleeping_columns(state: "State", static: np.ndarray) -> dict[str, np.ndarray
 
 
 def forget_sleep(state: "State") -> None:
-    """Wake everything in a state of which nobody sleeps any more, and remember nothing of it."""
+    """Wake all bodies of a state, and forget their sleep."""
     for part in (state.sleep, state.sleeping_contacts):
         for _, array in arrays.each(part):
             array.zero_()

@@ -1,4 +1,4 @@
-"""The state: everything a simulation needs to go on, bit for bit, and the window users see it through.
+"""The state: everything a simulation needs to continue bit for bit, and the window through which users see it.
 
 An array read from the state is a picture of that moment. Writing into it before the next step changes the
 simulation; once a step has been taken the picture stays as it is and becomes read-only.
@@ -59,7 +59,7 @@ class Loads:
 
 @group(axis="worlds")
 class Clock:
-    """What time it is in each world and how it goes on."""
+    """Time of each world, and the length of the next step."""
 
     time: wp.float64 = field("s", "time reached")
     time_step: wp.float64 = field("s", "length of the next step", within=POSITIVE)
@@ -161,7 +161,7 @@ class State(Windows):
 
     @property
     def contacts(self) -> ContactMemory:
-        """What is remembered of the contacts; its arrays grow with their number."""
+        """Memory of the contacts; its arrays grow with their number."""
         memory: ContactMemory = self.groups["contacts"]
         return memory
 
@@ -330,7 +330,7 @@ class State(Windows):
         self.touch()
 
     def freeze(self) -> None:
-        """Send what was written and turn every picture handed out into a read-only record of the moment."""
+        """Send what was written and make every picture handed out a read-only record of the moment."""
         self.moment += 1
         if self._pictures:
             self.send()

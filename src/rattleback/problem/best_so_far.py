@@ -1,4 +1,4 @@
-"""The best that the corrections of a world have found, kept while they go on beyond the tolerance, and taken back."""
+"""The best motion that the corrections of a world have found, stored while they aim lower, and restored."""
 
 import warp as wp
 
@@ -12,7 +12,7 @@ from rattleback.problem.joint_rows import Joints
 
 @kernel
 def keep_motion(bodies: Bodies, status: JointStatus, motion: Motion, kept: Motion) -> None:
-    """Keep the motion of worlds that are within their tolerance and go on all the same."""
+    """Store the motion of worlds that are within their tolerance and continue all the same."""
     i = wp.tid()
     if status.keep[bodies.world[i]] == 1:
         move(motion, kept, i)
@@ -20,7 +20,7 @@ def keep_motion(bodies: Bodies, status: JointStatus, motion: Motion, kept: Motio
 
 @kernel
 def undo_motion(bodies: Bodies, status: JointStatus, kept: Motion, motion: Motion) -> None:
-    """Go back to the motion that was kept."""
+    """Restore the stored motion."""
     i = wp.tid()
     if status.undo[bodies.world[i]] == 1:
         move(kept, motion, i)
@@ -28,7 +28,7 @@ def undo_motion(bodies: Bodies, status: JointStatus, kept: Motion, motion: Motio
 
 @kernel
 def keep_reactions(joints: Joints, status: JointStatus, reactions: Reactions, kept: Reactions) -> None:
-    """Keep what the joints of such worlds have done so far."""
+    """Store the reactions of the joints of such worlds."""
     j = wp.tid()
     if status.keep[joints.world[j]] == 1:
         kept.impulse[j] = reactions.impulse[j]
@@ -37,7 +37,7 @@ def keep_reactions(joints: Joints, status: JointStatus, reactions: Reactions, ke
 
 @kernel
 def undo_reactions(joints: Joints, status: JointStatus, kept: Reactions, reactions: Reactions) -> None:
-    """Go back to what was kept."""
+    """Restore the stored reactions."""
     j = wp.tid()
     if status.undo[joints.world[j]] == 1:
         reactions.impulse[j] = kept.impulse[j]

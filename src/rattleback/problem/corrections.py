@@ -1,8 +1,8 @@
-"""The kernels that correct: the impulses applied, what the joints have done, and who has to go on.
+"""The kernels that correct: the impulses applied, the reactions of the joints, and which worlds continue.
 
-Each body adds up what its joints do to it, in a fixed order; each world goes on while one of its joints is outside its
-tolerance, brakes when a correction made things worse, and undoes one that was not needed and did. A world whose loop
-has ended is neither measured nor corrected again, however long the loops of other worlds go on.
+Each body sums the impulses of its joints, in a fixed order. Each world continues while one of its joints is outside its
+tolerance, shortens corrections when one made things worse, and undoes one that was not needed and made things worse. A
+world whose loop has ended is neither measured nor corrected again, however long the loops of other worlds last.
 """
 
 import numpy as np
@@ -18,16 +18,16 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.problem.joint_rows import Inertias, JointRows, Joints, Levers, Rows
 
-# Larger than any error that means something.
+# Larger than any error.
 FAR = wp.constant(real(1e30))
 LEAST_SCALE = wp.constant(real(1.0 / 32.0))
 # The most a body of a stiff or open world may turn by one correction [rad].
 MOST_TURN = wp.constant(real(0.5))
 # A joint that starts a step this many times its tolerance apart is torn.
 TORN = wp.constant(real(1e3))
-# Corrections while joints are far open: where they end up is not yet worth more.
+# Most corrections while joints are far open: closing takes several steps anyway.
 MOST_WHILE_OPEN = 4
-# Where h |p| |l| / I of a joint comes near this, its bodies are looked at for stiffness.
+# Where h |p| |l| / I of a joint comes near this, the stiffness of its bodies is evaluated.
 SUSPECT = wp.constant(real(1.0))
 
 
@@ -43,7 +43,7 @@ class Reactions:
 
 @group(axis="worlds")
 class JointStatus:
-    """How the preview loop of each world goes."""
+    """Status of the preview loop of each world."""
 
     busy: wp.int32 = field("1", "1 while a joint of the world is outside its tolerance")
     going: wp.int32 = field("1", "1 until the loop of the world has ended")
@@ -57,18 +57,18 @@ class JointStatus:
     turn: real = field("rad", "most a body of a stiff or open world would turn by the correction")
     keep: wp.int32 = field("1", "1 when this is the best within the tolerance so far")
     undo: wp.int32 = field("1", "1 when a correction beyond the tolerance made things worse")
-    suspect: wp.int32 = field("1", "1 when a joint carries so much that its bodies may be stiff")
-    stiff: wp.int32 = field("1", "1 when a body is")
+    suspect: wp.int32 = field("1", "1 when the loads of a joint may make its bodies stiff")
+    stiff: wp.int32 = field("1", "1 when a body is stiff")
     turned: wp.int32 = field("1", "1 when it is stiff and its rows are made anew at the end of the step")
     open: wp.int32 = field("1", "1 when a joint is so far open that it closes over several steps")
     torn: wp.int32 = field("1", "1 when a joint starts the step far outside its tolerance")
     limited: wp.int32 = field("1", "1 when the corrections of its positions are limited: it is stiff or open")
     time_step: real = field("s", "length of the step")
     eased: real = field("s", "step that rows which yield are made for; zero where they are left out")
-    any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
-    any_keep: wp.int32 = field("1", "1 when any world has something to keep", axis="flags")
-    any_undo: wp.int32 = field("1", "1 when any world has something to undo", axis="flags")
-    any_suspect: wp.int32 = field("1", "1 when any world is suspected", axis="flags")
+    any_busy: wp.int32 = field("1", "1 while any world is active", axis="flags")
+    any_keep: wp.int32 = field("1", "1 when any world has a best motion to store", axis="flags")
+    any_undo: wp.int32 = field("1", "1 when any world has a correction to undo", axis="flags")
+    any_suspect: wp.int32 = field("1", "1 when any world may be stiff", axis="flags")
     any_stiff: wp.int32 = field("1", "1 when any world is stiff", axis="flags")
     any_torn: wp.int32 = field("1", "1 when any world is torn", axis="flags")
     any_limited: wp.int32 = field("1", "1 when those of any world are", axis="flags")
@@ -81,7 +81,7 @@ class JointStatus:
 
 @wp.struct
 class Limits:
-    """What the loop aims at, how long it may take, and which part of the tolerances it may use up."""
+    """Tolerances of the loop, its budget, and the part of the tolerances it may use up."""
 
     position: real
     orientation: real
@@ -139,7 +139,7 @@ def start(clock: Clock, status: JointStatus) -> None:
 
 @kernel
 def drop_pull(bodies: Bodies, links: Links, flight: Flight, loads: Loads, status: JointStatus) -> None:
-    """What pulls a torn world together moves its bodies but leaves them no speed: they go on as they turned before."""
+    """The pull that closes a torn world moves its bodies but leaves them no velocity; their rotation continues."""
     i = wp.tid()
     w = bodies.world[i]
     if status.torn[w] == 1 and links.count[i] > 0:
@@ -162,14 +162,14 @@ def loosen(status: JointStatus) -> None:
 
 @kernel
 def end_stiffness(status: JointStatus) -> None:
-    """The joints have settled their own matters; no world is stiff for the rest of the step."""
+    """The joints are settled; no world is stiff for the rest of the step."""
     status.stiff[wp.tid()] = 0
     status.any_stiff[0] = 0
 
 
 @kernel
 def begin(status: JointStatus, which: wp.array[wp.int32], least: int) -> None:
-    """A loop of at least so many corrections begins in the worlds that are wanted: none is known to be busy."""
+    """A loop of at least so many corrections begins in selected worlds; none is known to be active."""
     w = wp.tid()
     status.going[w] = which[w]
     status.busy[w] = 0
@@ -188,7 +188,7 @@ def begin(status: JointStatus, which: wp.array[wp.int32], least: int) -> None:
 
 @kernel
 def rest(joints: Joints, rows: Rows, status: JointStatus, limits: Limits, reactions: Reactions) -> None:
-    """A step begins: no joint has done anything yet; one that is far open closes no faster than it may."""
+    """A step begins: no joint has an impulse yet; one that is far open is closed at a limited speed."""
     j = wp.tid()
     reactions.impulse[j] = vec3()
     reactions.couple[j] = vec3()
@@ -238,7 +238,7 @@ def apply_impulses(
     status: JointStatus,
     motion: Motion,
 ) -> None:
-    """Every body adds up what its joints do to it, in worlds that are still busy."""
+    """Every body adds the impulses of its joints, in worlds that are active."""
     i = wp.tid()
     w = bodies.world[i]
     if status.busy[w] == 0:
@@ -254,7 +254,7 @@ def apply_impulses(
 
 @wp.func
 def add_last(joints: Joints, levers: Levers, status: JointStatus, reactions: Reactions, j: int, w: int) -> None:
-    """Add what a correction does; a joint that carries much makes its world suspect of being stiff."""
+    """Add the impulses of a correction; a joint with a large load makes its world a candidate for stiffness."""
     part = part_of(status, w)
     total = reactions.impulse[j] + part * reactions.last_impulse[j]
     reactions.impulse[j] = total
@@ -267,7 +267,7 @@ def add_last(joints: Joints, levers: Levers, status: JointStatus, reactions: Rea
 
 @kernel
 def find_reactions(joints: Joints, rows: Rows, levers: Levers, status: JointStatus, reactions: Reactions) -> None:
-    """What a correction does to B, from the impulses along the rows; it is added at once unless it is limited."""
+    """Impulse of a correction on B, from the impulses along the rows; added at once unless it is limited."""
     j = wp.tid()
     w = joints.world[j]
     if status.busy[w] == 0:
@@ -310,7 +310,7 @@ def limit_turn(
 
 @kernel
 def add_reactions(joints: Joints, levers: Levers, status: JointStatus, reactions: Reactions) -> None:
-    """Add what a correction does where it is limited, now that it is known which part is applied."""
+    """Add the impulses of a limited correction, once the part that is applied is known."""
     j = wp.tid()
     w = joints.world[j]
     if status.busy[w] == 1 and status.limited[w] == 1:
@@ -319,7 +319,7 @@ def add_reactions(joints: Joints, levers: Levers, status: JointStatus, reactions
 
 @kernel
 def lower(status: JointStatus) -> None:
-    """A correction is done; who is still outside its tolerance will say so."""
+    """A correction is done: no world is known to be outside its tolerance."""
     w = wp.tid()
     status.iterations[w] = status.iterations[w] + status.busy[w]
     status.busy[w] = 0
@@ -330,7 +330,7 @@ def lower(status: JointStatus) -> None:
 
 @kernel
 def decide(status: JointStatus, limits: Limits) -> None:
-    """Go on while a joint is outside its tolerance and the world has corrections left; brake when things got worse.
+    """Continue while a joint is outside its tolerance and corrections are left; shorten them when errors grew.
 
     At the start of a step one is made anyhow: a joint that is within its tolerance without any still carries its load.
     A correction made to be better than the tolerance is undone when it made things worse.
@@ -370,7 +370,7 @@ def decide(status: JointStatus, limits: Limits) -> None:
 
 @kernel
 def note_iterations(status: JointStatus) -> None:
-    """The positions are done: how many corrections that took, for the report."""
+    """The positions are done: store the number of corrections for the report."""
     w = wp.tid()
     status.most_positions[w] = wp.max(status.most_positions[w], status.iterations[w])
 

@@ -159,7 +159,7 @@ class JointAnswer:
         """Record the answer to what has changed the velocities of a motion since.
 
         Args:
-            motion: Whose velocities.
+            motion: The velocities.
             which: 1 for every world that is asked.
             may_let_go: Whether stops that would pull are let go.
         """
@@ -200,7 +200,7 @@ class JointAnswer:
         """Record what a step along conjugate directions, instead of the last answers, means for the joints.
 
         Args:
-            parts: By worlds: who tries it, and its parts along the last answers and along the step before.
+            parts: By worlds: whether it is tried, and its parts along the last answers and along the step before.
         """
         self._for_steps(joint_steps.try_step, joint_steps.try_total, parts)
 
@@ -208,7 +208,7 @@ class JointAnswer:
         """Record that it is kept or not.
 
         Args:
-            verdict: By worlds: who is busy, and who keeps it.
+            verdict: By worlds: whether it is active, and whether it accepts the step.
         """
         self._for_steps(joint_steps.settle_step, joint_steps.settle_total, verdict)
 

@@ -23,7 +23,7 @@ MOST_SETTLINGS = wp.constant(8)
 
 @kernel
 def begin_displacements(reactions: Reactions) -> None:
-    """What displaced bodies before is nothing that joints carry."""
+    """Displacements have no reactions in the joints: those are cleared."""
     j = wp.tid()
     reactions.impulse[j] = vec3()
     reactions.couple[j] = vec3()
@@ -31,7 +31,7 @@ def begin_displacements(reactions: Reactions) -> None:
 
 @kernel
 def begin_settling(status: JointStatus, which: wp.array[wp.int32]) -> None:
-    """Nothing is known of where the joints are in the worlds that are wanted; stops are as the loop has left them."""
+    """Settling begins in selected worlds; stops are as the loop has left them."""
     w = wp.tid()
     status.going[w] = which[w]
     # The stops take zero for the beginning of a loop.
@@ -42,7 +42,7 @@ def begin_settling(status: JointStatus, which: wp.array[wp.int32]) -> None:
 
 @kernel
 def begin_judging(status: JointStatus) -> None:
-    """No displacement has made anything better or worse."""
+    """No displacement has changed an error yet."""
     w = wp.tid()
     status.busy[w] = 0
     status.before[w] = FAR
@@ -50,7 +50,7 @@ def begin_judging(status: JointStatus) -> None:
 
 @kernel
 def judge_settling(status: JointStatus, limits: Limits) -> None:
-    """Worlds go on where a joint is outside its tolerance; a displacement that made that worse is to be undone."""
+    """Worlds continue where a joint is outside its tolerance; a displacement that increased the error is undone."""
     w = wp.tid()
     if status.going[w] == 0:
         status.undo[w] = 0
@@ -75,7 +75,7 @@ def judge_settling(status: JointStatus, limits: Limits) -> None:
 
 @kernel
 def next_settling(bodies: Bodies, status: JointStatus, displacements: Motion, held: wp.array[wp.int32]) -> None:
-    """None of the bodies with joints has been displaced yet."""
+    """The bodies with joints have no displacement yet."""
     i = held[wp.tid()]
     status.any_busy[0] = 0
     displacements.velocity[i] = vec3()
@@ -84,7 +84,7 @@ def next_settling(bodies: Bodies, status: JointStatus, displacements: Motion, he
 
 @kernel
 def want_displacements(joints: Joints, rows: Rows, status: JointStatus) -> None:
-    """What a joint wants of the velocities over the step, as displacements."""
+    """The target of a joint for velocities over the step, as displacements."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rows.wanted[r] = status.time_step[joints.world[j]] * rows.wanted[r]
@@ -94,7 +94,7 @@ def want_displacements(joints: Joints, rows: Rows, status: JointStatus) -> None:
 def limit_displacements(
     bodies: Bodies, status: JointStatus, limits: Limits, displacements: Motion, held: wp.array[wp.int32]
 ) -> None:
-    """How far a displacement would turn the bodies of a world, or move them in proportion to what a step may close."""
+    """Limit the rotation of the bodies of a world by a displacement, and the translation in proportion."""
     i = held[wp.tid()]
     w = bodies.world[i]
     if status.busy[w] == 1:
@@ -107,7 +107,7 @@ def limit_displacements(
 def displace(
     bodies: Bodies, status: JointStatus, displacements: Motion, motion: Motion, held: wp.array[wp.int32]
 ) -> None:
-    """Move the bodies with joints of busy worlds."""
+    """Displace the bodies with joints of active worlds."""
     i = held[wp.tid()]
     if status.busy[bodies.world[i]] == 1:
         part = part_of(status, bodies.world[i])
@@ -122,7 +122,7 @@ def displace(
 def take_back(
     bodies: Bodies, status: JointStatus, displacements: Motion, motion: Motion, held: wp.array[wp.int32]
 ) -> None:
-    """Move the bodies with joints back where that is to be undone."""
+    """Undo the last displacement where it is to be undone."""
     i = held[wp.tid()]
     if status.undo[bodies.world[i]] == 1:
         motion.position[i] = motion.position[i] - displacements.velocity[i]

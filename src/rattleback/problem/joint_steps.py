@@ -2,7 +2,7 @@
 
     x ← x₀ + a (x − x₀) + b d
 
-x impulses of joints and stops, x₀ before the last answers, d the last step, a and b as those who make the steps say.
+x impulses of joints and stops, x₀ before the last answers, d the last step, a and b as chosen by the caller.
 The velocities of the bodies follow the same rule elsewhere, so that both stay in step.
 """
 

@@ -134,7 +134,7 @@ class JointStops:
         """After the impulses for a motion are found: find them again until they fit the stops that act.
 
         Args:
-            motion: Whose velocities they correct.
+            motion: The velocities to correct.
             may_take: Whether more stops may take effect, if it is the motion at the start of the step.
         """
         if not self.count:

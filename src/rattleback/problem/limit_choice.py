@@ -1,17 +1,17 @@
-"""Which stops act: the choice is made for a correction before it is applied, on what its impulses are going to change.
+"""The active set of stops: chosen for a correction before it is applied, from the changes by its impulses.
 
     q(t + h) ≈ q + h J Δv,   Δv = M⁻¹ Jᵀ λ
 
-q the coordinate of a stop at the predicted end of the step, λ the impulses found. A stop that is free and would end
-beyond its limit acts; one that acts and would have pulled in all is let go, and what it has done so far is taken back.
-Both change the matrix, so the impulses are found again, until the choice stays as it is (an active-set method on the
-linear complementarity problem of the correction). All stops change their minds at once, which is fast, but may run in
-circles. Where those who want to do not become fewer, those that want to act do so first, and the others leave one by
-one: in a chain that lies on its stops a single one that is missing makes many others pull. In the end only the last one
-that wants to changes its mind, which ends for sure, though not always soon.
+q the coordinate of a stop at the predicted end of the step, λ the impulses found. A free stop that would end beyond
+its limit becomes active; an active one whose total impulse would pull is released, and its impulse is taken back. Both
+change the matrix, so the impulses are found again, until the active set stays (an active-set method on the linear
+complementarity problem of the correction). All stops change at once, which is fast, but may cycle. Where the number of
+violations does not fall, activations come first, and releases one by one: in a chain that lies on its stops a single
+missing one makes many others pull. In the end only the last violation changes, which terminates, though not always
+soon.
 
     solve; Δv; wish; choose; while the choice has changed: take back, make rows and matrix anew, solve, Δv, wish, choose
-Cost: a factorisation and a substitution for every change of mind, in the worlds where a limit was hit.
+Cost: a factorisation and a substitution for every change, in the worlds where a limit was hit.
 
 Reference: Júdice and Pires, A block principal pivoting algorithm for large-scale strictly monotone linear
 complementarity problems, 1994.
@@ -30,14 +30,14 @@ from rattleback.problem.corrections import FAR, Flight, JointStatus, Limits, Lin
 from rattleback.problem.joint_limits import Calls, Desk, Stops, rate_of, take, want
 from rattleback.problem.joint_rows import Inertias, Levers, frames_of, row_velocity
 
-# Changes of mind in one correction, and how many of them may bring no progress before stops change one by one.
+# Changes in one correction, and how many of them may bring no progress before stops change one by one.
 MOST_ROUNDS = wp.constant(100)
 CHANCES = wp.constant(5)
 # After this many, stops that want to act no longer come before those that want to be let go.
 PATIENCE = wp.constant(40)
 # Errors in units of the tolerance up to which a stiff world is thought to do what its impulses are going to change.
 NEAR = wp.constant(real(1e2))
-# More than the wishes of any world.
+# More than the violations of any world.
 MANY = wp.constant(2**31 - 1)
 # Times a stop may be let go at the end of a loop.
 MOST_LET_GO = wp.constant(3)
@@ -57,7 +57,7 @@ def pulls(desk: Desk, limits: Limits, s: int, impulse: real) -> bool:
 
 @wp.func
 def leave(desk: Desk, s: int) -> None:
-    """A stop has to be let go."""
+    """A stop has to be released."""
     w = desk.joints.world[desk.stops.joint[s]]
     desk.stops.leaving[s] = 1
     desk.calls.release[w] = 1
@@ -68,7 +68,7 @@ def leave(desk: Desk, s: int) -> None:
 
 @kernel
 def find_pulling(desk: Desk, limits: Limits, status: JointStatus) -> None:
-    """Where all is within its tolerance and the loop would end, a stop that pulls has to be let go."""
+    """Where all is within its tolerance and the loop would end, a stop that pulls has to be released."""
     stops = desk.stops
     s = wp.tid()
     w = desk.joints.world[stops.joint[s]]
@@ -81,7 +81,7 @@ def find_pulling(desk: Desk, limits: Limits, status: JointStatus) -> None:
 
 @kernel
 def forget_calls(calls: Calls) -> None:
-    """No stop wants anything of its world."""
+    """No stop of a world is to change."""
     w = wp.tid()
     calls.more[w] = 0
     calls.renew[w] = 0
@@ -163,7 +163,7 @@ def goal_of(stops: Stops, s: int, side: int) -> real:
 
 @kernel
 def wish(desk: Desk, flight: Flight, limits: Limits, status: JointStatus, change: Motion, may_take: int) -> None:
-    """A free stop that would end beyond its limit wants to act; one that would have pulled in all, to be let go."""
+    """A free stop that would end beyond its limit is to act; an active one with a pulling total is to be released."""
     stops = desk.stops
     s = wp.tid()
     j = stops.joint[s]
@@ -195,7 +195,7 @@ def wish(desk: Desk, flight: Flight, limits: Limits, status: JointStatus, change
 
 @kernel
 def weigh_wishes(calls: Calls) -> None:
-    """All wishes of a world are granted while they become fewer, and a few times more."""
+    """All violations of a world are granted while they become fewer, and a few times more."""
     w = wp.tid()
     calls.one_by_one[w] = 0
     if calls.wishes[w] < calls.fewest[w]:
@@ -210,7 +210,7 @@ def weigh_wishes(calls: Calls) -> None:
 
 @kernel
 def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, status: JointStatus) -> None:
-    """Stops get their wish: all of them; or all that want to act; or the last one of a world."""
+    """Change the active set: all violations, or activations only, or the last one of a world."""
     stops = desk.stops
     s = wp.tid()
     j = stops.joint[s]
@@ -230,7 +230,7 @@ def choose(desk: Desk, flight: Flight, limits: Limits, inertias: Inertias, statu
 
 @kernel
 def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
-    """The stops of a joint that pull are let go; what they have done is to be taken back, and nothing else."""
+    """Release the stops of a joint that pull; their impulses are taken back, and nothing else."""
     stops = desk.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
@@ -256,7 +256,7 @@ def let_go(desk: Desk, levers: Levers, reactions: Reactions) -> None:
 def take_back(
     bodies: Bodies, desk: Desk, links: Links, inertias: Inertias, status: JointStatus, motion: Motion, change: Motion
 ) -> None:
-    """A body loses what the stops that are let go have done to it."""
+    """Subtract the impulses of released stops from a body."""
     i = wp.tid()
     w = bodies.world[i]
     if desk.calls.release[w] == 0:
@@ -280,7 +280,7 @@ def take_back(
 
 @kernel
 def want_back(desk: Desk, change: Motion) -> None:
-    """All other rows want what that takes from them, so that they go on as they were."""
+    """The target of all other rows: the change by that, so that they stay as they were."""
     j = wp.tid()
     if desk.calls.release[desk.joints.world[j]] == 1:
         for r in range(desk.joints.first[j], desk.joints.first[j] + desk.joints.count[j]):
@@ -289,7 +289,7 @@ def want_back(desk: Desk, change: Motion) -> None:
 
 @kernel
 def drift(desk: Desk, flight: Flight, status: JointStatus, change: Motion) -> None:
-    """Where the stops of such a world end without that."""
+    """Where the stops of such a world end without those impulses."""
     s = wp.tid()
     j = desk.stops.joint[s]
     w = desk.joints.world[j]
@@ -300,7 +300,7 @@ def drift(desk: Desk, flight: Flight, status: JointStatus, change: Motion) -> No
 
 @kernel
 def released(calls: Calls) -> None:
-    """Nothing is left to be let go."""
+    """No stop is left to be released."""
     w = wp.tid()
     calls.release[w] = 0
     calls.any_release[0] = 0

@@ -21,7 +21,7 @@ from rattleback.problem.corrections import FAR, JointStatus, part_of
 # Turn of a free body by the loads of a step from which on joints answer to them before it is predicted [rad]: half its
 # square is the part of a lever by which the prediction seems to pull the joint apart.
 WILD = wp.constant(real(0.01))
-# Less than any kinetic energy that means something [J].
+# Less than any kinetic energy [J] that is not rounding.
 LEAST = wp.constant(real(1e-30))
 # Bodies a thread adds up.
 BLOCK = wp.constant(64)
@@ -46,7 +46,7 @@ class Trials:
 
 @group(axis="worlds")
 class IterationStatus:
-    """How the iteration of each world goes."""
+    """Status of the iteration of each world."""
 
     careful: wp.int32 = field("1", "1 where joints answer at once")
     busy: wp.int32 = field("1", "1 while it is not done")
@@ -63,7 +63,7 @@ class IterationStatus:
 
 @wp.struct
 class Change:
-    """A change of the loads, F₀ and F, and of the velocities: d, y or ρ."""
+    """A change of the loads, F₀ to F, and of the velocities: d, y or ρ."""
 
     known: Loads
     loads: Loads
@@ -90,7 +90,7 @@ def product(bodies: Bodies, motion: Motion, i: int, first: vec3, spin: vec3, sec
 
 @wp.func
 def answer_freely(bodies: Bodies, motion: Motion, change: Change, h: real, i: int) -> None:
-    """D = σ h M⁻¹ (F − F₀), what a free body would do; ``h`` is σ h."""
+    """D = σ h M⁻¹ (F − F₀), the response of a free body; ``h`` is σ h."""
     change.motion.velocity[i] = h * bodies.inverse_mass[i] * (change.loads.force[i] - change.known.force[i])
     torque = change.loads.torque[i] - change.known.torque[i]
     change.motion.angular_velocity[i] = angular_velocity(motion.orientation[i], h * torque, bodies.inverse_inertia[i])
@@ -115,7 +115,7 @@ def begin_bodies(trials: Trials, known: Loads, held: Held, lanes: int) -> None:
 
 @kernel
 def begin_worlds(trials: Trials, iteration: IterationStatus) -> None:
-    """Nothing is known to need care, nor how large r is."""
+    """No world is known to need care, and r is unknown."""
     w = wp.tid()
     trials.changing[w] = real(0.0)
     trials.share[w] = real(1.0)
@@ -136,7 +136,7 @@ def try_wanted(
     held: Held,
     lanes: int,
 ) -> None:
-    """The loads there are F₀ now; go to x* first, unless r is small or joints have made a part of a correction only."""
+    """The present loads become F₀; go to x* first, unless r is small or joints made only a part of a correction."""
     iteration.any_careful[0] = 0
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
@@ -168,7 +168,7 @@ def find_wild(
     held: Held,
     lanes: int,
 ) -> None:
-    """A world needs care in which the loads of a step would turn a free body far."""
+    """A world needs care where the loads of a step would rotate a free body far."""
     for k in range(wp.tid(), held.row.shape[0], lanes):
         i = held.row[k]
         w = bodies.world[i]
@@ -190,7 +190,7 @@ def weigh(
     iteration: IterationStatus,
     held: Held,
 ) -> None:
-    """What free bodies would do about the change of the loads; ⟨d, d⟩ and ⟨r, r⟩ of a block."""
+    """Response of free bodies to the change of the loads; ⟨d, d⟩ and ⟨r, r⟩ of a block."""
     t = wp.tid()
     world = t // held.blocks
     k = (t % held.blocks) * BLOCK

@@ -97,7 +97,7 @@ def compare(
 
 @kernel
 def lower(iteration: IterationStatus) -> None:
-    """No world is busy until one says so."""
+    """No world is known to be active."""
     iteration.any_busy[0] = 0
 
 
@@ -130,7 +130,7 @@ def find_part(blocks: int, iteration: IterationStatus) -> None:
 
 @kernel
 def next_trial(bodies: Bodies, trials: Trials, change: Change, iteration: IterationStatus, held: Held) -> None:
-    """X ← x + θ ρ in worlds that are busy."""
+    """X ← x + θ ρ in active worlds."""
     i = held.row[wp.tid()]
     w = bodies.world[i]
     if iteration.busy[w] == 1:
@@ -172,7 +172,7 @@ class LoadIteration:
         self.change.loads = context.loads if self.lends else context.scratch(Loads)
 
     def record_start(self) -> None:
-        """Record the loads at the state; where they would throw free bodies far, what joints do about that at once."""
+        """Record the loads at the state, and where they would rotate free bodies far, the response of the joints."""
         context, status = self.context, self.preview.status
         self._share(begin_bodies, self.trials, self.change.known)
         context.for_worlds(begin_worlds, self.trials, self.status)

@@ -11,7 +11,7 @@ e largest error of its joints, ε their tolerance, T its kinetic energy and m it
 beginning, h time step, d the way that joints may close in it; bodies that close it may be twice as fast. The energy
 matters where contacts have hit bodies. Worlds that are far open limit every correction themselves.
 
-Cost: one look at its joints and bodies at either end of a loop.
+Cost: one pass over its joints and bodies at either end of a loop.
 """
 
 from typing import TYPE_CHECKING, Any

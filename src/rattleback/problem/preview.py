@@ -40,11 +40,11 @@ class Preview:
         solver: The joint method, prepared for them.
         limits: Tolerances and the most corrections a step may take.
         errors: Errors of the joints.
-        reactions: What they did in the last step.
-        status: How the loops went.
+        reactions: Their impulses in the last step.
+        status: Status of the loops.
         links: Which joints hold each body.
         levers: Where the joints act.
-        inertias: How the bodies answer to turning.
+        inertias: Inverse inertias of the bodies.
         flight: The motions of a step.
         everywhere: 1 for every world.
         stops: The limits of the joints.
@@ -75,7 +75,7 @@ class Preview:
 
     @cached_property
     def answer(self) -> JointAnswer:
-        """What the joints do at once about a push from elsewhere."""
+        """Response of the joints to impulses from elsewhere."""
         return JointAnswer(self)
 
     @cached_property
@@ -87,7 +87,7 @@ class Preview:
         return host_read.clearing(*worst, status.most_positions, status.failed)
 
     def take_over(self, old: "Preview") -> None:
-        """Go on with what another one of the same joints has seen and done."""
+        """Continue with the errors and reactions of another one of the same joints."""
         for name in ("errors", "status", "reactions", "inertias", "mechanisms"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
         arrays.copy_into(self.breaks.watch, old.breaks.watch)
@@ -160,7 +160,7 @@ class Preview:
         context.for_worlds(corrections.note_iterations, status)
 
     def record_pull(self) -> None:
-        """Record that what pulls torn worlds together leaves no speed, now that the end of the step is known."""
+        """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
         given = (self.links, self.flight, self.context.loads, self.status)
         with self.context.program.when(self.status.any_torn):
             self.context.for_bodies(corrections.drop_pull, *given)
@@ -177,12 +177,12 @@ class Preview:
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:
-        """Record how far joints and the stops that act are off at the end of the step; no other stop takes effect."""
+        """Record the errors of joints and of stops that act at the end of the step; no other stop takes effect."""
         self._measure_positions()
         self.stops.measure_positions(may_look=False)
 
     def _look(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
-        """Measure the joints at the end of the step; keep what is good enough and still to be bettered."""
+        """Measure the joints at the end of the step; store the motion that is good enough and may be improved."""
         context, status = self.context, self.status
         self._measure_positions()
         self.stops.measure_positions()
@@ -193,7 +193,7 @@ class Preview:
             self._for_joints(best_so_far.keep_reactions, self.problem.joints, status, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
-        """Go back to what was kept where it was not bettered."""
+        """Restore the stored motion where it was not improved."""
         context, status = self.context, self.status
         for motion, copy in motions:
             context.for_bodies(best_so_far.undo_motion, status, copy, motion)
@@ -232,7 +232,7 @@ class Preview:
             self._end_velocities()
 
     def _end_stiffness(self) -> None:
-        """Bodies answer to joints from now on as they do to contacts; else the two would drive each other on."""
+        """From now on bodies respond to joints and contacts with one inertia; else both would drive each other on."""
         with self.context.program.when(self.status.any_stiff):
             self._evaluate_anew(self.status.stiff)
             self.context.for_worlds(corrections.end_stiffness, self.status)
@@ -277,7 +277,7 @@ class Preview:
         self._measure_velocities()
 
     def _go_on(self) -> None:
-        """Correct velocities while they are off."""
+        """Correct velocities while they are outside the tolerance."""
         context, motion = self.context, self.context.state.motion
         with context.program.loop(self.status.any_busy, may_stop=True):
             self._correct(motion)
@@ -307,7 +307,7 @@ class Preview:
         self.stops.evaluate(motion, which)
 
     def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
-        """Look for bodies that are stiff beside the step; where there are, the rows of the end of the step."""
+        """Find bodies that are stiff beside the step; where there are, evaluate the rows of the end of the step."""
         context, joints, status = self.context, self.problem.joints, self.status
         loaded = (self.reactions, self.inertias, status)
         remembered = context.state.joints
@@ -333,7 +333,7 @@ class Preview:
         self.solver.record_preparation(self.context.program, status.turned)
 
     def _correct(self, motion: Motion) -> None:
-        """Find impulses for what is wanted and apply them to the velocities of a motion."""
+        """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
         self.solver.record_solution(context.program)
         self.stops.choose(motion)

@@ -43,7 +43,7 @@ def hanging_bridge(planks: int = 30, walkers: int = 0) -> Scene:
 
     Args:
         planks: Number of planks, of 8 kg, 0.34 m from one to the next; at least 2.
-        walkers: Number of walkers, of 80 kg each, who walk from one bank to the other in single file, 1 m each second.
+        walkers: Number of walkers, of 80 kg each, that walk from one bank to the other in single file, 1 m each second.
     """
     planks = checks.count(planks, "The planks of hanging_bridge", least=2)
     walkers = checks.count(walkers, "The walkers of hanging_bridge", least=0)

@@ -2,8 +2,8 @@
 
     parent(i) = i for every body;  for every joint and contact of two bodies the smaller root is parent of the larger
 
-Static bodies connect nothing: an island leans on them, or is driven by them where they or their surfaces move, as it is
-by joints with a rate of their own. Cost: O(joints + contacts) on one thread a world, only where it is asked for.
+Static bodies connect nothing: an island rests on them, or is driven by them where they or their surfaces move, as it is
+by joints with a rate of their own. Cost: O(joints + contacts) on one thread a world, only where a mechanism is in debt.
 
 Reference: Tarjan (1975), disjoint sets.
 """
@@ -60,7 +60,7 @@ def root_of(ledger: Ledger, i: int) -> int:
 
 @wp.func
 def lean(motion: Motion, ledger: Ledger, i: int, other: int) -> None:
-    """A moving body leans on one that forces do not move, or on the world, −1."""
+    """A moving body rests on one that forces do not move, or on the world, −1."""
     r = root_of(ledger, i)
     ledger.leans[r] = 1
     if other >= 0 and wp.length_sq(motion.velocity[other]) + wp.length_sq(motion.angular_velocity[other]) > ZERO:

@@ -1,18 +1,18 @@
-"""The energy limit: joints, stops and contacts take energy or leave it, and may not add to it.
+"""The energy limit: joints, limits of joints and contacts may not add energy.
 
     gain = T' − T − W − ½ m c²,      d' = max(0, d e^(−h/τ) + gain)            limited where   gain > 0  and  d' > D
     D = 0.02 max(T + W, P) + m (½ (g h)² + g δ + u²),    P' = max(T, P e^(−h/τ))
 
 T, T' kinetic energy of a mechanism at the beginning and the end of a step, W what forces, springs and motors change it
-by, d its debt: what its joints and contacts have added lately and not taken again. D is what accurate steps need now
-and then, P the largest T lately, m mass, c how fast joints
+by, d its debt: energy that its joints and contacts have added lately and not removed again. D is the debt that accurate
+steps have now and then, P the largest T lately, m mass, c how fast joints
 close that are apart, g h what gravity does in a step, δ and u the tolerances of positions and velocities, τ a second.
 
 What touches shares its energy, so a mechanism in debt is judged with its island: moving bodies that touch or are
 joined.
 An island that has gained loses the excess: all velocities are scaled, against those of its centre of mass where it
 leans on nothing. That keeps the conditions of its joints, which are linear in the velocities. Islands that something
-drives are let be: velocity joints, static bodies that move, belts.
+drives are skipped: velocity joints, static bodies that move, belts.
 
     step begins: T;   it is taken: W;   its velocities are done: d, by mechanism; where one has d > D: islands, scale
 Cost: three looks at every body of a mechanism; islands, one world a thread, only where a mechanism is in debt.
@@ -72,7 +72,7 @@ def angular_momentum(bodies: Bodies, motion: Motion, i: int) -> vec3:
 
 @kernel
 def note_work(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, damped: int, lanes: int) -> None:
-    """A step is taken: what forces did, which is at most the momentum they gave times the speed.
+    """A step is taken: work of forces, which is at most the momentum they gave times the speed.
 
     Rotations without a torque keep their energy, whatever an integrator makes of fast ones.
     """
@@ -149,7 +149,7 @@ def balance(
 
 @wp.func
 def add_up(bodies: Bodies, motion: Motion, ledger: Ledger, first: int, end: int) -> None:
-    """What the islands of a world have and have gained, at the first body of each."""
+    """Energy, gain and limit of every island of a world, at its first body."""
     for i in range(first, end):
         ledger.gain[i] = ZERO
         ledger.allowance[i] = ZERO
@@ -175,7 +175,7 @@ def add_up(bodies: Bodies, motion: Motion, ledger: Ledger, first: int, end: int)
 
 @wp.func
 def judge(ledger: Ledger, i: int) -> real:
-    """What the velocities of the island that begins at a body are multiplied by."""
+    """Factor of the velocities of the island that begins at a body."""
     excess = ledger.gain[i] - ledger.allowance[i]
     if ledger.judged[i] == 0 or ledger.driven[i] == 1 or excess <= ZERO:
         return real(1.0)
@@ -187,7 +187,7 @@ def judge(ledger: Ledger, i: int) -> real:
 
 @kernel
 def limit(bodies: Bodies, motion: Motion, ledger: Ledger) -> None:
-    """Islands of a world lose what they have gained beyond what they may."""
+    """Islands of a world lose the gain beyond their limit."""
     w = wp.tid()
     if ledger.over[w] == 0:
         return
@@ -275,11 +275,11 @@ class EnergyLimit:
 
     @cached_property
     def forget(self) -> "Callable[[], None]":
-        """To be called when a call begins: no energy has been taken yet."""
+        """To be called when a call begins: no energy has been removed yet."""
         return host_read.clearing(self.ledger.most)
 
     def take_over(self, old: "EnergyLimit") -> None:
-        """Go on with what another one of the same model has seen."""
+        """Continue with what another one of the same model has seen."""
         for name in ("before", "work", "allowed", "most", "body"):
             wp.copy(getattr(self.ledger, name), getattr(old.ledger, name))
 

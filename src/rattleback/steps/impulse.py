@@ -1,14 +1,15 @@
 """One time step, as a table of contents.
 
-    forces      the loads, where the integrator wants them
-    predict     where every body would be at the end of the step
-    joints      impulses at the start that make the joints hold at the end, predicting again each time
-    press       the same for contacts, which only push, in exchange with the joints
-    advance     stop fast bodies at what they hit, check that all is finite, take the prediction over, move the clock
-    contacts    where the bodies touch now
-    velocities  impulses at the end that make the velocities agree with the joints and the contacts
+    forces             the loads, where the integrator evaluates them
+    predict            where every body would be at the end of the step
+    joints             impulses at the start that make the joints hold at the end, predicting again each time
+    contact impulses   the same for contacts, which only push, in alternation with the joints
+    advance            stop fast bodies at what they hit, check that all is finite, take the prediction over, move the
+                       clock
+    contacts           where the bodies touch now
+    velocities         impulses at the end that make the velocities agree with the joints and the contacts
 
-Where bodies may sleep, a stage before all that says who does; where nothing is awake only the clock moves.
+Where bodies may sleep, a stage before all others decides which do; where all sleep only the clock moves.
 With a contact time, prediction and joints are repeated with shorter steps until bodies that meet just touch.
 The rows of the joints and their factor, and the contacts, at the end of one step serve the next, which starts from the
 same poses; the first step of a call finds them made by the prologue.
@@ -69,7 +70,7 @@ def raise_unfit(bodies: Bodies, unfit: wp.array[wp.int32], stop: wp.array[wp.int
 
 @kernel
 def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
-    """A prediction begins: the integrator has said nothing of it yet."""
+    """A prediction begins: the diagnostics of the integrator are cleared."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         diagnostics.integration_error[i] = real(0.0)
         diagnostics.iterations[i] = 0
@@ -78,7 +79,7 @@ def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
 
 @kernel
 def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes: int) -> None:
-    """What the integrator said of the prediction that is taken over."""
+    """Add the diagnostics of the prediction that is taken over to the worst of the call."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
         worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
@@ -95,7 +96,7 @@ def take_over(bodies: Bodies, predicted: Motion, motion: Motion, stop: wp.array[
 
 @kernel
 def move_clock(clock: Clock, proposed: wp.array[wp.float64], stop: wp.array[wp.int32]) -> None:
-    """Time goes on by one step."""
+    """Advance time by one step."""
     w = wp.tid()
     if stop[0] == 0:
         clock.time[w] = clock.time[w] + clock.time_step[w]
@@ -111,7 +112,7 @@ class ImpulseStep:
         integrator: How free bodies move.
         joints: How joints are held; None without joints.
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
-        impulses: How they are resolved, a bound method of ``solvers.contacts``; None where they are not.
+        impulses: How they are resolved, a bound scheme of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
         energy: What keeps joints and contacts from adding energy; None without joints.
         velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
@@ -156,7 +157,7 @@ class ImpulseStep:
             self._record_velocities(context)
 
     def _record_before(self, context: StepContext) -> None:
-        """Record the prologue, and who sleeps."""
+        """Record the prologue, and the stage of sleep."""
         program, model = context.program, context.model
         due = arrays.allocate(Due, {"worlds": model.worlds, "flags": 1}, model.device)
         with program.prologue():
@@ -217,7 +218,7 @@ class ImpulseStep:
                 self.energy.record_end()
 
     def _fit(self) -> None:
-        """Make velocities fit the contacts where they do not."""
+        """Make velocities fit the contacts, in worlds where they do not."""
         if self.impulses is not None:
             self.impulses.record_velocities(None if self.joints is None else self.joints.correct_velocities)
 
@@ -234,7 +235,7 @@ class ImpulseStep:
             self._sort(context)
 
     def _sort(self, context: StepContext) -> None:
-        """Prepare the contacts that are there."""
+        """Prepare the contacts found."""
         if self.impulses is None:
             self.contacts.record_memory(context.program, context.stop)
         else:
@@ -263,14 +264,14 @@ class ImpulseStep:
             with context.program.stage("joints"):
                 self._hold(context, self.joints)
         if self.impulses is not None:
-            with context.program.stage("press"):
+            with context.program.stage("contact impulses"):
                 self._solve_contacts(context)
         if self.joints is not None:
-            with context.program.stage("joints" if self.impulses is None else "press"):
+            with context.program.stage("joints" if self.impulses is None else "contact impulses"):
                 self.joints.record_pull()
 
     def _hold(self, context: StepContext, joints: Preview) -> None:
-        """Make the joints hold at the end of the step; forces that depend on velocity see what they do."""
+        """Make the joints hold at the end of the step; forces that depend on velocity see the resulting velocities."""
         velocities = self.velocities
         if velocities is None:
             joints.record_positions(lambda: self._predict(context))
@@ -314,7 +315,7 @@ class ImpulseStep:
             self.sleep.record_stay()
 
     def record_idle_clock(self, context: StepContext) -> None:
-        """Record that time goes on by one step without a prediction, so that nothing new is proposed for sub-steps."""
+        """Record that time advances by one step without a prediction, so that nothing new is proposed for sub-steps."""
         context.for_worlds(move_clock, context.state.clock, context.state.clock.substep, context.stop)
 
     def _advance(self, context: StepContext) -> None:

@@ -1,14 +1,14 @@
-"""Sleep in the steps of a simulation: who falls asleep, who wakes, and that the others leave sleepers alone.
+"""Sleep in the steps of a simulation: which islands fall asleep, which wake, and skipping the sleeping ones.
 
     at the start of a step   islands wake whose loads have changed; islands fall asleep that have come to rest
-    in the step              sleeping bodies stay where they are; where nothing is awake, only the clock goes on
-    contacts                 are not looked for between bodies that rest; one between a sleeping body and one that moves
-                             wakes the island, and contacts are found again
+    in the step              sleeping bodies stay where they are; where nothing is awake, only the clock advances
+    contacts                 are not detected between bodies that rest; one between a sleeping body and one that moves
+                             wakes the island, and contacts are detected again
 
 A load has changed that would make a free body faster than slow within the half second after which it may sleep:
-|ΔF| / m and |J⁻¹ Δτ| s above v₀ / 0.5 s, see ``solvers.contacts.islands``. Whatever is written from outside wakes at
-once, see ``model.sleep``. An island that wakes at the end of a step gets the half of its load that acts after the
-contacts of its start, so that the forces of its contacts hold it still.
+|ΔF| / m and |J⁻¹ Δτ| s above v₀ / 0.5 s, see ``solvers.contacts.sleeping.islands``. A write from outside
+wakes at once, see ``model.sleep``. An island that wakes at the end of a step gets the half of its load that acts after
+the contacts of its start, so that the forces of its contacts hold it still.
 
 Reference: Bender, dissertation, §7.2.
 """
@@ -109,7 +109,7 @@ def wake(
     sleep: Sleep,
     islands: Islands,
 ) -> None:
-    """Bodies of islands that have to wake do; at the end of a step, with half of the load over it."""
+    """Wake the islands that have to; at the end of a step, apply half of the load over it."""
     i = wp.tid()
     if sleep.asleep[i] == 0 or islands.wanted[wp.max(sleep.asleep[i] - 1, 0)] == 0:
         return
@@ -127,7 +127,7 @@ def wake(
 
 @kernel
 def end_waking(bodies: Bodies, islands: Islands, memory: ContactMemory) -> None:
-    """Nobody has to wake any more; contacts of those who have are not known, and velocities have to fit them."""
+    """No island has to wake any more; contacts of woken ones are not detected yet, and velocities have to fit them."""
     i = wp.tid()
     w = bodies.world[i]
     if islands.wanted[i] == 1 and memory.pending[w] == SETTLED:
@@ -157,7 +157,7 @@ class Sleeping:
         taken: Length of the step that was predicted last, of every world [s]; None where contacts are not resolved.
 
     Attributes:
-        islands: What is found out about islands.
+        islands: The islands, and which fall asleep or wake.
         kept: Contacts of sleeping bodies.
         waker: Wakes bodies that are touched from outside.
     """
@@ -188,7 +188,7 @@ class Sleeping:
         self.waker = Waker(pairs[between], between)
 
     def record_opening(self) -> None:
-        """Record, before the steps of a call, what brings everything in line with who sleeps in the state."""
+        """Record, before the steps of a call, what makes everything agree with the sleeping bodies of the state."""
         context, state = self.context, self.context.state
         self._count()
         given = (context.model.bodies, state.sleep, self.kept, self.islands)
@@ -196,7 +196,7 @@ class Sleeping:
             context.program.share(putting_aside.find_woken, len(self.kept.part), *given)
 
     def record_start(self, find: "Callable[[], None]", sort: "Callable[[], None]", fit: "Callable[[], None]") -> None:
-        """Record who wakes and who falls asleep at the start of a step.
+        """Record waking and falling asleep at the start of a step.
 
         Args:
             find: Records what finds contacts and prepares them.

@@ -19,7 +19,7 @@ MOST_PORT = 65535
 
 @dataclass(frozen=True)
 class Door:
-    """Where a page is served and who may come in.
+    """Where a page is served and which clients are admitted.
 
     Args:
         listen: Address to listen at. Only this machine can reach the one it has by default; any other needs a token.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rattleback.settings import Methods
     from rattleback.simulation import Simulation
 
-# What costs time to find out and is looked at only where somebody wants it.
+# Quantities that cost time and are evaluated only where a panel shows them.
 WANTS = ("contacts", "energy", "report")
 
 
@@ -38,9 +38,9 @@ class Picture:
         orientation: Quaternions x, y, z, w (bodies, 4).
         velocity: Velocities (bodies, 3) [m/s].
         angular_velocity: Angular velocities (bodies, 3) [rad/s].
-        contacts: Its contacts; None where nobody wants them.
-        energy: Its energy; None where nobody wants it.
-        report: What the last steps say about themselves; None where nobody wants it.
+        contacts: Its contacts; None where no panel shows them.
+        energy: Its energy; None where no panel shows it.
+        report: What the last steps say about themselves; None where no panel shows it.
         probes: Further quantities by name.
     """
 
@@ -124,7 +124,7 @@ def take_picture(sim: Simulation, label: str, wanted: Collection[str], probes: d
 
 
 def _answers(sim: Simulation, probes: dict[str, Any]) -> dict[str, Any]:
-    """What probes answer; one that fails answers nothing, since nobody waits for it."""
+    """What probes answer; one that fails answers nothing, since nothing waits for it."""
     found = {}
     for name, read in probes.items():
         with suppress(Exception):

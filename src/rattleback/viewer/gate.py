@@ -1,8 +1,8 @@
-"""Who may come in: requests for the right host, from the page itself, by those who were given a key.
+"""Admission of clients: requests for the right host, from the page itself, by clients with a key.
 
 The address that is printed holds a token. The first request that brings it gets a cookie in exchange, and the token is
-used up; from then on the cookie opens the door to that browser. Those who come without are asked for it. A token that
-the user chose, for a server others can reach, stays good for all of them. A web page from elsewhere that the user
+used up; from then on the cookie opens the door to that browser. Requests without it are asked for the token. A token
+that the user chose, for a server others can reach, stays good for all of them. A web page from elsewhere that the user
 happens to visit has another origin, and a name that was made to point at this machine is another host: both are
 refused.
 """
@@ -89,7 +89,7 @@ class Gate:
         return _moved((("Set-Cookie", f"{self._cookie}={key}; HttpOnly; SameSite=Strict; Path=/"),))
 
     def _welcome(self, path: str) -> Answer | None:
-        """Those who have the key come in; a token they bring is taken off the address and kept for others."""
+        """Admit clients with the key; a token is removed from the address."""
         return _moved() if "token=" in urlsplit(path).query else None
 
     def _take(self, given: str) -> bool:

@@ -1,4 +1,4 @@
-"""What every page has: a server behind its gate, addresses for those who may come in, and words for those who look."""
+"""What every page has: a server behind its gate, addresses for admitted clients, and messages to clients."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Host:
     """Serves a page.
 
     Attributes:
-        door: Where it is served and who may come in.
+        door: Where it is served and which clients are admitted.
         server: What serves it.
-        lookout: The cameras of those who look.
+        lookout: The cameras of the clients.
 
     Args:
         title: What the panel of the page is called.
-        door: Where it is served and who may come in; on this machine only if left out.
+        door: Where it is served and which clients are admitted; on this machine only if left out.
     """
 
     def __init__(self, title: str, door: Door | None = None) -> None:
@@ -40,7 +40,7 @@ class Host:
         return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
 
     def notify(self, text: str, fault: bool = False) -> None:
-        """Show a text to all who look."""
+        """Show a text to all clients."""
         title, seconds = ("That did not work", FAULT_SECONDS) if fault else ("Done", NEWS_SECONDS)
         for client in self.server.get_clients().values():
             client.add_notification(title, text, auto_close_seconds=seconds)

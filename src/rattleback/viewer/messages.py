@@ -82,7 +82,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is a text that somebody may have typed."""
+    """Whether a value is a text that a user may have typed."""
     return isinstance(value, str) and len(value) <= LONGEST
 
 

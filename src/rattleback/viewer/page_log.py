@@ -33,7 +33,7 @@ class PageLog:
         self._write(logging.WARNING, text)
 
     def mention(self, text: str) -> None:
-        """Log a line about what happens in ordinary use, which is seen by those who listen for it."""
+        """Log a line about what happens in ordinary use, which is seen only where logging is turned up."""
         self._write(logging.INFO, text)
 
     def _write(self, level: int, text: str) -> None:

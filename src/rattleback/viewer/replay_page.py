@@ -72,7 +72,7 @@ def compose(frames: Sequence[Frame]) -> str:
 
 
 class _Stage:
-    """What stands in for a window that nobody looks at: the parts that draw find on it what they need.
+    """Stands in for a window without clients: it has what the parts that draw need.
 
     Args:
         frame: The first frame.

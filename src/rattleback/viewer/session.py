@@ -275,7 +275,7 @@ class Session:
                 answer()
 
     def _obey(self) -> list[Callable[[], None]]:
-        """Carry out the commands that wait; what tells those who gave them, once a frame shows what they did."""
+        """Carry out the commands that wait; returns what answers them, once a frame shows their effect."""
         answers: list[Callable[[], None]] = []
         while self._commands:
             command, future = self._commands.popleft()

@@ -98,7 +98,7 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
 
 
 def announce(address: str, browser: bool | None, what: str = "simulator") -> None:
-    """Say where the page is and open it, if wished, or where somebody can see it."""
+    """Say where the page is and open it, if wished, or where a window can open."""
     print(f"The {what} is at {address} (Ctrl-C ends it).", flush=True)
     if has_screen() if browser is None else browser:
         webbrowser.open(address)

@@ -49,7 +49,7 @@ class Window:
     Args:
         session: What to show.
         parts: Functions of the window, each of which makes a part; by default all of the simulator.
-        door: Where it is served and who may come in.
+        door: Where it is served and which clients are admitted.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Window:
             self._tell_news()
 
     def _tell_news(self) -> None:
-        """Show what the session has to tell to all who look."""
+        """Show the messages of the session to all clients."""
         for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told]:
             self._told = notice.number
             self._host.notify(notice.text, notice.fault)

@@ -300,7 +300,7 @@ class ContactTime:
 
         Args:
             geometry: The colliders.
-            clock: Whose steps are shortened.
+            clock: The clock with the steps to shorten.
             start: Where the bodies are at the start of the step.
             predicted: Where they are at its end, as far as it is tried.
             distance: Contact distance [m].

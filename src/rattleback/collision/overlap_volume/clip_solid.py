@@ -41,7 +41,7 @@ class Workbench:
 
 @wp.struct
 class CutSolid:
-    """A polyhedron at work: whose it is, which of the two lists, how many edges; ``full`` where they did not fit."""
+    """A polyhedron at work: its worker, which of the two lists, number of edges; ``full`` where they did not fit."""
 
     worker: wp.int32
     side: wp.int32

@@ -35,7 +35,7 @@ from rattleback.kinematics.ik.result import Answer
 if TYPE_CHECKING:
     from rattleback.kinematics.ik.problem import Problem
 
-# What the search takes for reached is a little below what is promised, so that the judge, who rounds otherwise, agrees.
+# The tolerance of the search is a little below the promised one, so that the verdict, which rounds otherwise, agrees.
 STRICTER = 0.999
 # λ₀, over the square of the tree's size, keeps the matrix positive where the error is next to nothing; it is far below
 # the squares of all singular values that matter, and no less than rounding makes of them.

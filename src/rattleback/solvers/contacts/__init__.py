@@ -3,9 +3,9 @@
 | scheme | method |
 |---|---|
 | ``impulse`` (default) | contacts are solved at either end of a step, warm-started, with restitution and friction |
-| ``shock`` | the same with few sweeps, then from the ground up with all below standing still |
+| ``shock`` | the same with few sweeps, then a pass from the ground up with infinite mass below |
 | ``time_stepping`` | contacts are solved once a step: cheaper where much moves |
-| ``detect`` | contacts are found and nothing is done about them |
+| ``detect`` | contacts are found, not resolved |
 | ``none`` | contacts are not even found |
 
 Solvers are on the menu of ``solvers.contacts.solvers``; any scheme runs with any of them.

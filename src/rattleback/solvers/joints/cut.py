@@ -118,7 +118,7 @@ def push(joints: Joints, rows: Rows, change: Motion, impulse: wp.array[real], j:
 
 @wp.func
 def feel(joints: Joints, cut: Cut, along: wp.array[real], world: int, part: int) -> real:
-    """What impulses ``along`` do to the cut joints' rows, into ``answer``, and its product with them."""
+    """Response of the cut joints' rows to impulses ``along``, into ``answer``, and its product with them."""
     product = real(0.0)
     first = cut.parts.first_cut[part]
     for m in range(first, first + cut.parts.cuts[part]):
@@ -133,7 +133,7 @@ def feel(joints: Joints, cut: Cut, along: wp.array[real], world: int, part: int)
 
 @wp.func
 def let_tree_follow(joints: Joints, cut: Cut, impulse: wp.array[real], given: real, world: int, part: int) -> real:
-    """The changes of velocity by impulses on the cut joints and those of the tree that answer them.
+    """The changes of velocity by impulses on the cut joints and those of the tree that respond to them.
 
     The tree's rows change by ``given`` times what is wanted of them. Returns λᵀ A_CC λ of the cut joints alone.
     """

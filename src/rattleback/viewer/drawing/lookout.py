@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FIELD_OF_VIEW = math.radians(42.0)
-# Width over height for clients of whom nothing is known yet: whatever fits into this fits into all that is broader.
+# Width over height for clients of unknown size: whatever fits into this fits into all that is broader.
 ASPECT = 1.0
 # Windows narrower than this are not looked through.
 NARROWEST = 0.05
@@ -88,7 +88,7 @@ class Lookout:
         server.on_client_disconnect(self._left)
 
     def look_at(self, corners: Floats, size: float, camera: Camera | None = None) -> None:
-        """Turn all cameras to what is to be seen, also of those who come later.
+        """Turn all cameras to what is to be seen, also of later clients.
 
         Args:
             corners: What is to be seen, as points (points, 3) [m].

@@ -51,7 +51,7 @@ class Gizmo:
         box.on_update(lambda _: self.refresh(window.session.frame))
 
     def renew(self, frame: Frame) -> None:
-        """There is another scene: let go, and take out what somebody held when the moment was saved."""
+        """There is another scene: let go, and take out what was held when the moment was saved."""
         with self._lock:
             self._remove()
         if any(GRIP in picture.scene.joints for picture in frame.pictures):

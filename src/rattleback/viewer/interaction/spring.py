@@ -75,7 +75,7 @@ class SpringHand:
         self._given[id(sim)] = (*before, np.array(view.applied_force), np.array(view.applied_torque))
 
     def observe(self, sim: Simulation) -> None:
-        """Take back what was done before the step, unless somebody else has done so."""
+        """Take back what was done before the step, unless that was done already."""
         given = self._given.pop(id(sim), None)
         if given is None or self.grab.body not in sim.scene:
             return

@@ -64,7 +64,7 @@ def label_of(name: str, meaning: str = "") -> str:
 
 
 def hint_of(meaning: str) -> str:
-    """A meaning without what only those who write code need."""
+    """A meaning without what only programmers need."""
     return re.sub(r" \((\d, )*\d,?\)", "", meaning.replace("``", ""))
 
 

@@ -87,11 +87,11 @@ class Files:
 
 
 def send(session: Any, client: Any, name: str, write: Callable[[], bytes]) -> None:
-    """Send a file to who asked for it; what goes wrong is told, unless it was told already.
+    """Send a file to the client that requested it; what goes wrong is told, unless it was told already.
 
     Args:
         session: Tells the user.
-        client: Who asked.
+        client: The client that requested it.
         name: Name of the file.
         write: Makes its contents.
     """

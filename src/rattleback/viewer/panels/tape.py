@@ -41,7 +41,7 @@ class Tape:
         running: Whether it records.
 
     Args:
-        session: Whose first simulation it records.
+        session: The session; its first simulation is recorded.
         every: Number of steps from one sample to the next.
         quantities: Names of what is recorded, as a Recorder takes them.
     """

@@ -1,24 +1,24 @@
-"""The arithmetic of contact impulses: one manifold after the other gets the impulses that correct its own velocities.
+"""The arithmetic of contact impulses: the impulses that correct the velocities of one manifold.
 
 A manifold works in its own axes (n, t, s) at its middle, with the twist (u, ω) of A against B there. A point at x t + y
 s moves with
 
     u_n + ω_t y − ω_s x,   u_t − ω_n y,   u_s + ω_n x.
 
-A flat manifold is first taken whole: the wrench that stops it, spread over its points. If every point then pushes and
-grips, that is the answer. If not, but every point pushes with the part of a wrench that stops it along the normal, that
-part is; else its points are solved one after the other. How they rub is told by ``rub``.
+A flat manifold is first solved as one block: the wrench that stops it, distributed over its points. If every point
+then pushes and sticks, that is the solution. If every point pushes under the part that stops it along the normal, that
+part is taken; else its points are solved one after the other. Friction is in ``kernels.friction``.
 
-    p_n ← max(p_n − (u_n + wanted) / k_nn, 0)
+    p_n ← max(p_n − (u_n + b_n) / k_nn, 0)
 
-p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The biases of a manifold and what its points want are added to
-the velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forward and
-backward, which makes the correction of a manifold symmetric.
+p impulses on A so far, K = J M⁻¹ Jᵀ of the point. The biases of a manifold and of its points are added to the
+velocities, so that the same arithmetic serves velocities, positions and rebounds. Points are solved forward and
+backward, so the correction of a manifold is symmetric.
 
     for every manifold in order: twist of its bodies, wrench, apply it to them
 
-Cost: on one thread about 0.05 µs for a manifold that needs nothing, 0.06 µs for a flat one that holds, 0.15 µs for one
-of four points that slides or lifts.
+Cost: on one thread about 0.05 µs for a manifold at rest, 0.06 µs for a flat one that sticks, 0.15 µs for one of four
+points that slides or lifts.
 
 Reference: Bender, dissertation, §5.2.1 (eq. 5.5–5.7), §5.2.5.
 """
@@ -45,7 +45,7 @@ AT_REST = wp.constant(real(1e-26))
 
 @wp.func
 def solve_sticking_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
-    """The wrench that stops a flat manifold, if all its points then push and grip."""
+    """The wrench that stops a flat manifold, if all its points then push and stick."""
     first = manifolds.first[k]
     count = manifolds.count[k]
     normal_impulse = manifolds.schur_inverse[k] * (
@@ -87,7 +87,7 @@ def solve_sticking_block(manifolds: Manifolds, points: ManifoldPoints, k: int, t
 
 @wp.func
 def solve_normal_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> tuple[Twist, bool]:
-    """The part of a wrench that stops a flat manifold along its normal, if all its points then push."""
+    """The normal part of that wrench, if all points then push."""
     first = manifolds.first[k]
     count = manifolds.count[k]
     normal_impulse = -(manifolds.inverse_nn[k] * twist.normal)
@@ -148,7 +148,7 @@ def solve_normal_points(manifolds: Manifolds, points: ManifoldPoints, k: int, tw
 
 @wp.func
 def solve_block(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
-    """The wrench that a manifold needs."""
+    """The wrench that corrects a manifold."""
     holds = bool(False)
     if manifolds.as_block[k] == 1:
         if not has_resistance(manifolds, k):
@@ -176,7 +176,7 @@ def is_separating(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: T
 
 @wp.func
 def is_at_rest(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> bool:
-    """Whether a manifold that may be taken whole does not move, and no point pulls or rubs more than it can."""
+    """Whether a manifold that may be solved as one block does not move, and all its impulses are in their cones."""
     moves = wp.dot(twist.normal, twist.normal) + wp.dot(twist.tangent, twist.tangent) > AT_REST
     if moves or manifolds.as_block[k] == 0:
         return False
@@ -191,7 +191,7 @@ def is_at_rest(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twis
 
 @wp.func
 def is_satisfied(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> bool:
-    """Whether a manifold is as it should be."""
+    """Whether a manifold needs no correction."""
     if has_resistance(manifolds, k):
         return False
     return is_separating(manifolds, points, k, twist) or is_at_rest(manifolds, points, k, twist)

@@ -1,9 +1,9 @@
-"""How the points of a manifold rub: what holds them across the normal, within their friction, and what resists turning.
+"""Friction of a manifold: impulses across the normal within the Coulomb limit, and resistance to spinning and rolling.
 
-    p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else what is nearest in there to  p_t − u_t / k_max
+    p_t ← p_t − K_tt⁻¹ u_t  if that is within |p_t| ≤ μ p_n, else the projection of  p_t − u_t / k_max
 
-u_t velocity across, p impulse so far, K = J M⁻¹ Jᵀ of the point, k_max a bound of it. Points are taken one after the
-other, each with what the others have changed.
+u_t velocity across, p impulse so far, K = J M⁻¹ Jᵀ of the point, k_max a bound of it. Points are solved one after the
+other, each at the velocities that the ones before left.
 
 Reference: Bender, dissertation, §5.2.5.
 """
@@ -17,7 +17,7 @@ from rattleback.solvers.contacts.problem.manifolds import ManifoldPoints, Manifo
 
 @wp.func
 def clamp_to_cone(p: vec3, mu: real) -> vec3:
-    """An impulse without pull and with no more friction than it has."""
+    """An impulse projected on its friction cone."""
     normal = wp.max(p[0], real(0.0))
     tangential_squared = p[1] * p[1] + p[2] * p[2]
     if tangential_squared <= mu * normal * (mu * normal):
@@ -37,7 +37,7 @@ def solve_friction_point(block_tt: mat33, mu: real, points: ManifoldPoints, c: i
     y = place[1]
     u1 = twist.tangent[0] - y * twist.tangent[2]
     u2 = twist.tangent[1] + x * twist.tangent[2]
-    # How the tangential twist answers to f1 and f2.
+    # Response of the tangential twist to f1 and f2.
     by_1 = vec3(
         block_tt[0, 0] - y * block_tt[0, 2], block_tt[1, 0] - y * block_tt[1, 2], block_tt[2, 0] - y * block_tt[2, 2]
     )
@@ -55,7 +55,7 @@ def solve_friction_point(block_tt: mat33, mu: real, points: ManifoldPoints, c: i
     limit = mu * p[0]
     moved = u1 * u1 + u2 * u2
     if q1 * q1 + q2 * q2 > limit * limit:
-        # It slides against its velocity; K_tt⁻¹ would turn the impulse away from there, a number does not.
+        # A sliding impulse opposes the velocity: a scalar keeps that direction, K_tt⁻¹ would rotate it.
         most = wp.max(k_11, k_22) + wp.abs(k_12)
         step = real(1.0) / most
         q1 = p[1] - step * u1
@@ -81,7 +81,7 @@ def has_resistance(manifolds: Manifolds, k: int) -> bool:
 
 @wp.func
 def solve_resistance(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
-    """The moments that resist spinning about the normal and rolling, within what the points push."""
+    """Moments that resist spinning about the normal and rolling, within their limits."""
     pushed = real(0.0)
     for c in range(manifolds.first[k], manifolds.first[k] + manifolds.count[k]):
         pushed += points.impulse[c][0]
@@ -118,7 +118,7 @@ def solve_friction_in_turn(manifolds: Manifolds, points: ManifoldPoints, k: int,
 
 @wp.func
 def solve_friction_points(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
-    """Correct the points of a manifold across the normal, and what resists turning."""
+    """Correct the points of a manifold across the normal, then the resisting moments."""
     twist = solve_friction_in_turn(manifolds, points, k, twist)
     if has_resistance(manifolds, k):
         twist = solve_resistance(manifolds, points, k, twist)

@@ -2,7 +2,8 @@
 
     p_n ← max(p_n − (u_n + b_n) / K_nn, 0),     p_t ← projection of  p_t − K_tt⁻¹ (u_t + b_t)  on  |p_t| ≤ μ p_n
 
-u, b, K of the point, see ``kernels.block`` and ``kernels.friction``; each meets what the points before have changed.
+u, b, K of the point, see ``kernels.block`` and ``kernels.friction``; each point sees the velocities that the points
+before left.
 """
 
 import warp as wp
@@ -18,7 +19,7 @@ from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifol
 
 @wp.func
 def solve_twist_by_points(manifolds: Manifolds, points: ManifoldPoints, k: int, twist: Twist) -> Twist:
-    """The wrench that a manifold needs, point by point."""
+    """The wrench that corrects a manifold, point by point."""
     first = manifolds.first[k]
     block_tn = manifolds.block_tn[k]
     for c in range(first, first + manifolds.count[k]):
@@ -29,7 +30,7 @@ def solve_twist_by_points(manifolds: Manifolds, points: ManifoldPoints, k: int, 
         twist = solve_friction_point(manifolds.block_tt[k], manifolds.friction[k], points, c, twist)
         twist.normal += wp.transpose(block_tn) * (twist.tangent_impulse - rubbed)
     if has_resistance(manifolds, k):
-        # What friction has done to the normal twist is counted by the resistance itself.
+        # The change of the normal twist by friction is in the resistance.
         twist.normal -= wp.transpose(block_tn) * twist.tangent_impulse
         twist = solve_resistance(manifolds, points, k, twist)
     return twist

@@ -1,4 +1,4 @@
-"""The twist of a manifold, how its points are taken, and the wrench it gets, which goes to its bodies.
+"""The twist of a manifold, and the wrench it gets, which is applied to its bodies.
 
     v ← v + f / m,    ω ← ω + I⁻¹ (m + r × f)        of A, and the opposite of B
 
@@ -12,7 +12,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, to_world
 
-# Smaller than any square of an impulse that means something.
+# Smaller than the square of any impulse that is not rounding.
 TINY = wp.constant(real(1e-30))
 
 
@@ -65,6 +65,6 @@ def apply_twist(bodies: Bodies, system: ContactSystem, motion: Motion, k: int, t
     t = system.manifolds.tangent[k]
     f = vec3(twist.normal_impulse[0], twist.tangent_impulse[0], twist.tangent_impulse[1])
     m = vec3(twist.tangent_impulse[2], twist.normal_impulse[1], twist.normal_impulse[2])
-    # What is no number has to get to the velocities, where it is seen.
+    # A NaN must reach the velocities, where it is detected.
     if wp.dot(f, f) + wp.dot(m, m) != real(0.0):
         apply_wrench(bodies, system, motion, k, to_world(n, t, f), to_world(n, t, m))

@@ -1,15 +1,15 @@
-"""Manifolds in colours: those of one colour share no body that moves, so that all of them can be solved at once.
+"""Graph colouring: manifolds of one colour share no moving body, so that all of them can be solved in parallel.
 
     while manifolds are left, for colour 0, 1, …:
         every manifold without a colour bids for its bodies; the highest bid at both gets the colour; a few rounds of
         that
 
-Bids are scrambled numbers of the manifolds, so that a chain of neighbours does not wait for each other. Which manifolds
-get which colour depends on their numbers alone, which count the manifolds of their world, so that a world has the
-colours that it has alone. What is left after the last colour is solved in order, on one thread. Few
-bodies have so many manifolds that the usual colours do not do; colours that nobody needs are left out, a few at a time.
+Bids are hashed numbers of the manifolds, so that a row of neighbours does not get one colour a round. Colours depend on
+those numbers alone, which count the manifolds of a world, so a world has the colours that it has alone. Manifolds left
+after the last colour are solved in order, on one thread. Few bodies have more manifolds than the usual colours; further
+colours are launched only where they are needed, a few at a time.
 
-Cost: O(manifolds) for each colour, side by side; as many colours as the busiest body has manifolds, and a few more.
+Cost: O(manifolds) for each colour, in parallel; as many colours as a body has manifolds at most, and a few more.
 
 Reference: Luby (1986), maximal independent sets; Jones, Plassmann (1993).
 """
@@ -50,12 +50,12 @@ class Colouring:
     last_colour: wp.int32 = field("1", "last colour of a body, and one", axis="bodies")
     first: wp.int32 = field("1", "first manifold of a colour in the order, once added up", axis="colours")
     filled: wp.int32 = field("1", "manifolds of a colour put in order so far", axis="colours")
-    more_needed: wp.int32 = field("1", "1 where the usual colours do not do, and so many more", axis="steps")
+    more_needed: wp.int32 = field("1", "1 where the usual colours, and so many more, are not enough", axis="steps")
 
 
 @kernel
 def mark_manifold_starts(contacts: Contacts, colouring: Colouring, stop: wp.array[wp.int32]) -> None:
-    """Which contacts begin a manifold; none where the contacts did not fit."""
+    """Mark contacts that begin a manifold; none where the contacts did not fit."""
     c = wp.tid()
     colouring.start[c] = 0
     if stop[0] == 0 and c < contacts.needed[0] and begins_manifold(contacts, c):
@@ -104,7 +104,7 @@ def reset_colours(colouring: Colouring) -> None:
 
 @wp.func
 def hash_number(k: int) -> int:
-    """A number that looks as if drawn by lot, different for every k."""
+    """A number hashed to one that is as good as random, different for every k."""
     x = wp.uint32(k)
     x = (x ^ (x >> wp.uint32(16))) * wp.uint32(0x45D9F3B)
     x = (x ^ (x >> wp.uint32(16))) * wp.uint32(0x45D9F3B)
@@ -177,7 +177,7 @@ def count_colours(graph: Graph, colouring: Colouring) -> None:
 
 @kernel
 def fill_order(graph: Graph, colouring: Colouring) -> None:
-    """Put every manifold in a place of its colour; which of them is of no account."""
+    """Put every manifold in a place of its colour; the order within a colour has no effect."""
     k = wp.tid()
     if k < graph.total[0]:
         last = colouring.first.shape[0] - 2
@@ -195,7 +195,7 @@ def apply_colour(
     colour: int,
     threads: int,
 ) -> None:
-    """Apply the impulses of the manifolds of a colour in wanted worlds, side by side."""
+    """Apply the impulses of the manifolds of a colour in selected worlds, in parallel."""
     place = colouring.first[colour] + wp.tid()
     while place < colouring.first[colour + 1]:
         k = colouring.order[place]
@@ -205,7 +205,7 @@ def apply_colour(
 
 
 class ColourDriver:
-    """Records the colours of manifolds, and what is done colour by colour.
+    """Records the colouring of manifolds, and kernels that go colour by colour.
 
     Args:
         program: Where to record.
@@ -239,7 +239,7 @@ class ColourDriver:
         launch(fill_order, self.room, graph, colouring)
 
     def _bid(self, those: range) -> None:
-        """Record what gives away some colours."""
+        """Record the bidding for some colours."""
         given = (self.bodies, self.graph, self.system.manifolds, self.colouring)
         for colour in those:
             for _ in range(BID_ROUNDS):
@@ -248,7 +248,7 @@ class ColourDriver:
                 self.program.launch(clear_bids, len(self.bodies.world), self.colouring)
 
     def _bid_for_more(self, step: int) -> None:
-        """Record what gives away more colours where those so far do not do."""
+        """Record the bidding for more colours where those so far are not enough."""
         if step < len(self.more_needed):
             self.program.launch(find_uncoloured, self.room, self.graph, self.colouring, step)
             with self.program.when(self.more_needed[step]):
@@ -256,7 +256,7 @@ class ColourDriver:
                 self._bid_for_more(step + 1)
 
     def apply_impulses(self, motion: Motion, wanted: Any) -> None:
-        """Record what applies the impulses that the manifolds of wanted worlds have."""
+        """Record the application of the impulses of manifolds in selected worlds."""
         self.by_colour(apply_colour, motion, wanted)
 
     def by_colour(self, kernel: Any, *rest: Any, first: Any = None) -> None:
@@ -272,7 +272,7 @@ class ColourDriver:
         self._launch_more(kernel, given, 0)
 
     def _launch_more(self, kernel: Any, given: tuple[Any, ...], step: int) -> None:
-        """Record a kernel for more colours where those so far do not do."""
+        """Record a kernel for more colours where those so far are not enough."""
         if step == len(self.more_needed):
             self.program.launch(kernel, 1, *given, MAX_COLOURS, 1)
             return
@@ -290,8 +290,8 @@ class ColourDriver:
             self.program.launch(kernel, threads, *given, colour, threads)
 
 
-def make_palette(context: Any, system: ContactSystem, graph: Graph, counts: dict[str, int]) -> ColourDriver:
-    """What works through the manifolds of a model colour by colour.
+def make_colour_driver(context: Any, system: ContactSystem, graph: Graph, counts: dict[str, int]) -> ColourDriver:
+    """The driver by colour of a model.
 
     Args:
         context: What the step works on.

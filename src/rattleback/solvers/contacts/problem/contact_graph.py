@@ -1,9 +1,9 @@
-"""The contact graph: which bodies carry which, and the order in which their manifolds are solved.
+"""The contact graph: levels of bodies above the ground, and the order in which manifolds are solved.
 
 A body that touches something static has level 1, one that touches that level 2, and so on. Manifolds are solved from
-the ground up: a manifold is as high as the lower of its bodies. Where bodies of one level touch, their manifolds are of
-that level, so the cycles of the graph that lie in a level are solved together. What cannot be reached from the ground
-comes last. Manifolds of one level are in the order of the contacts.
+the ground up: the level of a manifold is that of its lower body. Where bodies of one level touch, their manifolds have
+that level, so the cycles of the graph within a level are solved together. Manifolds that the ground does not reach
+come last. Manifolds of one level are in the order of the contacts.
 
 Cost: O(contacts), on one thread; nothing where the same solids touch as in the last step.
 
@@ -19,7 +19,7 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.solvers.contacts.problem.manifolds import Manifolds
 
-# Level of bodies that nothing static carries, and the number of levels that are told apart.
+# Level of bodies that no static body supports, and the largest number of levels; higher ones share the last.
 UNSUPPORTED = wp.constant(1 << 30)
 LEVELS = 1024
 
@@ -45,9 +45,7 @@ class Graph:
     total: wp.int32 = field("1", "number of manifolds", axis="one")
     gather_count: wp.int32 = field("1", "how often manifolds were gathered", axis="one")
     reused: wp.int32 = field("1", "1 where the graph is still that of the contacts", axis="one")
-    last_compared: wp.int32 = field(
-        "1", "which contacts it was last compared with, by how often they were found", axis="one"
-    )
+    last_compared: wp.int32 = field("1", "number of the detection it was last compared with", axis="one")
     levels: wp.int32 = field("1", "number of levels of manifolds, with that of loose ones", axis="one")
 
 
@@ -85,7 +83,7 @@ def gather_manifolds(contacts: Contacts, graph: Graph, stop: wp.array[wp.int32])
             part = contacts.part[c]
             collider_a = contacts.collider_a[c]
             collider_b = contacts.collider_b[c]
-            # Written again for every contact of the manifold, which costs less than to foresee where the next begins.
+            # Branchless: stored again for every contact of the manifold, as the branch is unpredictable.
             count += wp.where(off == 0, 0, 1)
             size = wp.where(off == 0, size + 1, 1)
             graph.contact[count - 1] = c - size + 1
@@ -96,7 +94,7 @@ def gather_manifolds(contacts: Contacts, graph: Graph, stop: wp.array[wp.int32])
 
 @wp.func
 def queue_neighbours(contacts: Contacts, graph: Graph, body: int, queued: int) -> int:
-    """Put the bodies that touch one a level above it, where they have none yet."""
+    """Give the neighbours of a body without a level the next one, and queue them."""
     end = graph.head[body]
     while end >= 0:
         c = graph.contact[end // 2]

@@ -1,4 +1,4 @@
-"""A contact problem as a solver gets it: manifolds and their targets, the velocities that answer, room for the result.
+"""The contact problem that a solver gets: manifolds, their targets, the velocities that respond, room for the impulses.
 
     0 ≤ p_n  ⟂  u_n + b_n ≥ 0,     |p_t| ≤ μ p_n,   p_t against u_t + b_t,     u = J v,     v = v₀ + M⁻¹ Jᵀ p
 
@@ -23,7 +23,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.kernels.block import apply_impulses
 from rattleback.solvers.contacts.problem import delassus
-from rattleback.solvers.contacts.problem.colouring import ColourDriver, make_palette
+from rattleback.solvers.contacts.problem.colouring import ColourDriver, make_colour_driver
 from rattleback.solvers.contacts.problem.contact_graph import LEVELS, Graph
 from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, ManifoldPoints, Manifolds
 from rattleback.solvers.contacts.problem.status import SolverStatus
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class Active:
     """The manifolds that take part."""
 
-    listed: wp.int32 = field("1", "those that take part, in the order they are solved")
+    listed: wp.int32 = field("1", "manifolds that take part, in the order they are solved")
     marked: wp.int32 = field("1", "1 where one takes part")
-    count: wp.int32 = field("1", "how many do", axis="flags")
+    count: wp.int32 = field("1", "number of manifolds that take part", axis="flags")
 
 
 @kernel
@@ -55,14 +55,14 @@ def activate_all(graph: Graph, active: Active, lanes: int) -> None:
 def apply_in_order(
     bodies: Bodies, system: ContactSystem, graph: Graph, motion: Motion, wanted: wp.array[wp.int32]
 ) -> None:
-    """Apply the impulses that the manifolds of wanted worlds have, on one thread."""
+    """Apply the impulses of the manifolds of selected worlds, on one thread."""
     for k in range(graph.total[0]):
         if wanted[system.manifolds.world[k]] == 1:
             apply_impulses(bodies, system, motion, k)
 
 
 def is_parallel(device: Any) -> bool:
-    """Whether manifolds are solved colour by colour, side by side, and not one after the other."""
+    """Whether manifolds are solved by colour, in parallel, and not in order."""
     return not device.is_cpu
 
 
@@ -72,10 +72,10 @@ class ContactProblem:
     Attributes:
         program: Where launches are recorded.
         bodies: The bodies.
-        system: Manifolds, their points, and how bodies answer: what solvers read, and where impulses go.
+        system: Manifolds, their points and the inertias of bodies, which solvers read; impulses, which they write.
         graph: Number and order of the manifolds.
         active: The manifolds that take part.
-        status: How the sweeps of each world go, and the residual they reach.
+        status: Sweeps of each world, and the residual they reach.
         colour_driver: The colours of the manifolds; None where they are solved in order, on one thread.
         everywhere: 1 for every world.
 
@@ -101,7 +101,7 @@ class ContactProblem:
         self.everywhere = wp.full(self.worlds, 1, dtype=wp.int32, device=device)
         self.colour_driver: ColourDriver | None = None
         if is_parallel(device) and not in_order:
-            self.colour_driver = make_palette(context, self.system, self.graph, counts)
+            self.colour_driver = make_colour_driver(context, self.system, self.graph, counts)
 
     def record_all_active(self) -> None:
         """Record that every manifold takes part."""
@@ -111,7 +111,7 @@ class ContactProblem:
         """Record what applies the impulses that all points have to the velocities of a motion.
 
         Args:
-            motion: Whose velocities.
+            motion: The velocities.
             which: 1 for every world in which that is done; None for all.
         """
         which = self.everywhere if which is None else which

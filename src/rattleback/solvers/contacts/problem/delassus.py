@@ -1,10 +1,10 @@
-"""The Delassus operator of a contact problem, assembled: for solvers that want a matrix, for files and for tests.
+"""The Delassus operator of a contact problem, assembled: for solvers that need a matrix, for files and for tests.
 
     A = J M⁻¹ Jᵀ,     J of a point:   [ nᵀ  (r_a × n)ᵀ | −nᵀ  −(r_b × n)ᵀ ],  the same for t and s
     with joints       A − J M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G M⁻¹ Jᵀ,      G rows of the joints
 
-Joints inside are eliminated: what is left says how contacts answer to each other through the mechanisms. Redundant rows
-do no harm, as the pseudo-inverse leaves them out.
+Joints inside are eliminated: the rest is the response of contacts to each other through the mechanisms. The
+pseudo-inverse leaves out redundant rows.
 
 Cost: O(points · 12) to fill J; A is as dense as bodies are shared.
 """

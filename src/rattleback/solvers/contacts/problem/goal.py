@@ -1,4 +1,4 @@
-"""How far a contact solver goes."""
+"""The goal of a solution: its tolerance, its budget, and finer residuals at rest."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Goal:
-    """How far a solver goes.
+    """The goal of a solution.
 
     Attributes:
         tolerance: Largest residual [m/s].
         sweeps: Most sweeps.
         finer: The motion whose speeds say which worlds hardly move and are solved to a finer residual; None for none.
-        marked: Whether manifolds whose bodies nothing has pushed are passed over from the first sweep on.
+        marked: Whether manifolds whose bodies nothing has pushed are skipped from the first sweep on.
     """
 
     tolerance: float

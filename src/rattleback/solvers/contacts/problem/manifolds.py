@@ -1,11 +1,12 @@
-"""Contact manifolds: the contact points of two solids, in the order they are solved, and how they answer.
+"""Contact manifolds: the contact points of two convex parts, in the order they are solved, and their effective mass.
 
     K = Σ [ 1/m + rˣᵀ I⁻¹ rˣ    rˣᵀ I⁻¹ ]     over the two bodies of a manifold, in its axes (n, t, s = n × t),
           [ I⁻¹ rˣ              I⁻¹     ]     r from the centre of mass to its middle
 
-K says how a wrench (f, m) at the middle changes the twist (u, ω) of A against B there; its inverse which wrench stops
-the manifold whole. The points of a manifold share their bodies and their normal, so what pushes them apart is the part
-(f_n, m_t, m_s) of the wrench alone, and what rubs them the part (f_t, f_s, m_n); K is kept in blocks for these two:
+K is the effective mass: a wrench (f, m) at the middle changes the twist (u, ω) of A against B there by K (f, m), and
+its inverse gives the wrench that stops the manifold as one block. The points of a manifold share their bodies and their
+normal, so normal impulses give only the part (f_n, m_t, m_s) of the wrench, and friction only the part (f_t, f_s, m_n);
+K is stored in blocks for these two:
 
     (u_n, ω_t, ω_s) ← K_nn (f_n, m_t, m_s) + K_tnᵀ (f_t, f_s, m_n)
     (u_t, u_s, ω_n) ← K_tn (f_n, m_t, m_s) + K_tt (f_t, f_s, m_n)
@@ -23,9 +24,9 @@ from rattleback.model.contacts import Contacts
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 
-# Manifolds whose points are nearly on a line, by the ratio of their second moments, are not taken whole.
+# Manifolds whose points are nearly on a line, by the ratio of their second moments, are not solved as one block.
 MIN_MOMENT_RATIO = wp.constant(real(1e-4))
-# Nor are those that, held across, hardly answer along the normal, by the ratio of determinants: it is lost in rounding.
+# Nor are those whose Schur complement is rounding, by the ratio of its determinant to that of K_nn.
 MIN_DETERMINANT_RATIO = wp.constant(real(16.0 * epsilon))
 
 
@@ -41,23 +42,27 @@ class Manifolds:
     world: wp.int32 = field("1", "its world")
     jointed: wp.int32 = field("1", "1 where a joint holds one of its bodies")
     flat: wp.int32 = field("1", "1 where its points span a plane and all of them touch")
-    as_block: wp.int32 = field("1", "1 where it may be taken whole: it is flat and all its points want the same")
+    as_block: wp.int32 = field(
+        "1", "1 where it may be solved as one block: it is flat and all its points have the same bias"
+    )
     normal: vec3 = field("1", "unit normal n from B to A")
     tangent: vec3 = field("1", "unit vector t across it")
     arm_a: vec3 = field("m", "from the centre of mass of A to its middle, world frame")
     arm_b: vec3 = field("m", "from that of B")
-    block_nn: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: along the normal by what pushes")
-    block_tn: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what pushes")
-    block_tt: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "block of K: across by what rubs")
-    inverse_nn: mat33 = field("kg, kg m, kg m²", "inverse of K_nn: what stops it along the normal where nothing rubs")
-    inverse_tt: mat33 = field("kg, kg m, kg m²", "inverse of K_tt: what stops it across where nothing pushes")
-    coupling_tn: mat33 = field("1, m, 1/m", "K_tt⁻¹ K_tn: what holds it across against what pushes")
-    schur_inverse: mat33 = field("kg, kg m, kg m²", "what stops it along the normal while it is held across")
+    block_nn: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "K_nn: normal twist by normal wrench")
+    block_tn: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "K_tn: tangential twist by normal wrench")
+    block_tt: mat33 = field("1/kg, 1/(kg m), 1/(kg m²)", "K_tt: tangential twist by tangential wrench")
+    inverse_nn: mat33 = field("kg, kg m, kg m²", "inverse of K_nn, for frictionless points")
+    inverse_tt: mat33 = field("kg, kg m, kg m²", "inverse of K_tt")
+    coupling_tn: mat33 = field("1, m, 1/m", "K_tt⁻¹ K_tn: friction that balances a normal wrench")
+    schur_inverse: mat33 = field(
+        "kg, kg m, kg m²", "inverse of the Schur complement K_nn − K_tnᵀ K_tt⁻¹ K_tn, for sticking points"
+    )
     inverse_moments: vec3 = field("1/m²", "inverse of the second moments of its points: xx, xy, yy")
     remainder: vec3 = field("m", "what its linear way over the last step left out")
     extent: real = field("m²", "square of the motion that this came from; zero where it is not known")
-    bias: vec3 = field("m/s", "added to its velocity")
-    angular_bias: vec3 = field("rad/s", "added to its angular velocity")
+    bias: vec3 = field("m/s", "bias: added to its velocity")
+    angular_bias: vec3 = field("rad/s", "bias: added to its angular velocity")
     resisting_moment: vec3 = field("N m s", "moment of the resistance to spinning and rolling so far")
     friction: real = field("1", "coefficient of friction in force")
     static_friction: real = field("1", "coefficient of friction where it sticks")
@@ -65,8 +70,8 @@ class Manifolds:
     rolling: real = field("m", "arm of the rolling resistance")
     spinning: real = field("m", "arm of the resistance to spinning")
     restitution: real = field("1", "coefficient of restitution")
-    supported_body: wp.int32 = field("1", "body that stands on the other; -1 where neither does")
-    load: real = field("N s", "what its points push with together")
+    supported_body: wp.int32 = field("1", "body that the other supports; -1 for none")
+    load: real = field("N s", "sum of the loads of its points along the normal")
     last_sweep: wp.int32 = field("1", "last sweep that solved it")
 
 
@@ -74,7 +79,7 @@ class Manifolds:
 class ManifoldPoints:
     """The contact points of the manifolds, one manifold after the other."""
 
-    place: vec3 = field("m, m, m/s", "x and y in the manifold; what is added to the velocity along the normal")
+    place: vec3 = field("m, m, m/s", "x and y in the manifold, m; bias of the point along the normal, m/s")
     impulse: vec3 = field("N s", "impulse on A so far, axes of the manifold")
     load: vec3 = field("N", "force on A that the step begins with, axes of the manifold")
     acted: vec3 = field("N s", "impulse on A before the step is taken, axes of the manifold")
@@ -83,17 +88,17 @@ class ManifoldPoints:
     remainder: vec3 = field("m", "what its linear way over the last step left out, world frame")
     extent: real = field("m²", "square of the motion that this came from")
     lift: real = field("m", "what its remainder along the normal has beside that of its manifold")
-    sticking: wp.int32 = field("1", "1 where it pushes and its friction is not used up")
+    sticking: wp.int32 = field("1", "1 where it sticks")
 
 
 @group(axis="bodies")
 class BodyInertias:
-    """How the bodies answer to a push now."""
+    """Inverse inertias at the present poses, and what sweeps store for each body."""
 
     inverse_inertia: mat33 = field("1/(kg m²)", "inverse inertia, axes of the world")
-    soft: wp.int32 = field("1", "1 where the stiffness of joints is in it")
-    last_push: wp.int32 = field("1", "last sweep in which it was pushed so that it matters")
-    withheld: vec3 = field("N s", "less the impulse that shock propagation kept from it while it stood still")
+    soft: wp.int32 = field("1", "1 where the stiffness of its joints is included")
+    last_push: wp.int32 = field("1", "last sweep in which its velocity changed by more than is negligible")
+    withheld: vec3 = field("N s", "less the impulse that shock propagation withheld from it")
 
 
 @wp.struct
@@ -119,9 +124,9 @@ def to_world(n: vec3, t: vec3, v: vec3) -> vec3:
 
 @wp.func
 def perpendicular(n: vec3) -> vec3:
-    """A unit vector across a unit vector, that small turns of it change little."""
+    """A unit vector across a unit vector, which changes little where n turns a little."""
     upright = wp.abs(n[2]) > real(0.7)
-    # e × n with e the axis y, or z; without a branch, which nobody could foresee.
+    # e × n with e the axis y, or z; branchless: the branch is unpredictable.
     x = wp.where(upright, n[2], -n[1])
     other = wp.where(upright, -n[0], n[0])
     part = real(1.0) / wp.sqrt(x * x + other * other)
@@ -132,14 +137,14 @@ def perpendicular(n: vec3) -> vec3:
 
 @wp.func
 def is_isotropic(bodies: Bodies, i: int) -> bool:
-    """Whether a body turns about any axis alike."""
+    """Whether a body has the same moment of inertia about every axis."""
     ratios = bodies.ratios[i]
     return wp.dot(ratios, ratios) == real(0.0)
 
 
 @kernel
 def rotate_inertias(bodies: Bodies, motion: Motion, inertias: BodyInertias, lanes: int) -> None:
-    """Inverse inertias in the axes of the world; what turns about any axis alike has one in all axes."""
+    """Inverse inertias in the axes of the world."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         inverse = bodies.inverse_inertia[i]
         if not is_isotropic(bodies, i):
@@ -151,7 +156,7 @@ def rotate_inertias(bodies: Bodies, motion: Motion, inertias: BodyInertias, lane
 
 @wp.func
 def place_points(contacts: Contacts, manifolds: Manifolds, points: ManifoldPoints, k: int, touching: real) -> vec3:
-    """The points of a manifold about their middle, which is returned, and how they are spread; which of them touch."""
+    """Middle of the points of a manifold, which is returned; places, second moments, and whether it is flat."""
     first = manifolds.first[k]
     count = manifolds.count[k]
     row = manifolds.contact[k]
@@ -187,7 +192,7 @@ def place_points(contacts: Contacts, manifolds: Manifolds, points: ManifoldPoint
 
 @wp.func
 def store_blocks(manifolds: Manifolds, linear: mat33, coupling: mat33, angular: mat33, k: int, to: int) -> None:
-    """K, given as velocity by force, angular velocity by force and by moment, to a row in blocks, and its inverse."""
+    """Store K in blocks, with inverses; K is given as velocity by force, angular velocity by force and by moment."""
     column_n = vec3(linear[0, 0], coupling[1, 0], coupling[2, 0])
     column_t = vec3(coupling[1, 0], angular[1, 1], angular[2, 1])
     column_s = vec3(coupling[2, 0], angular[1, 2], angular[2, 2])
@@ -218,7 +223,7 @@ def store_blocks(manifolds: Manifolds, linear: mat33, coupling: mat33, angular: 
 
 @wp.func
 def find_effective_mass(bodies: Bodies, system: ContactSystem, k: int, to: int, share_a: real, share_b: real) -> None:
-    """K of a manifold in its own axes, and its inverse, to a row; bodies may answer with a share of what they would."""
+    """Effective mass of a manifold in its own axes, stored in a row; shares scale the responses of its bodies."""
     n = system.manifolds.normal[k]
     t = system.manifolds.tangent[k]
     axes = wp.matrix_from_cols(n, t, wp.cross(n, t))
@@ -275,7 +280,7 @@ def moment_at(place: vec3, p: vec3) -> vec3:
 
 @wp.func
 def wrench_of(system: ContactSystem, k: int) -> tuple[vec3, vec3]:
-    """The impulses that the points of a manifold have, with what resists turning, as force and moment in its axes."""
+    """Wrench of the points of a manifold with its resisting moment, in its axes."""
     force = vec3()
     moment = system.manifolds.resisting_moment[k]
     first = system.manifolds.first[k]

@@ -1,13 +1,13 @@
-"""How the sweeps of a solver go in every world: which worlds are busy, and the residual that was reached.
+"""Status of the sweeps of a solver in every world: whether it is active, sweeps done, residual reached.
 
     residual of a manifold: the change of velocity that its correction made, along the normal and across
 
-It is the natural residual of the contact problem: zero where every point pushes and does not separate, or separates and
-does not push, and sticks, or slides at its Coulomb limit.
+It is the natural residual of the contact problem: zero where every point either pushes or separates, and either sticks
+or slides at its Coulomb limit.
 
-Worlds that hardly move get a finer residual. A velocity within the tolerance at the foot of a column is ten times that
-at its top, and the impulses that stop it there are not those that it rests on: a heap that is stopped only to within
-the tolerance creeps and rocks for ever. So there sweeps go on to a part of the fastest velocity.
+Worlds that hardly move are solved to a finer residual, a part of their fastest velocity. A velocity within the
+tolerance at the foot of a column is ten times that at its top, so a heap that is stopped only to within the tolerance
+creeps and rocks for ever.
 """
 
 import warp as wp
@@ -18,14 +18,14 @@ from rattleback.core.precision import real
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 
-# Part of the fastest velocity of a world that sweeps go on to, and the part of the tolerance below which they do not.
+# Finer residual, as a part of the fastest velocity of a world, and its least value, as a part of the tolerance.
 REST_FRACTION = wp.constant(real(0.01))
 FINEST_FRACTION = wp.constant(real(0.03))
-# Sweeps after which the tolerance does: what has not come to rest by then takes its time.
+# Sweeps after which the tolerance is enough.
 MAX_FINE_SWEEPS = wp.constant(8)
-# Multiple of the tolerance up to which that part is slow.
+# Multiple of the tolerance up to which a finer residual tells a slow world.
 SLOW_MULTIPLE = wp.constant(real(10.0))
-# No residual is as large.
+# Larger than any residual.
 ANY_RESIDUAL = wp.constant(real(1e30))
 
 
@@ -33,15 +33,15 @@ ANY_RESIDUAL = wp.constant(real(1e30))
 class SolverStatus:
     """How the sweeps of each world go."""
 
-    busy: wp.int32 = field("1", "1 while the world is swept")
+    busy: wp.int32 = field("1", "1 while the world is active: its sweeps have not converged")
     sweeps: wp.int32 = field("1", "sweeps done")
     normal_residual: real = field("m/s", "largest residual along a normal in the last sweep")
     tangential_residual: real = field("m/s", "the same across")
-    finer_residual: real = field("m/s", "residual that the world is swept to where that is finer than its tolerance")
+    finer_residual: real = field("m/s", "residual to reach where that is finer than the tolerance")
     jointed_residual: real = field("m/s", "largest residual where joints hold a body, in the last sweep")
     first_residual: real = field("m/s", "largest residual of the first sweep")
-    sweep: wp.int32 = field("1", "sweeps that any world has done", axis="flags")
-    any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
+    sweep: wp.int32 = field("1", "most sweeps of any world", axis="flags")
+    any_busy: wp.int32 = field("1", "1 while any world is active", axis="flags")
     exchanging: wp.int32 = field("1", "1 while the world exchanges impulses with joints")
     exchanges: wp.int32 = field("1", "exchanges done", axis="flags")
     any_exchanging: wp.int32 = field("1", "1 while any world does", axis="flags")
@@ -49,9 +49,9 @@ class SolverStatus:
 
 @kernel
 def begin_sweeps(status: SolverStatus, wanted: wp.array[wp.int32], marked: int) -> None:
-    """Worlds that want it are to be swept: all their manifolds at first, or those that are not marked as swept.
+    """Selected worlds become active: all their manifolds are swept, or those that are not marked as swept.
 
-    What is known of the last sweeps of other worlds stays.
+    Other worlds keep their status.
     """
     w = wp.tid()
     status.busy[w] = wanted[w]
@@ -67,7 +67,7 @@ def begin_sweeps(status: SolverStatus, wanted: wp.array[wp.int32], marked: int) 
 
 @kernel
 def find_finer_residuals(bodies: Bodies, motion: Motion, status: SolverStatus, tolerance: real) -> None:
-    """The residual that what hardly moves is swept to, on one thread."""
+    """The finer residual of every world, on one thread."""
     for w in range(status.finer_residual.shape[0]):
         status.finer_residual[w] = FINEST_FRACTION * tolerance
     for i in range(bodies.world.shape[0]):
@@ -84,13 +84,13 @@ def find_finer_residuals(bodies: Bodies, motion: Motion, status: SolverStatus, t
 
 @wp.func
 def target_residual(status: SolverStatus, w: int, tolerance: real) -> real:
-    """The residual that a world is swept to; after enough sweeps its tolerance."""
+    """The residual to reach; after enough sweeps the tolerance."""
     return wp.where(status.sweeps[w] < MAX_FINE_SWEEPS, wp.min(tolerance, status.finer_residual[w]), tolerance)
 
 
 @wp.func
 def is_slow(status: SolverStatus, w: int, tolerance: real) -> bool:
-    """Whether hardly anything moves in a world."""
+    """Whether a world hardly moves."""
     return status.finer_residual[w] < SLOW_MULTIPLE * tolerance
 
 
@@ -107,7 +107,7 @@ def begin_sweep(status: SolverStatus) -> None:
 
 @wp.func
 def set_busy(status: SolverStatus, w: int, off: bool) -> None:
-    """A world is busy where it is off."""
+    """Set whether a world is active."""
     status.busy[w] = wp.where(off, 1, 0)
     if off:
         status.any_busy[0] = 1
@@ -115,7 +115,7 @@ def set_busy(status: SolverStatus, w: int, off: bool) -> None:
 
 @wp.func
 def check_world_convergence(status: SolverStatus, w: int, tolerance: real, most: int, cost: int) -> None:
-    """A sweep of a world is done: go on if the residual is too large and as many sweeps are left as going on takes."""
+    """A sweep is done: the world stays active above its residual, if the budget has the cost of another."""
     if status.busy[w] == 0:
         return
     worst = wp.max(status.normal_residual[w], status.tangential_residual[w])
@@ -127,14 +127,14 @@ def check_world_convergence(status: SolverStatus, w: int, tolerance: real, most:
 
 @kernel
 def check_convergence(status: SolverStatus, tolerance: real, most: int, cost: int) -> None:
-    """A sweep is done: which worlds go on."""
+    """A sweep is done: which worlds stay active."""
     w = wp.tid()
     check_world_convergence(status, w, target_residual(status, w, tolerance), most, cost)
 
 
 @kernel
 def check_plain_convergence(status: SolverStatus, tolerance: real, most: int, early: int) -> None:
-    """A plain sweep is done: which worlds go on, fewer times where joints keep contacts off or all is slow."""
+    """A plain sweep is done: which worlds stay active; fewer sweeps where joints disturb contacts or all is slow."""
     w = wp.tid()
     few = status.jointed_residual[w] > tolerance or is_slow(status, w, tolerance)
     check_world_convergence(status, w, target_residual(status, w, tolerance), wp.where(few, early, most), 1)
@@ -142,7 +142,7 @@ def check_plain_convergence(status: SolverStatus, tolerance: real, most: int, ea
 
 @kernel
 def resume_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: real, most: int) -> None:
-    """Worlds whose residual is still too large are swept on, by symmetric sweeps, while the budget has some left."""
+    """Worlds outside their residual become active again, for symmetric sweeps, while the budget has two left."""
     w = wp.tid()
     worst = wp.max(status.normal_residual[w], status.tangential_residual[w])
     off = worst > target_residual(status, w, tolerance) and status.sweeps[w] + 2 <= most
@@ -151,7 +151,7 @@ def resume_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], toleran
 
 @kernel
 def copy_status(status: SolverStatus, which: wp.array[wp.int32], noted: SolverStatus) -> None:
-    """Note how the sweeps of some worlds went, before others follow."""
+    """Store the status of some worlds before others follow."""
     w = wp.tid()
     if which[w] == 1:
         noted.sweeps[w] = status.sweeps[w]
@@ -161,7 +161,7 @@ def copy_status(status: SolverStatus, which: wp.array[wp.int32], noted: SolverSt
 
 @kernel
 def begin_exchange(status: SolverStatus, which: wp.array[wp.int32]) -> None:
-    """Worlds that want it are to exchange impulses with joints."""
+    """Selected worlds exchange impulses with joints."""
     w = wp.tid()
     status.exchanging[w] = which[w]
     status.exchanges[0] = 0
@@ -177,7 +177,7 @@ def count_exchange(status: SolverStatus) -> None:
 
 @kernel
 def check_exchange(status: SolverStatus, tolerance: real, most: int) -> None:
-    """An exchange is done: go on where the joints had put the contacts off."""
+    """An exchange is done: continue where the joints disturbed the contacts."""
     w = wp.tid()
     off = status.exchanging[w] == 1 and status.first_residual[w] > tolerance and status.exchanges[0] < most
     status.exchanging[w] = wp.where(off, 1, 0)
@@ -187,6 +187,6 @@ def check_exchange(status: SolverStatus, tolerance: real, most: int) -> None:
 
 @wp.func
 def update_residual(status: SolverStatus, w: int, normal: real, tangential: real) -> None:
-    """A manifold of a world had this residual."""
+    """A manifold of a world has this residual."""
     status.normal_residual[w] = wp.max(status.normal_residual[w], normal)
     status.tangential_residual[w] = wp.max(status.tangential_residual[w], tangential)

@@ -1,16 +1,16 @@
-"""Poisson's and Stronge's hypotheses: how much of the impulse, or of the work, of compression comes back.
+"""Poisson's and Stronge's hypotheses: the part of the impulse, or of the work, of compression that is restored.
 
     compression   impulses p_c that stop the points,   W_c their work along the normals, W_c < 0
     Poisson       every point gets e p_c more
     Stronge       it gets λ e p_c more, with λ where   Σ W_r + max(W_t, 0) = Σ e² |W_c|
 
 W_r work of expansion along the normals, W_t work of friction, sums over the points of a world that take part. Friction
-has its own cone in every phase, |p_t| ≤ μ p_n, and does not give back what it took while the bodies were compressed.
+has its own cone in every phase, |p_t| ≤ μ p_n; the impulse of compression is not reversed.
 
 For Stronge's hypothesis the impact is followed in slices: of the approach while it is compressed, of λ while it
-expands. Over a slice velocities go on a straight line, so its works are exact, and so is the part of the last slice
-that is taken. Friction follows the slip at the end of every slice, where it may turn around or stop. What it gains by
-that is taken off what may come back: the energy after the impact is never above  E − Σ (1 − e²) |W_c|.
+expands. Over a slice velocities change linearly, so its works are exact, and so is the part of the last slice
+that is taken. Friction follows the slip at the end of every slice, where it may reverse or stop. Energy that it
+adds by that is subtracted from the work to restore: the energy after the impact is never above  E − Σ (1 − e²) |W_c|.
 
 Reference: Bender, dissertation, §5.1.3 and §5.2.2 (there W_r would be −(1 − e²) W_c, which is what is lost); Stronge,
 Proc. R. Soc. A 431 (1990); Routh, Dynamics of a System of Rigid Bodies (slip during impact).
@@ -33,7 +33,7 @@ from rattleback.solvers.contacts.restitution.search import COLLIDES, ZERO, Impac
 from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 
 HALF = wp.constant(real(0.5))
-# Slices of the approach and of λ = 1, and the most slices of the expansion, after which nothing more comes back.
+# Slices of the approach and of λ = 1, and the most slices of the expansion, which then ends.
 SLICES = wp.constant(64)
 MAX_SLICES = wp.constant(256)
 # Phases of an impact.
@@ -43,20 +43,20 @@ EXPANDING = wp.constant(2)
 
 @group(axis="worlds")
 class ImpactWork:
-    """How far the impacts of each world have gone, and the work of their impulses."""
+    """Phase and slice of the impacts of each world, and the work of their impulses."""
 
     start_velocity: vec3 = field(
         "m/s", "velocity of a point at the beginning of the slice, axes of its manifold", axis="contacts"
     )
-    active: wp.int32 = field("1", "1 while the impact goes on")
+    active: wp.int32 = field("1", "1 while the impact lasts")
     phase: wp.int32 = field("1", "1 compressing, 2 expanding")
     slices: wp.int32 = field("1", "slices done in the phase")
-    recoverable: real = field("J", "work that may come back")
+    recoverable: real = field("J", "work left to restore")
     friction_work: real = field("J", "work of friction so far")
     work: vec4 = field("J", "work in the slice along the normals by its part f and by f², and the same of friction")
     fraction: real = field("1", "part of the slice that is taken")
     change: real = field("m/s", "largest change of a velocity along a normal in the slice")
-    any_active: wp.int32 = field("1", "1 while any impact goes on", axis="flags")
+    any_active: wp.int32 = field("1", "1 while any impact lasts", axis="flags")
 
 
 @wp.func
@@ -73,7 +73,7 @@ def solve_manifold_friction(bodies: Bodies, system: ContactSystem, motion: Motio
 def apply_restitution(
     bodies: Bodies, system: ContactSystem, motion: Motion, impact_points: ImpactPoints, active: Active
 ) -> None:
-    """Every point gets e times its impulse of compression more, on one thread."""
+    """Add e times its impulse of compression to every point, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
         first = system.manifolds.first[k]
@@ -93,7 +93,7 @@ def sweep_friction(
     active: Active,
     status: SolverStatus,
 ) -> None:
-    """One sweep of friction over the manifolds of the round in busy worlds, on one thread."""
+    """One sweep of friction over the manifolds of the round in active worlds, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
         w = system.manifolds.world[k]
@@ -125,7 +125,7 @@ def set_slice_targets(
     impact_work: ImpactWork,
     k: int,
 ) -> None:
-    """What the points of a manifold want in a slice, beginning with the impulses of the one before."""
+    """Targets of the points of a manifold in a slice, warm-started with the impulses of the one before."""
     w = system.manifolds.world[k]
     u, turning = twist_of(system.manifolds, motion, k)
     u += system.manifolds.bias[k]
@@ -178,7 +178,7 @@ def sweep_slice(
     status: SolverStatus,
     impact_work: ImpactWork,
 ) -> None:
-    """One sweep over the manifolds of a slice in busy worlds, on one thread."""
+    """One sweep over the manifolds of a slice in active worlds, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
         w = system.manifolds.world[k]
@@ -229,7 +229,7 @@ def measure_slice(
 
 @wp.func
 def slice_fraction(work: vec4, left: real) -> real:
-    """The part f of a slice with  a f + b f² = left,  at most 1; what friction gains counts as well."""
+    """The part f of a slice with  a f + b f² = left,  at most 1; work that friction adds counts as well."""
     a = work[0]
     b = work[1]
     if work[2] + work[3] > ZERO:
@@ -244,9 +244,9 @@ def slice_fraction(work: vec4, left: real) -> real:
 
 @kernel
 def end_slice(impact_work: ImpactWork, impact_points: ImpactPoints, budget: int) -> None:
-    """A slice is done: go on with the next one, until all that may come back has, or the budget ends."""
+    """A slice is done: continue until all work is restored, or the budget ends."""
     w = wp.tid()
-    # Of worlds whose impact has ended nothing is taken any more.
+    # Worlds without an impact take no more slices.
     impact_work.fraction[w] = real(impact_work.active[w])
     if impact_work.active[w] == 0:
         return

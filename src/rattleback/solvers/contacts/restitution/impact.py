@@ -1,19 +1,18 @@
 """Impacts with restitution: resolved at once, before resting contacts are stopped.
 
-    while anything collides:
-        the manifolds that collide take part       (or, simultaneously, all that touch then)
+    while any point collides:
+        manifolds that collide take part           (or, simultaneously, all that touch then)
         newton      impulses p ≥ 0 with   u_n' ≥ −e u_n,   complementary; friction |p_t| ≤ μ p_n in the same problem
         poisson     impulses p_c ≥ 0 that stop the points, then e p_c more
         stronge     the same in slices, until e² of the work of compression has come back
 
 An impact is a contact problem with other targets, and any solver finds its impulses; the slices of Stronge's law and
-the friction of expansions have sweeps of their own. Where there are joints, they answer to
-every sweep and are corrected in turn with the solver. Impulses
-of impacts are no warm start. A round has as many sweeps as the solver may take; what still collides after it is part of
-the next.
+the friction of expansions have sweeps of their own. Joints answer to every sweep
+and are corrected in alternation with the solver. Impulses of impacts are no warm start. A round has at most as many
+sweeps as the solver; points that still collide are part of the next.
 
-After ``MAX_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, what still collides is
-stopped by the resting contacts. The report gives the velocity that was still to be changed.
+After ``MAX_ROUNDS``, or when the ``BUDGET`` of sweeps and corrections of joints is used up, the resting contacts stop
+points that still collide. The report gives the largest velocity that was left to change.
 
 Newton's law is the plainest; with friction and several points it may create energy. Poisson's may as well, less often;
 Stronge's never does, and costs about a hundred times as much. Without friction they agree.
@@ -53,7 +52,7 @@ ORDERS = ("sequential", "simultaneous")
 # Most rounds of impacts at one moment, and most sweeps and corrections of joints of all of them.
 MAX_ROUNDS = 200
 BUDGET = 20_000
-# Part of the tolerance to which an impact is solved: what it leaves stays, as no later step looks at it again.
+# Part of the tolerance to which an impact is solved: no later step corrects the error that it leaves.
 PRECISION = 0.1
 # Most corrections of joints of a round.
 MAX_TURNS = 100
@@ -61,7 +60,7 @@ MAX_TURNS = 100
 
 @kernel
 def clear_flag(flag: wp.array[wp.int32]) -> None:
-    """A flag goes down."""
+    """Clear a flag."""
     flag[0] = 0
 
 
@@ -90,7 +89,7 @@ class Impacts:
         self.response: JointResponse | None = None
 
     def record(self, taken: Any, correct: WorldStage | None, which: Any) -> None:
-        """Record what resolves the collisions of the state, and gives resting contacts their loads.
+        """Record the impacts of the state, and the loads of resting contacts.
 
         Args:
             taken: Length of the step that was taken, for every world [s].
@@ -112,7 +111,7 @@ class Impacts:
                 self._apply_loads(taken, which)
 
     def record_unloaded(self, correct: WorldStage | None, which: Any) -> None:
-        """Record what resolves the collisions of a state that has its loads already, or none; see ``record``."""
+        """Record the impacts of a state that has its loads already, or none; see ``record``."""
         velocities = ImpactVelocities()
         velocities.now = velocities.unloaded = velocities.loaded = self.context.state.motion
         self._begin(velocities, which)
@@ -122,7 +121,7 @@ class Impacts:
             self._resolve_rounds(velocities, correct)
 
     def _begin(self, velocities: ImpactVelocities, which: Any) -> None:
-        """Look for collisions everywhere in some worlds."""
+        """Search all manifolds of selected worlds."""
         self.context.for_worlds(search.begin_impacts, self.points, which)
         self._find(velocities, everywhere=True)
 
@@ -137,14 +136,14 @@ class Impacts:
         problem.record_all_active()
 
     def _velocities(self, before: bool = False) -> ImpactVelocities:
-        """The velocities that matter at the moment; before it those of the state are the ones with loads."""
+        """The velocities of a search; before the impacts those of the state are the ones with loads."""
         velocities, motion = ImpactVelocities(), self.context.state.motion
         velocities.unloaded = self.unloaded
         velocities.now, velocities.loaded = (self.unloaded, motion) if before else (motion, self.loaded)
         return velocities
 
     def _apply_loads(self, taken: Any, which: Any) -> None:
-        """Give all resting contacts of some worlds their loads."""
+        """Apply the loads of all resting contacts of selected worlds."""
         problem, motion, clock = self.problem, self.context.state.motion, self.context.state.clock
         given = (self.inputs, problem.graph, problem.system, motion, clock, taken, which)
         problem.for_manifolds(set_end_targets, *given)
@@ -160,7 +159,7 @@ class Impacts:
         problem.for_manifolds(search.find_impacts, *given, int(search.SIMULTANEOUS) if self.simultaneous else scope)
 
     def _resolve_round(self, correct: WorldStage | None) -> None:
-        """The impacts of a round."""
+        """Solve the impacts of a round."""
         problem, found, motion = self.problem, self.points, self.context.state.motion
         program, active = problem.program, problem.active
         listed = (problem.bodies, problem.graph, problem.system, found, active, self.simultaneous)
@@ -180,7 +179,7 @@ class Impacts:
             program.launch(note_blows, 1, self.inputs, problem.system, active)
 
     def _alternate(self, solve: WorldStage, correct: WorldStage | None, which: Any) -> None:
-        """A solution, in turn with what corrects the joints, where there are any."""
+        """A solution, in alternation with corrections of the joints, where there are any."""
         if correct is None:
             solve(which)
         else:
@@ -189,7 +188,7 @@ class Impacts:
             alternate(self.problem, stages, (self.goal.tolerance, MAX_TURNS), which)
 
     def _correct(self, correct: WorldStage, which: Any) -> None:
-        """A correction of the joints; where the budget is used up, it is the last."""
+        """A correction of the joints; the last one where the budget is used up."""
         correct(which)
         if self.response is not None:
             program, joint_iterations = self.problem.program, self.response.joints.preview.status.iterations
@@ -202,7 +201,7 @@ class Impacts:
         self._spend(which)
 
     def _slice(self, parts: tuple[Any, ...], correct: WorldStage | None) -> None:
-        """The impacts of a round, followed slice by slice."""
+        """Solve the impacts of a round in slices."""
         context = self.context
         program = self.context.program
         impact_work = self.impact_work

@@ -1,10 +1,10 @@
-"""Impact rounds: what the manifolds of a round want, the sweeps that give it to them, and the loads afterwards.
+"""Impact rounds: targets of the manifolds of a round, and the loads of resting contacts before and after.
 
-    a round     list → aims → sweeps until no velocity changes by more than the tolerance → next look
-    before      the loads of resting contacts are taken off all bodies
-    after       they are put on again: on one thread only at bodies that were struck, others get back what they had
+    a round     list → targets → solution by the solver of the scheme → next search
+    before      the loads of resting contacts are removed from all bodies
+    after       they are applied again: on one thread only to bodies of the round, others get back their velocities
 
-Cost: of a sweep as many manifolds as are listed. On one thread without joints all sweeps of a round are one launch.
+Cost: a sweep costs as many manifolds as are listed.
 
 Reference: Bender, dissertation, §5.2.
 """
@@ -24,13 +24,13 @@ from rattleback.solvers.contacts.restitution.search import COLLIDES, TOUCHES, ZE
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
 from rattleback.solvers.contacts.schemes.targets import set_manifold_end_targets, surface_velocity
 
-# What is added to the velocity of points that take no part, so that they never push [m/s].
+# Bias of points that take no part, so that they never push [m/s].
 INACTIVE_BIAS = wp.constant(real(1e30))
 
 
 @kernel
 def remove_loads(bodies: Bodies, velocities: ImpactVelocities, lanes: int) -> None:
-    """Bodies go on without the loads of resting contacts, which are put aside."""
+    """Remove the loads of resting contacts from the bodies, and store the velocities with them."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         velocities.loaded.velocity[i] = velocities.now.velocity[i]
         velocities.loaded.angular_velocity[i] = velocities.now.angular_velocity[i]
@@ -40,7 +40,7 @@ def remove_loads(bodies: Bodies, velocities: ImpactVelocities, lanes: int) -> No
 
 @kernel
 def clear_impulses(graph: Graph, system: ContactSystem, lanes: int) -> None:
-    """No manifold pushes or wants anything, as where those that take no part are looked at, too."""
+    """Clear impulses and biases of all manifolds, where those that take no part are classified, too."""
     for k in range(wp.tid(), graph.total[0], lanes):
         system.manifolds.resisting_moment[k] = vec3()
         system.manifolds.bias[k] = vec3()
@@ -61,7 +61,7 @@ def set_impact_targets(
     together: int,
     lanes: int,
 ) -> None:
-    """What the points of the round want: −e u_n by Newton's law, else to be stopped; those that touch not to meet."""
+    """Targets of the round: −e u_n by Newton's law, else to be stopped; touching points must not approach."""
     for i in range(wp.tid(), active.count[0], lanes):
         k = active.listed[i]
         e = wp.where(newton == 1, system.manifolds.restitution[k], ZERO)
@@ -92,7 +92,7 @@ def set_impact_targets(
         system.manifolds.angular_bias[k] = vec3()
         system.manifolds.as_block[k] = 0
         if alike and system.manifolds.flat[k] == 1:
-            # All points want the same part of the manifold's own twist: it can be taken whole.
+            # All points have the same part of the manifold's own twist as target, so it can be solved as one block.
             part = wp.where(impact_points.state[k] == COLLIDES, e, ZERO)
             system.manifolds.as_block[k] = 1
             system.manifolds.bias[k] = slide + vec3(part * u[0], ZERO, ZERO)
@@ -106,7 +106,7 @@ def set_impact_targets(
 def add_joint_costs(
     status: SolverStatus, impact_points: ImpactPoints, joint_iterations: wp.array[wp.int32], budget: int
 ) -> None:
-    """Joints have been corrected: count that, and end where the budget is used up."""
+    """Count a correction of the joints; end where the budget is used up."""
     w = wp.tid()
     if status.exchanging[w] == 0:
         return
@@ -127,7 +127,7 @@ def add_sweep_costs(status: SolverStatus, impact_points: ImpactPoints, which: wp
 
 @kernel
 def end_round(impact_points: ImpactPoints, status: SolverStatus, most: int, budget: int) -> None:
-    """A round is done: worlds that had collisions are looked at again, if there may be so many rounds."""
+    """A round is done: worlds with collisions are searched again, if there are rounds and budget left."""
     w = wp.tid()
     impact_points.rounds[w] = impact_points.rounds[w] + 1
     again = impact_points.colliding[w] == 1 and impact_points.rounds[w] < most and impact_points.cost[w] < budget
@@ -157,7 +157,7 @@ def restore_loads(
     taken: wp.array[wp.float64],
     impact_points: ImpactPoints,
 ) -> None:
-    """Bodies that were struck get the loads of their resting contacts, others what they had with theirs; one thread."""
+    """Apply the loads of resting contacts to bodies of the rounds; others get their velocities with loads back."""
     for k in range(graph.total[0]):
         if was_struck(system, impact_points, k):
             set_manifold_end_targets(inputs, system, velocities.now, clock, taken, k)

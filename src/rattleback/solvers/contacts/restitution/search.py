@@ -1,22 +1,22 @@
-"""Collisions: which contact points strike each other at this moment, and which manifolds resolve them together.
+"""Collisions: the contact points that collide at this moment, and the manifolds that are resolved together.
 
     a point collides where   u_n < −ε,   u_n + l < −ε,   gap < tolerance + 5/4 h |u_n|,   e > 0       ε = √(2 g d)
 
-u_n velocity of A against B along the normal, l what the loads of resting contacts add to it, h time step, d contact
-distance, e restitution of the manifold. A body that falls through the contact distance from rest reaches ε; slower
-points rest. A point that is farther away does not get there in the coming step: within the contact distance the fall
-adds less than a fifth to the way h u_n, so that no resting contact brakes a point before it has struck.
+u_n velocity of A against B along the normal, l the change of it by the loads of resting contacts, h time step, d
+contact distance, e restitution of the manifold. A body that falls through the contact distance from rest reaches ε, so
+slower points rest. A point with a larger gap does not close it in the coming step: within the contact distance the fall
+adds less than a fifth to h u_n. So no resting contact brakes a point before its impact.
 
-At the end of a step resting bodies still lack one half of their load, so they seem to approach with ½ g h; with it they
-do not. The load of a body that was stopped within the step is as large as the impact that did it, and would throw the
-body back; so collisions are resolved without loads, and both are asked.
+Both velocities are tested, for two reasons. At the end of a step resting bodies lack half of their load, so without
+loads they approach with ½ g h. The load of a body that was stopped within the step is as large as an impact, so with
+loads it would rebound from that. Impacts are therefore resolved without loads.
 
-``sequential`` resolves the manifolds that collide at a moment, and looks again, as a shock goes through a row of balls
-one after the other. ``simultaneous`` resolves everything that touches at once, as if bodies were equally stiff, and
-looks again for what that has thrown against others.
+``sequential`` resolves the manifolds that collide at a moment, then those that collide after it, as a shock travels
+through a row of balls. ``simultaneous`` resolves all that touch at once, as if bodies were equally stiff, and then the
+collisions that follow.
 
-Cost: one look at every manifold with restitution where nothing collides; in later rounds only at those near collisions,
-which on one thread the contact graph knows.
+Cost: one pass over every manifold with restitution where nothing collides; in later rounds only over those near
+collisions, which on one thread the contact graph knows.
 
 Reference: Bender, dissertation, §5.1.1 and §5.1.2; the tolerance is Mirtich's.
 """
@@ -34,28 +34,28 @@ from rattleback.solvers.contacts.problem.manifolds import ContactSystem, twist_o
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
 
 ZERO = wp.constant(real(0.0))
-# What a manifold does at a moment: nothing, touch, or collide.
+# State of a manifold at a moment: apart, touching, or colliding.
 TOUCHES = wp.constant(1)
 COLLIDES = wp.constant(2)
-# Which manifolds are looked at: those near the last list, all, or all of which those that touch take part too.
+# Scope of a search: manifolds near the last list; all; all, with those that touch taking part.
 NEARBY, EVERYWHERE, SIMULTANEOUS = wp.constant(0), wp.constant(1), wp.constant(2)
 
 
 @group(axis="contacts")
 class ImpactPoints:
-    """The collisions of a moment. A round resolves those of one look at the contacts."""
+    """The collisions of a moment. A round resolves those that one search finds."""
 
     state: wp.int32 = field("1", "2 where a manifold collides, 1 where it touches, else 0")
-    point: wp.int32 = field("1", "what a point does, as the state of a manifold")
-    velocity: vec3 = field("m/s", "velocity of a point before it is struck, axes of its manifold")
-    last_classified: wp.int32 = field("1", "last list after which a manifold was looked at")
+    point: wp.int32 = field("1", "state of a point, as that of a manifold")
+    velocity: vec3 = field("m/s", "velocity of a point before the round, axes of its manifold")
+    last_classified: wp.int32 = field("1", "last list after which a manifold was classified")
     compression_impulse: real = field("N s", "impulse of compression of a point along the normal")
-    pending: wp.int32 = field("1", "1 where a world is to be looked at", axis="worlds")
+    pending: wp.int32 = field("1", "1 where a world is to be searched", axis="worlds")
     colliding: wp.int32 = field("1", "1 where something collides in a world", axis="worlds")
     rounds: wp.int32 = field("1", "rounds done", axis="worlds")
     cost: wp.int32 = field("1", "sweeps and corrections of joints done in all rounds of the moment", axis="worlds")
     unresolved: real = field(
-        "m/s", "largest velocity still changed when the budget ended, since the last report", axis="worlds"
+        "m/s", "largest velocity left to change when the budget ended, since the last report", axis="worlds"
     )
     last_round: wp.int32 = field("1", "last list that a body was on", axis="bodies")
     list_count: wp.int32 = field("1", "lists made so far", axis="flags")
@@ -65,7 +65,7 @@ class ImpactPoints:
 
 @wp.struct
 class ImpactVelocities:
-    """Velocities at the moment: those now, and those before it without the loads of resting contacts and with them."""
+    """Velocities now, and those before the moment without and with the loads of resting contacts."""
 
     now: Motion
     unloaded: Motion
@@ -74,7 +74,7 @@ class ImpactVelocities:
 
 @kernel
 def begin_impacts(impact_points: ImpactPoints, which: wp.array[wp.int32]) -> None:
-    """No world has been looked at; those that are wanted are to be."""
+    """Selected worlds are to be searched."""
     w = wp.tid()
     impact_points.pending[w] = which[w]
     impact_points.colliding[w] = 0
@@ -93,7 +93,7 @@ def point_velocity(system: ContactSystem, c: int, u: vec3, w: vec3) -> vec3:
 
 @wp.func
 def load_velocity(system: ContactSystem, velocities: ImpactVelocities, k: int, c: int) -> real:
-    """What the loads of resting contacts add to the velocity of a point along the normal."""
+    """Change of the normal velocity of a point by the loads of resting contacts."""
     u, w = twist_of(system.manifolds, velocities.unloaded, k)
     v, r = twist_of(system.manifolds, velocities.loaded, k)
     return point_velocity(system, c, v, r)[0] - point_velocity(system, c, u, w)[0]
@@ -135,7 +135,7 @@ def classify_manifold(
     k: int,
     scope: int,
 ) -> None:
-    """What a manifold does; those without restitution matter only where all that touch take part."""
+    """State of a manifold; without restitution it matters only where all that touch take part."""
     impact_points.state[k] = 0
     world = system.manifolds.world[k]
     sequential = scope != SIMULTANEOUS
@@ -178,9 +178,9 @@ def find_impacts(
     scope: int,
     lanes: int,
 ) -> None:
-    """What every manifold does.
+    """State of every manifold.
 
-    Near the last list only manifolds are looked at of which a body was on it: all others do what they did.
+    Near the last list only manifolds with a body on it are classified: all others keep their state.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         if scope != NEARBY or is_near_round(system, impact_points, k):
@@ -197,7 +197,7 @@ def find_near_impacts(
     impact_points: ImpactPoints,
     active: Active,
 ) -> None:
-    """What the manifolds near the last list do, which the contact graph knows, on one thread."""
+    """State of the manifolds near the last list, which the contact graph knows, on one thread."""
     last = impact_points.list_count[0]
     for i in range(2 * active.count[0]):
         k = active.listed[i >> 1]
@@ -214,7 +214,7 @@ def find_near_impacts(
 
 @wp.func
 def mark_struck(bodies: Bodies, impact_points: ImpactPoints, i: int) -> None:
-    """A body is on the list; static ones do not change."""
+    """Put a body on the list; static ones do not change."""
     if bodies.inverse_mass[i] > ZERO:
         impact_points.last_round[i] = impact_points.list_count[0]
 
@@ -223,7 +223,7 @@ def mark_struck(bodies: Bodies, impact_points: ImpactPoints, i: int) -> None:
 def list_manifolds(
     bodies: Bodies, graph: Graph, system: ContactSystem, impact_points: ImpactPoints, active: Active, together: int
 ) -> None:
-    """List the manifolds of the round: those that collide, or all that touch in worlds where something does."""
+    """List the manifolds of the round: those that collide, or all that touch in worlds with a collision."""
     count = int(0)
     impact_points.list_count[0] = impact_points.list_count[0] + 1
     for k in range(graph.total[0]):

@@ -1,11 +1,11 @@
 """The contact problems of a step, which its schemes share: when they are posed, with which targets, in which order.
 
-    at the end of a step      contacts are found; impacts rebound; what the scheme wants of the velocities there
+    at the end of a step      contacts are detected; impacts; the velocity correction of the scheme
     at the start of the next  impulses that keep contacts apart over the whole step
-    before it is taken        position correction: what still overlaps is moved apart a little
+    before it is taken        position correction: a share of the penetration is removed
 
-A scheme says in ``ends`` what happens at either end; the solver is the one of the scheme. Load propagation goes ahead
-of the solver, the energy limiter after it. Where a joint holds anything that touches, contacts and joints alternate,
+``ends`` has what a scheme does at either end; the solver is that of the scheme. Load propagation runs before the
+solver, the energy limiter after it. Where a joint holds a body that touches something, contacts and joints alternate,
 and joints answer to every sweep.
 """
 
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from rattleback.model.step_context import StepContext
     from rattleback.problem.joint_answer import JointAnswer
 
-# The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
+# Share of the excess penetration that is removed in one step, and the largest speed of that [m/s].
 CORRECTION_SHARE, MAX_CORRECTION_SPEED = 0.4, 1.0
-# How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
+# Largest speed of a body in that, beside the speed at its contacts: bodies are moved at the end of levers.
 LEVERAGE = 10.0
-# Most sweeps that move bodies apart in a step, in order and by colour, and the part of the tolerance to which they do;
-# where joints answer, a body alone moves too little.
+# Most sweeps of the position correction, in order, by colour, and with joints, and the part of the tolerance to which
+# they converge; joints hold a body back, so that each sweep moves it less.
 PROJECTION_SWEEPS, PARALLEL_PROJECTION_SWEEPS, JOINTED_PROJECTION_SWEEPS = 20, 3, 10
 PROJECTION_TOLERANCE, JOINTED_TOLERANCE = 1.0, 0.1
 
@@ -102,7 +102,7 @@ class ContactSteps:
         self.ends = ends(self)
 
     def _make_stages(self) -> None:
-        """The stages around the solver that are switched on; they go in order, so not where it goes by colour."""
+        """The stages around the solver that are switched on; they need the order, so by colour there are none."""
         given, unjointed, method = (self.context, self.problem), self.worlds.unjointed, self.method
         in_order = self.problem.colour_driver is None
         self.load_propagation = (
@@ -120,10 +120,10 @@ class ContactSteps:
         self.worlds.jointed = True
 
     def solve(self, motion: Motion, which: Any, most: int | None = None, response: Any = None) -> None:
-        """Record what solves the problem for the velocities of a motion, and limits what unfinished sweeps add.
+        """Record the solution of the problem for the velocities of a motion, and the energy limit of unfinished sweeps.
 
         Args:
-            motion: Whose velocities are corrected.
+            motion: The velocities to correct.
             which: 1 for every world that is solved.
             most: Most sweeps; None for those of the solver.
             response: What joints answer; None where they have nothing that touches.
@@ -134,7 +134,7 @@ class ContactSteps:
             self.energy_limiter.limit_energy_unconverged(motion, which, goal.tolerance)
 
     def record_manifolds(self) -> None:
-        """Record what makes a problem of the contacts found."""
+        """Record the manifolds of the contacts found."""
         program, context, problem = self.context.program, self.context, self.problem
         bodies, motion, graph = context.model.bodies, context.state.motion, self.problem.graph
         if problem.colour_driver is None:
@@ -155,8 +155,8 @@ class ContactSteps:
     def record_start(self) -> None:
         """Record the half of the loads that acts at the start of the step, whose motion is there.
 
-        Where joints hold what touches, loads wait until the joints can answer to them: on a foot alone, what a man's
-        weight or an impact on a stop has left is far too much.
+        Where joints hold bodies that touch, loads wait until the joints can answer to them: alone, a light foot would
+        get the load of the whole body.
         """
         context, problem = self.context, self.problem
         given = (self.inputs, problem.graph, problem.system, context.state.motion, context.state.clock)
@@ -167,7 +167,7 @@ class ContactSteps:
         self.worlds.where_free(self.worlds.jointed_worlds if self.worlds.jointed else None, self._apply_loads)
 
     def _apply_loads(self, which: Any) -> None:
-        """The loads of the last step, limited where they may be impacts."""
+        """Apply the loads of the last step, limited where they may be impacts."""
         self.problem.record_push(self.context.start, which)
         if self.energy_limiter is not None and self.ends.limits_energy:
             self.energy_limiter.limit_energy_start(self.context.start, which)
@@ -218,7 +218,7 @@ class ContactSteps:
         return int(min(self.method.sweeps_between, self.method.solver.sweeps))
 
     def record_projection(self, steps: int) -> None:
-        """Record what moves overlapping bodies apart at the end of the step.
+        """Record the position correction at the end of the step.
 
         Args:
             steps: How many steps it is done for at once.
@@ -260,7 +260,7 @@ class ContactSteps:
             self.response.joints.settle(self.context.predicted, which)
 
     def record_taken(self) -> None:
-        """Record what is kept when the step is taken."""
+        """Record what is stored when the step is taken."""
         problem = self.problem
         given = (
             self.inputs,
@@ -275,7 +275,7 @@ class ContactSteps:
         self.account.record_taken(self.departures.afresh)
 
     def record_velocities(self, correct: WorldStage | None = None) -> None:
-        """Record what makes the velocities of the state fit the contacts found, and remember them.
+        """Record what makes the velocities of the state fit the contacts found, and store them.
 
         Args:
             correct: Records what makes them fit the joints, in the worlds that it is given; None without joints.
@@ -293,7 +293,7 @@ class ContactSteps:
             context.for_worlds(targets.mark_settled, memory, due.which)
 
     def record_errors(self) -> None:
-        """Record what finds out how far contacts are off after the step."""
+        """Record the errors of the contacts after the step."""
         context = self.context
         given = (context.model.bodies, self.contacts, self.errors, context.stop)
         ends = (self.ends.solved, self.impacts.points.unresolved)
@@ -305,7 +305,7 @@ class ContactSteps:
         return host_read.clearing(*(array for _, array in arrays.each(self.errors)))
 
     def take_over(self, old: ContactSteps) -> None:
-        """Go on with what another one of the same model has seen."""
+        """Continue with the errors and lengths of another one of the same model."""
         arrays.copy_into(self.errors, old.errors)
         wp.copy(self.taken, old.taken)
         take_over_departures(self.departures, old.departures)

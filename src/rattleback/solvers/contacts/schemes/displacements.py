@@ -1,18 +1,19 @@
-"""How far bodies and their contacts go over a step: the way that is linear in the turn, and what it leaves out.
+"""Displacements of bodies and contacts over a step: the part that is linear in the rotation, and its remainder.
 
     D = x_A + t_A × r_A − x_B − t_B × r_B
     e_n = gap₁ − gap₀ − n·D,    e_t = ½ ((t_A − t_B) × Δp − t_A × x_A + t_B × x_B)
     expected of the next step   e min(1, m'² / m²),     m² = D² + |t_A|² r_A² + |t_B|² r_B²
 
-x way of a centre of mass, t its turn, r arm from it to the contact point p at the start, Δp the change of p, n normal.
+x translation of a centre of mass, t its rotation, r arm from it to the contact point p at the start, Δp change of p, n
+normal.
 
-The remainder e is of second order in the motion: corners go on circles, and round surfaces touch elsewhere after the
-step. It is measured when the step is taken and the contacts are found, without knowing any shape: along the normal from
-the gaps, across it from the mean of the arms at both ends. The solver wants D + e stopped with the e of the last step.
-What that is off by is of third order in a step, and along the normal it adds up to the last e alone.
+The remainder e is of second order in the motion: corners move on circles, and round surfaces touch elsewhere after the
+step. It is measured when the step is taken and contacts are detected, for any shape: along the normal from the gaps,
+across it from the mean of the arms at both ends. The target of the solver is D + e with the e of the last step. Its
+error is of third order in a step, and along the normal the errors add up to the last e alone.
 
-Points that are new have none. Motions below the rounding of e have none either, so that what stands stays. A remainder
-that is not small beside the motion is a point that has jumped, and is left out.
+New points have no remainder, nor have motions below the rounding of e, so that bodies at rest stay. A remainder that is
+not small beside the motion belongs to a point that has jumped, and is dropped.
 
 Reference: Anitescu, Potra (2002), A time-stepping method for stiff multibody dynamics with contact and friction
 (second derivative of the gap); the measured remainder is derived here.
@@ -41,17 +42,17 @@ LARGEST = wp.constant(real(0.0625))
 
 @group(axis="bodies")
 class Displacements:
-    """How far the bodies go over the predicted step."""
+    """Displacements of the bodies over the predicted step."""
 
-    translation: vec3 = field("m", "way of its centre of mass")
-    rotation: vec3 = field("rad", "its turn")
+    translation: vec3 = field("m", "translation of its centre of mass")
+    rotation: vec3 = field("rad", "its rotation")
     velocity_gain: vec3 = field("m/s", "its mean velocity over the step less that at the start")
     angular_gain: vec3 = field("rad/s", "the same of its angular velocity")
 
 
 @wp.struct
 class Prediction:
-    """The step: its start with the impulses found so far, its end as predicted, and the ways in between."""
+    """The step: its start with the impulses found so far, its predicted end, and the displacements between."""
 
     start: Motion
     end: Motion
@@ -60,12 +61,12 @@ class Prediction:
 
 @group(axis="contacts")
 class Departures:
-    """The contact points at the start of the step that is taken, by their rows then, and where their ways lead."""
+    """The contact points at the start of the step that is taken, by their rows then, and their linear displacements."""
 
     point: vec3 = field("m", "where it was, world frame")
-    gap: real = field("m", "gap that its linear way leads to")
-    across: vec3 = field("m", "part of the remainder across the normal that its bodies have, world frame")
-    twist: real = field("rad", "turn of A against B about the normal")
+    gap: real = field("m", "gap after its linear displacement")
+    across: vec3 = field("m", "part of the remainder across the normal from its bodies, world frame")
+    twist: real = field("rad", "rotation of A against B about the normal")
     extent: real = field("m²", "square of the motion of its manifold; zero where its remainder is rounding")
     afresh: wp.int32 = field("1", "1 where a whole step begins", axis="worlds")
     duration: wp.float64 = field("s", "time since it began, when the step is taken", axis="worlds")
@@ -73,7 +74,7 @@ class Departures:
 
 @kernel
 def find_displacements(bodies: Bodies, prediction: Prediction, clock: Clock, lanes: int) -> None:
-    """How far the bodies go over the predicted step."""
+    """Displacements of the bodies over the predicted step."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         rate = real(1.0) / real(clock.time_step[bodies.world[i]])
         translation = prediction.end.position[i] - prediction.start.position[i]
@@ -86,13 +87,13 @@ def find_displacements(bodies: Bodies, prediction: Prediction, clock: Clock, lan
 
 @wp.func
 def displacement_of(system: ContactSystem, displacements: Displacements, k: int) -> tuple[vec3, vec3]:
-    """Way and turn of A against B at the middle of a manifold, in its axes. A surface rolls on: the point stays put."""
+    """Translation and rotation of A against B at the middle of a manifold, in its axes. Belts do not move the point."""
     return relative_motion(system.manifolds, displacements.translation, displacements.rotation, k)
 
 
 @wp.func
 def extent_of(system: ContactSystem, displacements: Displacements, k: int, d: vec3) -> real:
-    """Square of how far a manifold, which goes by d, and its bodies go."""
+    """Square of the motion of a manifold with displacement d, and of its bodies."""
     by_a = wp.length_sq(displacements.rotation[system.manifolds.body_a[k]]) * wp.length_sq(system.manifolds.arm_a[k])
     by_b = wp.length_sq(displacements.rotation[system.manifolds.body_b[k]]) * wp.length_sq(system.manifolds.arm_b[k])
     return wp.dot(d, d) + by_a + by_b
@@ -100,7 +101,7 @@ def extent_of(system: ContactSystem, displacements: Displacements, k: int, d: ve
 
 @wp.func
 def part_expected(system: ContactSystem, k: int, extent: real) -> real:
-    """The part of the last remainder of a manifold that is expected of a step in which it goes so far."""
+    """The part of the last remainder that is expected of a step with this square of the motion."""
     return wp.min(real(1.0), extent / system.manifolds.extent[k])
 
 
@@ -113,7 +114,7 @@ def note_departures(
     k: int,
     extent: real,
 ) -> None:
-    """Where the points of a manifold were before the step that is taken, and where their linear ways lead."""
+    """Store the points of a manifold before the step that is taken, and their linear displacements."""
     first = system.manifolds.contact[k]
     arms = wp.length_sq(system.manifolds.arm_a[k]) + wp.length_sq(system.manifolds.arm_b[k])
     if extent <= MIN_DETERMINANT_RATIO * arms:
@@ -139,7 +140,7 @@ def note_departures(
 
 @wp.func
 def remainder_of(contacts: Contacts, departures: Departures, row: int, former: int, n: vec3) -> vec3:
-    """What the linear way of a point over the step that is taken left out, world frame."""
+    """The remainder of a point over the step that is taken, world frame."""
     moved = contacts.point[row] - departures.point[former]
     e = departures.across[former] + (HALF * departures.twist[former]) * wp.cross(n, moved)
     e += (contacts.separation[row] - departures.gap[former] - wp.dot(e, n)) * n
@@ -152,14 +153,14 @@ def remainder_of(contacts: Contacts, departures: Departures, row: int, former: i
 def recall_remainders(
     contacts: Contacts, memory: ContactMemory, system: ContactSystem, departures: Departures, k: int
 ) -> None:
-    """The remainders of the points of a manifold: measured after a step, else those that are remembered."""
+    """The remainders of the points of a manifold: measured after a step, else from the memory."""
     advanced = memory.pending[system.manifolds.world[k]] == ADVANCED
     for i in range(system.manifolds.count[k]):
         row = system.manifolds.contact[k] + i
         c = system.manifolds.first[k] + i
         former = contacts.previous[row]
         extent = ZERO
-        # Rows beyond are of contacts that were put aside while their bodies slept.
+        # Rows beyond are of contacts that were stored while their bodies slept.
         if former >= 0 and former < memory.count[0]:
             extent = departures.extent[former]
             if not advanced:
@@ -174,7 +175,7 @@ def recall_remainders(
 
 @wp.func
 def begin_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> None:
-    """The remainder of a manifold, in the mean over its points, and what those of its points have beside it."""
+    """The mean remainder of a manifold, and the differences of its points along the normal."""
     row = system.manifolds.contact[k]
     count = system.manifolds.count[k]
     extent = ZERO
@@ -193,18 +194,18 @@ def begin_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> No
     system.manifolds.remainder[k] = to_manifold(n, system.manifolds.tangent[k], mean)
     for i in range(count):
         lift = wp.dot(memory.remainder[row + i] - mean, n)
-        # A flat manifold is taken whole only where all its points want the same.
+        # A flat manifold is solved as one block only where all its points have the same bias.
         knows = system.manifolds.flat[k] == 0 and memory.extent[row + i] > ZERO
         system.points.lift[system.manifolds.first[k] + i] = wp.where(knows, lift, ZERO)
 
 
 @wp.func
 def keep_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> None:
-    """Remember what the linear ways of the points left out, by the rows of the contacts found last."""
+    """Store the remainders of the points, by the rows of the contacts found last."""
     for i in range(system.manifolds.count[k]):
         row = system.manifolds.contact[k] + i
         c = system.manifolds.first[k] + i
-        # What rests has none, and had none.
+        # Points at rest have none, and had none.
         extent = system.points.extent[c]
         if extent + memory.extent[row] > ZERO:
             memory.remainder[row] = wp.where(extent > ZERO, system.points.remainder[c], vec3())
@@ -212,7 +213,7 @@ def keep_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> Non
 
 
 def take_over_departures(new: Departures, old: Departures) -> None:
-    """Go on with those of the step under way, where there is other room for contacts."""
+    """Continue with those of the step under way, where the room for contacts is another."""
     for name, array in arrays.each(old):
         room = getattr(new, name)
         wp.copy(room, array, count=min(len(room), len(array)))

@@ -1,7 +1,6 @@
-"""How far contacts are off after each step, and the worst of a call: overlap, velocities along the normal and across.
+"""Errors of the contacts after each step, and the worst of a call: penetration, and residuals.
 
-The velocities are the residuals of the last sweep; where they are zero every point pushes and does not separate, or
-separates and does not push, and grips, or slides at the limit of its friction.
+The residuals are those of the last sweep, see ``problem.status``.
 """
 
 from typing import Any
@@ -27,22 +26,22 @@ class ContactErrors:
     """Errors of the contacts of each world."""
 
     depth: real = field("m", "deepest overlap after this step")
-    row: wp.int32 = field("1", "contact that has it, where it is the deepest of the call so far")
+    row: wp.int32 = field("1", "row of that contact, where it is the deepest of the call so far")
     penetration: real = field("m", "deepest overlap of the call")
     normal_residual: real = field("m/s", "largest velocity error along a normal")
     tangential_residual: real = field("m/s", "the same across")
-    impact_residual: real = field("m/s", "largest velocity that collisions left to be changed")
+    impact_residual: real = field("m/s", "largest velocity that impacts left to change")
     sweeps: wp.int32 = field("1", "most sweeps")
     spent: wp.int32 = field("1", "sweeps of the step with the largest velocity error")
     body_a: wp.int32 = field("1", "row of body A of the deepest overlap; -1 for none")
     body_b: wp.int32 = field("1", "row of body B")
     failed: wp.int32 = field("1", "number of steps that ended with a contact outside its tolerances")
-    any_deeper: wp.int32 = field("1", "1 where an overlap is deeper than all of the call before", axis="flags")
+    any_deeper: wp.int32 = field("1", "1 where a penetration is deeper than all of the call before", axis="flags")
 
 
 @kernel
 def begin_errors(errors: ContactErrors) -> None:
-    """Nothing overlaps yet."""
+    """No contact has an error yet."""
     w = wp.tid()
     errors.depth[w] = real(0.0)
     errors.row[w] = NOWHERE
@@ -51,7 +50,7 @@ def begin_errors(errors: ContactErrors) -> None:
 
 @kernel
 def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int) -> None:
-    """Deepest overlap of each world, and whether one is to be looked for."""
+    """Deepest penetration of each world, and whether it is the deepest of the call."""
     for c in range(wp.tid(), contacts.needed[0], lanes):
         depth = -contacts.separation[c]
         if depth > real(0.0) and stop[0] == 0:
@@ -66,7 +65,7 @@ def find_depth(bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: 
 def find_deepest(
     bodies: Bodies, contacts: Contacts, errors: ContactErrors, stop: wp.array[wp.int32], lanes: int
 ) -> None:
-    """The first contact that overlaps so deep, where that is new."""
+    """The first contact with that penetration."""
     for c in range(wp.tid(), contacts.needed[0], lanes):
         if stop[0] == 0 and contacts.separation[c] < real(0.0):
             w = bodies.world[contacts.body_a[c]]
@@ -84,7 +83,7 @@ def record_worst(
     limits: ContactLimits,
     stop: wp.array[wp.int32],
 ) -> None:
-    """The worst of the call; what collisions left is told."""
+    """The worst of the call, with the velocity that impacts left."""
     w = wp.tid()
     if stop[0] != 0:
         return
@@ -130,7 +129,7 @@ def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int,
 
     Args:
         errors: The worst since the call began.
-        model: Whose bodies and worlds are named.
+        model: The model, with the names of bodies and worlds.
         limits: What contacts aim at.
         budget: Most sweeps until joints are corrected, how often that is done, most sweeps, and what those are called.
     """

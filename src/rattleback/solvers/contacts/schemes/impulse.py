@@ -1,13 +1,13 @@
 """The impulse scheme: contacts are solved at either end of a step, warm-started, as joints that only push.
 
-    at the end of a step      impacts rebound; resting points are stopped:   J v  stopped or separating
-    at the start of the next  impulses with   (D + h J M⁻¹ Jᵀ p) / h  stopped or separating,   D the predicted way
+    at the end of a step      impacts; resting points:   J v  stopped or separating
+    at the start of the next  (D + h J M⁻¹ Jᵀ p) / h  stopped or separating,   D the predicted displacement
 
 Half of the load of a point acts at either end, so that a body at rest neither sinks nor keeps a speed. Solutions start
-with the forces of the last step and end when every contact is within its tolerances, or when the sweeps of the solver
-are used up, and the report says so.
+with the loads of the last step and end when every contact is within its tolerance, or with the sweeps of the solver,
+which the report tells.
 
-Cost: two solutions a step. At rest one or two sweeps do; a tall stack that has to find its load takes tens, once.
+Cost: two solutions a step. At rest one or two sweeps are enough; a tall stack that has to find its load takes tens.
 
 Reference: Bender, dissertation, chapter 5.
 """
@@ -41,9 +41,9 @@ class Impulse:
         sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
         exchanges: Most times that contacts and joints take turns at either end of a step.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
-        impact: What is resolved together: ``"sequential"``, the impacts of a moment and then those they cause, or
-            ``"simultaneous"``, all that touch at once.
-        load_propagation: Whether bodies that stand send their momentum to their supports in one pass before sweeps.
+        impact: ``"sequential"``, the impacts of a moment and then those they cause, or ``"simultaneous"``, all points
+            that touch at once.
+        load_propagation: Whether supported bodies send their momentum to their supports in one pass before sweeps.
         energy_limiter: Whether impulses of unfinished sweeps are scaled so that they add no energy.
     """
 
@@ -75,7 +75,7 @@ class Impulse:
 
 
 class BothEnds:
-    """What the impulse scheme does at either end of a step.
+    """The impulse scheme at either end of a step.
 
     Attributes:
         loads_end: Whether points push with half of their load at the end of the step.
@@ -92,7 +92,7 @@ class BothEnds:
         self.steps, self.solved = steps, steps.problem.status
 
     def record_start_found(self, jointed_worlds: JointedWorlds | None) -> None:
-        """Record what follows when the impulses at the start are found."""
+        """Record what follows the impulses at the start."""
         del jointed_worlds
         self.keep_start(self.steps.problem.everywhere)
 
@@ -111,7 +111,7 @@ class BothEnds:
             steps.worlds.where_jointed(selected, partial(self._alternate, correct))
 
     def end_jointed(self, correct: WorldStage, which: Any) -> None:
-        """Record the same in worlds where joints hold what touches, for schemes that do otherwise elsewhere."""
+        """Record the same where joints hold bodies that touch, for schemes that do otherwise elsewhere."""
         self._begin_end(correct, which)
         self._alternate(correct, which)
 
@@ -131,12 +131,12 @@ class BothEnds:
             steps.load_propagation.remove_velocity(motion, which)
 
     def record_memory(self, selected: JointedWorlds | None) -> None:
-        """Record what the points of worlds that are due remember."""
+        """Record what the points of worlds that are due store."""
         del selected
         self.keep_points(self.steps.due.which)
 
     def keep_points(self, which: Any) -> None:
-        """Record what the points of some worlds remember."""
+        """Record what the points of some worlds store."""
         steps, problem = self.steps, self.steps.problem
         lengths = (steps.context.state.clock, steps.taken)
         given = (steps.inputs, problem.graph, problem.system, problem.status, *lengths, which)

@@ -1,4 +1,4 @@
-"""What a contact problem is made from: the contacts found, what is remembered of them, the surfaces, and the limits."""
+"""Inputs of a contact problem: the contacts found, their memory, the surfaces, and the limits."""
 
 import warp as wp
 
@@ -12,9 +12,12 @@ from rattleback.model.surfaces import PairRules, Surfaces
 
 @wp.struct
 class ContactLimits:
-    """What contacts aim at: penetrations of at most ``depth`` [m], residuals of at most ``speed`` [m/s].
+    """Tolerances and speeds of contacts.
 
-    Steps that end with more than ``deepest`` [m] or ``fastest`` [m/s] are reported.
+    Steps aim at penetrations of at most ``depth`` [m] and residuals of at most ``speed`` [m/s]; those that end above
+    ``deepest`` [m] or ``fastest`` [m/s] are reported. Below ``slow`` [m/s] static friction acts; above ``rebound``
+    [m/s] points collide. Position correction removes ``correction_share`` of an excess, at ``correction_speed`` [m/s]
+    at most.
     """
 
     depth: real
@@ -29,9 +32,9 @@ class ContactLimits:
 
 @wp.struct
 class ContactInputs:
-    """What the manifolds are made from: contacts, what is remembered of them, the surfaces, and the limits.
+    """Inputs of the manifolds: contacts, their memory, surfaces, limits, and bodies.
 
-    Where ``adds`` is 1, on one thread, bodies get what their points have done as soon as that is kept.
+    Where ``adds`` is 1, on one thread, impulses are added to their bodies as they are stored.
     """
 
     contacts: Contacts

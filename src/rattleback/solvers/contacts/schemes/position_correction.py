@@ -1,14 +1,14 @@
-"""Moving bodies apart that have come to overlap, and back that have crept, without giving them any speed.
+"""Position correction: removes penetration, and creep of sticking points, without changing a velocity.
 
     displacements x with   n · (J x) ≥ goal − gap,   the smallest in the metric of the masses
     goal = gap + share (−½ tolerance − gap)          where a gap is below −tolerance, at most so fast
 
-Velocities that stop contacts to within a tolerance let bodies sink and creep by a little in each step. A share of what
-is beyond the tolerance is put right in the step, by the arithmetic of impulses with displacements for velocities.
-Fast corrections would lift bodies as fast as they sink and so feed energy to a pile; slow ones let it come to rest. One
-sweep does for overlaps near the tolerance. Wedged bodies, as in the mouth of a funnel, are moved apart by it only for
-their neighbours to push them back, and sink deeper; so it goes on while it moves them by more than the tolerance.
-Manifolds whose points are all above their goals are marked as swept: they want nothing until a neighbour is moved.
+Velocities that stop contacts to within a tolerance let bodies sink and creep by a little in each step. A share of the
+excess is removed in the step, by the arithmetic of impulses with displacements for velocities. A larger share would
+lift bodies as fast as they sink and so feed energy to a pile; a smaller one lets it come to rest. One sweep is enough
+for penetrations near the tolerance. Wedged bodies, as in the mouth of a funnel, are pushed back by their neighbours and
+would sink deeper, so sweeps continue while they move a body by more than the tolerance. Manifolds whose points are all
+above their goals are marked as swept: they are skipped until a neighbour is moved.
 
 Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stabilisation.
 """
@@ -40,7 +40,7 @@ def begin_projection(
     flag: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """Nothing has been moved."""
+    """No body has been displaced, and no world is selected."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         inertias.last_push[i] = 0
         shift.velocity[i] = vec3()
@@ -62,7 +62,7 @@ def measure_penetration(
     flag: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """Penetration and creep of the points of a manifold at the end of the step, and the bias that corrects them."""
+    """Penetration and creep of a manifold at the end of the step, their bias, and the worlds that need it."""
     for k in range(wp.tid(), graph.total[0], lanes):
         limits = inputs.limits
         zero = real(0.0)
@@ -115,7 +115,7 @@ def measure_penetration(
 def apply_correction(
     bodies: Bodies, shift: Motion, motion: Motion, clock: Clock, wanted: wp.array[wp.int32], most: real, lanes: int
 ) -> None:
-    """Move the bodies of the worlds that want it by their displacements, no faster than ``most`` [m/s]."""
+    """Displace the bodies of selected worlds, no faster than ``most`` [m/s]."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         d = shift.velocity[i]
         turn = shift.angular_velocity[i]

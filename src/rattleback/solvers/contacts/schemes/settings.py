@@ -1,4 +1,4 @@
-"""What all schemes have: a solver, and what contacts aim at."""
+"""What all schemes have: a solver, and the limits of contacts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_scheme(scheme: Any) -> None:
 
 
 def limits_of(context: StepContext, tolerances: Tolerances, distance: float) -> ContactLimits:
-    """What contacts aim at; see ``Impulse.bind``."""
+    """The limits of contacts; see ``Impulse.bind``."""
     limits = ContactLimits()
     (limits.deepest, limits.fastest), (limits.depth, limits.speed) = tolerances
     limits.rebound = math.sqrt(2.0 * math.hypot(*context.model.scene.gravity) * distance)

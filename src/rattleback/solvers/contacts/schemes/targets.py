@@ -47,17 +47,17 @@ from rattleback.solvers.contacts.schemes.displacements import (
     recall_remainders,
 )
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
-from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch, keep_impulse, recall_impulses
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_manifold, keep_impulse, recall_impulses
 
-# Part of the tolerance up to which a velocity that is off is no impact.
+# Part of the tolerance up to which an impulse that is missing at the end of a step is no impact.
 IMPACT_FRACTION = wp.constant(real(0.1))
-# How many times longer than the last one a step may be in which forces that few sweeps have left go on.
+# Largest ratio of a step to the last, cut-short one up to which loads of unconverged sweeps are kept.
 MAX_STEP_RATIO = wp.constant(real(2.0))
 
 
 @wp.func
 def surface_velocity(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3) -> vec3:
-    """Velocity of the surface of A against that of B beside the bodies' own, across the normal."""
+    """Velocity of the surface of A against that of B relative to the bodies, across the normal."""
     va = surfaces.velocity[a]
     vb = surfaces.velocity[b]
     if wp.dot(va, va) + wp.dot(vb, vb) == ZERO:
@@ -68,7 +68,7 @@ def surface_velocity(surfaces: Surfaces, motion: Motion, a: int, b: int, n: vec3
 
 @wp.func
 def recall_forces(inputs: ContactInputs, system: ContactSystem, k: int) -> None:
-    """What the points of a manifold remember."""
+    """Loads and slips of the points of a manifold, from the memory."""
     n = system.manifolds.normal[k]
     t = system.manifolds.tangent[k]
     for i in range(system.manifolds.count[k]):
@@ -93,10 +93,9 @@ def prepare_manifolds(
     loaded: int,
     lanes: int,
 ) -> None:
-    """Where a manifold is, how it answers, what its surfaces are, and what its points remember.
+    """Geometry, effective mass, surface and warm start of every manifold.
 
-    What is remembered is in the rows of the contacts already where these were carried along; where the end of the step
-    is not to be loaded, nobody else asks for it.
+    The memory of updated contacts is in their rows already: it is read here only where the end of the step has loads.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         a = system.manifolds.body_a[k]
@@ -120,7 +119,7 @@ def prepare_manifolds(
 
 @wp.func
 def set_gap_bias(inputs: ContactInputs, system: ContactSystem, k: int, h: real) -> None:
-    """Points that do not touch yet may come closer by their distance."""
+    """Bias of points that do not touch yet: they may approach by their gap."""
     system.manifolds.as_block[k] = system.manifolds.flat[k]
     first = system.manifolds.first[k]
     rate = real(1.0) / h
@@ -133,7 +132,7 @@ def set_gap_bias(inputs: ContactInputs, system: ContactSystem, k: int, h: real) 
 
 @wp.func
 def begin_manifold(inputs: ContactInputs, system: ContactSystem, motion: Motion, k: int, h: real) -> vec3:
-    """The points of a manifold begin with half of their load; returns how its surfaces move beside its bodies."""
+    """Half of the load as first impulse of every point; friction in force; returns the surface velocity."""
     first = system.manifolds.first[k]
     for c in range(first, first + system.manifolds.count[k]):
         system.points.impulse[c] = HALF * h * system.points.load[c]
@@ -158,7 +157,7 @@ def begin_manifold(inputs: ContactInputs, system: ContactSystem, motion: Motion,
 def set_start_loads(
     inputs: ContactInputs, graph: Graph, system: ContactSystem, motion: Motion, clock: Clock, lanes: int
 ) -> None:
-    """The step begins: every point pushes with half of the load it had."""
+    """The step begins: half of the load of every point."""
     for k in range(wp.tid(), graph.total[0], lanes):
         n = system.manifolds.normal[k]
         t = system.manifolds.tangent[k]
@@ -175,7 +174,7 @@ def set_start_loads(
 def set_manifold_end_targets(
     inputs: ContactInputs, system: ContactSystem, motion: Motion, clock: Clock, taken: wp.array[wp.float64], k: int
 ) -> None:
-    """The points of a manifold push with half of their load; with nothing after velocities were written."""
+    """Targets of a manifold at the end of the step: half of the loads, none after a write; approach by gaps."""
     world = system.manifolds.world[k]
     step_length = wp.where(inputs.memory.pending[world] == ADVANCED, real(taken[world]), ZERO)
     slide = begin_manifold(inputs, system, motion, k, step_length)
@@ -195,7 +194,7 @@ def set_end_targets(
     which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """The step is taken: what the points push with at its end, in the worlds that are wanted."""
+    """Targets at the end of the step, in selected worlds."""
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 1:
             set_manifold_end_targets(inputs, system, motion, clock, taken, k)
@@ -211,7 +210,7 @@ def set_start_targets(
     which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """What a manifold of a wanted world wants at the start: to be stopped, or to separate, over the predicted step."""
+    """Targets at the start, in selected worlds: stop or separate over the predicted step, with the remainder."""
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 0:
             continue
@@ -240,9 +239,9 @@ def set_start_targets(
 def record_step_length(
     clock: Clock, impulses: BodyImpulses, substeps: int, taken: wp.array[wp.float64], departures: Departures
 ) -> None:
-    """How long the step is that was predicted last; one that is cut short is shorter than the next.
+    """Length of the predicted step; one that was cut short is shorter than the next.
 
-    Whether a whole step begins with it, not a sub-step of one or a step whose first impulses are there already.
+    Stores whether a whole step begins with it, not a sub-step, or a step that had its first impulses already.
     """
     w = wp.tid()
     taken[w] = clock.time_step[w]
@@ -256,7 +255,7 @@ def record_step_length(
 
 @wp.func
 def is_sticking(p: vec3, mu: real) -> bool:
-    """Whether a point with an impulse and a friction sticks; at the limit of its friction it slides."""
+    """Whether a point sticks; at its Coulomb limit it slides."""
     return p[1] * p[1] + p[2] * p[2] < real(0.999) * mu * mu * p[0] * p[0]
 
 
@@ -264,7 +263,7 @@ def is_sticking(p: vec3, mu: real) -> bool:
 def record_start_loads(
     graph: Graph, system: ContactSystem, clock: Clock, which: wp.array[wp.int32], lanes: int
 ) -> None:
-    """The impulses at the start are found: the load of every point of the wanted worlds, and whether it sticks."""
+    """The impulses at the start are found: load of every point of selected worlds, and whether it sticks."""
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 0:
             continue
@@ -288,7 +287,7 @@ def store_forces(
     stop: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """The step is taken: what the points carry from now on, how far those that stick have crept, and where all were."""
+    """The step is taken: store loads, impulses, slips of sticking points, and departures."""
     if stop[0] != 0:
         return
     for w in range(wp.tid(), inputs.memory.pending.shape[0], lanes):
@@ -324,7 +323,7 @@ def store_forces(
                 creep = system.points.slip[c] + to_world(n, t, moved)
             inputs.memory.slip[row] = creep
         if inputs.adds == 1:
-            give_patch(inputs.bodies, inputs.impulses, system, k, total)
+            give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
@@ -338,11 +337,11 @@ def store_points(
     which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """What the points of the wanted worlds remember, by the rows of the contacts found last.
+    """Store loads, slips and impulses of the points of selected worlds, by the rows of the contacts found last.
 
-    A load that the end of the step did not need as its start did was an impact, and does not go on. Where sweeps have
-    met the tolerance, what is off by a little is none: to take only what is less would lose some load in each step.
-    Where they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
+    A load that the end of the step needed less than its start was an impact, and is reduced to what the end needed.
+    Where sweeps met the tolerance, a small difference is none: otherwise loads would decay. Where they did not, and the
+    step was cut short, the load is limited for the longer next step.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         w = system.manifolds.world[k]
@@ -372,12 +371,12 @@ def store_points(
             total += p
         keep_remainders(inputs.memory, system, k)
         if inputs.adds == 1:
-            give_patch(inputs.bodies, inputs.impulses, system, k, total)
+            give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
 def mark_settled(memory: ContactMemory, which: wp.array[wp.int32]) -> None:
-    """The velocities of the wanted worlds fit their contacts."""
+    """The velocities of selected worlds fit their contacts."""
     w = wp.tid()
     if which[w] == 1:
         memory.pending[w] = SETTLED

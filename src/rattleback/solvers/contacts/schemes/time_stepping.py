@@ -3,23 +3,23 @@
     v⁺ = v + h M⁻¹ f + M⁻¹ Jᵀ p,      0 ≤ p_n  ⟂  u_n + Φ / h ≥ 0,      |p_t| ≤ μ p_n against the slip
 
 v⁺ mean velocities over the step, u those of A against B at a point, Φ its distance. A point that touches is stopped or
-separates, one that does not touch yet may come closer by its distance. Collisions rebound at the end of the step, as
-they do by impulses; so what is solved here rests, slides or lands.
+separates, one that does not touch yet may approach by its gap. Impacts are resolved at the end of the step, as in the
+impulse scheme; so points solved here rest, slide or land.
 
-    start of the step   ½ h F, then what is missing to p
-    end of the step     ½ h F again, no more than p; what stands is stopped; collisions
+    start of the step   ½ h F, then the rest of p
+    end of the step     ½ h F again, no more than p; load propagation; impacts
     F ← ½ F + p / h
 
 F is the load of a point. One half acts before the step and one half after it, so that a body at rest neither sinks nor
-keeps a speed, and one that slides follows the exact parabola. What p is beside the load put velocities right that were
-off at the end of the last step. Were F all of 2 p / h, the next end would be off by as much the other way, for ever; so
-it is the mean of that and what it was. F grows in a step at most by what changes a velocity by the speed from which
-bodies rebound: what is more was an impact, and does not go on.
+keeps a speed, and one that slides follows the exact parabola. The part of p beyond the load corrects the
+error of velocities at the end of the last step. With F = 2 p / h the next end would have the opposite error, for ever;
+so F is the mean of that and its last value. F grows in a step at most by what changes a velocity by the rebound speed:
+more was an impact, and is no load.
 
 Cost: half of the sweeps of impulses, and a fifth to a quarter less in all where much moves. Use it there, and with
-short steps. At the end of a step no sweeps make velocities fit: they do where loads stay what they were. Few sweeps
-leave overlaps, and to move bodies apart lifts them. Where a joint holds anything that touches, both ends are solved, as
-by impulses.
+short steps. At the end of a step no sweeps correct velocities: they fit where loads stay constant. Few sweeps leave
+penetrations, and correcting those lifts bodies. Where a joint holds a body that touches something, both ends are
+solved, as in the impulse scheme.
 
 Reference: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Stewart, Trinkle (1996), An
 implicit time-stepping scheme; the halves are derived here.
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @wp.func
 def ratio(portion: real, whole: real) -> real:
-    """The part that some is of a whole; none where there is nothing."""
+    """Quotient of two numbers; zero where the divisor is zero."""
     return wp.where(whole > ZERO, portion / wp.max(whole, TINY), ZERO)
 
 
@@ -66,7 +66,7 @@ def ratio(portion: real, whole: real) -> real:
 def record_stepped_loads(
     graph: Graph, system: ContactSystem, limits: ContactLimits, clock: Clock, which: wp.array[wp.int32], lanes: int
 ) -> None:
-    """The impulses at the start are found: the loads of wanted worlds from now on, and what their points end with."""
+    """The impulses at the start are found: loads of selected worlds, and the impulses of their points at the end."""
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 0:
             continue
@@ -82,7 +82,7 @@ def record_stepped_loads(
             kept = wp.min(p[0], half[0])
             system.points.acted[c] = p
             system.points.load[c] = (real(1.0) / h) * (half + ratio(grown, p[0]) * p)
-            # What slides rubs as it did just now; what sticks as its load has it, which does not swing.
+            # A sliding point has the friction of p; a sticking one that of its load, which does not oscillate.
             system.points.impulse[c] = ratio(kept, p[0]) * p
             system.points.sticking[c] = 0
             if is_sticking(p, system.manifolds.friction[k]):
@@ -97,9 +97,9 @@ def record_stepped_loads(
 def store_loads(
     inputs: ContactInputs, graph: Graph, system: ContactSystem, which: wp.array[wp.int32], lanes: int
 ) -> None:
-    """What the points of the worlds that are wanted remember, by the rows of the contacts found last.
+    """Store the loads and impulses of the points of selected worlds, by the rows of the contacts found last.
 
-    Contacts that were carried along are in the rows they were in, and so is what is remembered of them.
+    Updated contacts keep their rows, and so does their memory.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 0:
@@ -129,7 +129,7 @@ class TimeStepping:
         exchanges: Most times that contacts and joints take turns at either end of a step.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: ``"sequential"`` or ``"simultaneous"``.
-        load_propagation: Whether bodies that stand send their momentum to their supports in one pass before sweeps.
+        load_propagation: Whether supported bodies send their momentum to their supports in one pass before sweeps.
     """
 
     solver: Any = field(default_factory=DEFAULT)
@@ -155,7 +155,7 @@ class TimeStepping:
 
 
 class OnceAStep:
-    """What time stepping does at either end of a step; where joints hold what touches, what impulses do.
+    """Time stepping at either end of a step; where joints hold bodies that touch, that of the impulse scheme.
 
     Args:
         steps: The contact problems of the step.
@@ -189,7 +189,7 @@ class OnceAStep:
         self.steps.context.for_worlds(copy_status, self.steps.problem.status, which, self.solved)
 
     def record_end(self, correct: "WorldStage | None", selected: "JointedWorlds | None") -> None:
-        """Record impacts at the velocities of the state; where joints hold what touches, all that impulses do."""
+        """Record the impacts of the state; where joints hold bodies that touch, the end of the impulse scheme."""
         steps = self.steps
         steps.worlds.where_free(selected, partial(steps.impacts.record_unloaded, correct), steps.due.which)
         if correct is not None:

@@ -1,18 +1,18 @@
-"""Islands: bodies that touch or are joined, over any number of others, and which of them have come to rest.
+"""Islands: bodies that touch or are joined, over any number of others, and islands that have come to rest.
 
     slow     |v| ≤ v₀  and  |ω| s ≤ v₀,      v₀ = 0.01 √(g s),      s = √(2 tr J / m)
     ready    slow for half a second
     asleep   every island all of whose bodies are ready
 
 v, ω velocities, m, J mass and inertia of a body, s its size, the edge of a cube; g gravity. A cube of 10 cm is slow
-below 1 cm/s. Static bodies do not connect; what touches or is joined to one that moves is not ready, nor is what a
-joint drives at a rate of its own.
+below 1 cm/s. Static bodies do not connect. A body that touches or is joined to a moving static body is not ready, nor
+is one that a joint drives at a rate of its own.
 
     parent(i) = i for every body;  for every contact and joint of two bodies the smaller root is parent of the larger;
     parent(i) = parent(parent(i)) in ascending order, which leaves the first row of its island to every body
 
-Islands are looked for in steps after which contacts are found anew, once in about ``EVERY``: what falls asleep takes
-its contacts out of the list, and is no reason to find those of others sooner.
+Islands are searched in steps after which contacts are detected, once in about ``EVERY``: an island that falls asleep
+removes its contacts from the list, and causes no detection of its own.
 
 Cost: O(contacts + joints) on one thread a world, then, and only where a body is ready.
 
@@ -32,7 +32,7 @@ from rattleback.model.state import Clock, Loads, Motion
 # How long bodies must have been slow [s], and how slow beside √(g s).
 DELAY = 0.5
 PART = 0.01
-# Steps from one look for islands to the next, at least.
+# Least number of steps from one search for islands to the next.
 EVERY = 8
 READY_DELAY = wp.constant(wp.float64(DELAY))
 ZERO = wp.constant(real(0.0))
@@ -40,18 +40,20 @@ ZERO = wp.constant(real(0.0))
 
 @group(axis="bodies")
 class Islands:
-    """What is found out about islands, and what is to be done."""
+    """Islands of each world, and which fall asleep or wake."""
 
-    parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
-    restless: wp.int32 = field("1", "1 where it is not ready; at last at the first body of an island that has such one")
+    parent: wp.int32 = field("1", "row of another body of its island; in the end of its first one")
+    restless: wp.int32 = field(
+        "1", "1 where it is not ready; in the end at the first body of an island with such a body"
+    )
     fallen: wp.int32 = field("1", "1 where it has just fallen asleep")
     wanted: wp.int32 = field("1", "1 at the first body of a sleeping island that has to wake")
     awake: wp.int32 = field("1", "1 where anything moves", axis="flags")
     sleeping: wp.int32 = field("1", "1 where anything sleeps", axis="flags")
-    ready: wp.int32 = field("1", "1 where islands are to be looked for", axis="flags")
+    ready: wp.int32 = field("1", "1 where islands are to be searched", axis="flags")
     falling: wp.int32 = field("1", "1 where an island has just fallen asleep", axis="flags")
     waking: wp.int32 = field("1", "1 where a sleeping island has to wake", axis="flags")
-    woken: wp.int32 = field("1", "1 where contacts are kept of bodies that have woken", axis="flags")
+    woken: wp.int32 = field("1", "1 where stored contacts are of bodies that have woken", axis="flags")
 
 
 @wp.func
@@ -83,7 +85,7 @@ def begin_rest_tracking(islands: Islands) -> None:
 def track_rest(
     bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real, every: int
 ) -> None:
-    """Since when every body has been slow; contacts are found after so many steps."""
+    """Time since when every body has been slow; after so many steps contacts are detected."""
     i = wp.tid()
     if bodies.mass[i] == ZERO or sleep.asleep[i] != 0:
         return
@@ -91,7 +93,7 @@ def track_rest(
     now = clock.time[w]
     size = size_of(bodies, i)
     fastest = wp.max(wp.length(motion.velocity[i]), size * wp.length(motion.angular_velocity[i]))
-    # Zero stands for bodies nobody has looked at yet.
+    # Zero is for bodies that have not been tracked yet.
     if sleep.since[i] == wp.float64(0.0) or not (fastest <= slow_speed(size, gravity)):
         sleep.since[i] = now
     looks = (EVERY + every - 1) // every
@@ -111,7 +113,7 @@ def begin_islands(bodies: Bodies, clock: Clock, sleep: Sleep, islands: Islands) 
 
 @wp.func
 def root_of(islands: Islands, i: int) -> int:
-    """The first body of the island so far, with shorter ways to it."""
+    """The first body of the island so far; rows on the way are shortened."""
     k = i
     while islands.parent[k] != k:
         islands.parent[k] = islands.parent[islands.parent[k]]
@@ -121,7 +123,7 @@ def root_of(islands: Islands, i: int) -> int:
 
 @wp.func
 def connect(bodies: Bodies, motion: Motion, islands: Islands, a: int, b: int) -> None:
-    """Two bodies touch or are joined: if both move freely, they are of one island; −1 stands for the world."""
+    """Join the islands of two bodies that touch or are jointed, if both move freely; −1 is the world."""
     if a < 0 or b < 0:
         return
     free_a = bodies.mass[a] > ZERO
@@ -138,7 +140,7 @@ def connect(bodies: Bodies, motion: Motion, islands: Islands, a: int, b: int) ->
 
 @kernel
 def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: Islands, each: int) -> None:
-    """Join what touches, one world a thread; it has so many colliders."""
+    """Join bodies that touch, one world a thread; it has so many colliders."""
     w = wp.tid()
     for c in range(contacts.first[w * each], contacts.first[(w + 1) * each]):
         connect(bodies, motion, islands, contacts.body_a[c], contacts.body_b[c])
@@ -146,7 +148,7 @@ def join_contacts(bodies: Bodies, motion: Motion, contacts: Contacts, islands: I
 
 @wp.struct
 class IslandJoints:
-    """The two bodies of every joint, −1 for the world, 1 where it drives them at a rate of its own, and if broken."""
+    """The two bodies of every joint, −1 for the world; 1 where it drives them at a rate; 1 where it is broken."""
 
     a: wp.array[wp.int32]
     b: wp.array[wp.int32]
@@ -156,7 +158,7 @@ class IslandJoints:
 
 @kernel
 def join_joints(bodies: Bodies, motion: Motion, joined: IslandJoints, islands: Islands, each: int) -> None:
-    """Join what is jointed, one world a thread; it has so many joints. Broken ones join nothing."""
+    """Join jointed bodies, one world a thread; it has so many joints. Broken ones join nothing."""
     w = wp.tid()
     for j in range(w * each, (w + 1) * each):
         if joined.broken[j] != 0:
@@ -171,7 +173,7 @@ def join_joints(bodies: Bodies, motion: Motion, joined: IslandJoints, islands: I
 
 @kernel
 def close_islands(islands: Islands, each: int) -> None:
-    """Every body learns the first one of its island, and that one whether any is restless; one world a thread."""
+    """Find the first body of every island, and whether any of its bodies is restless; one world a thread."""
     w = wp.tid()
     for i in range(w * each, (w + 1) * each):
         first = islands.parent[islands.parent[i]]
@@ -182,7 +184,7 @@ def close_islands(islands: Islands, each: int) -> None:
 
 @kernel
 def fall_asleep(bodies: Bodies, motion: Motion, sleep: Sleep, islands: Islands) -> None:
-    """Bodies of islands without a restless one stop and sleep."""
+    """Stop the bodies of islands without a restless one, and let them sleep."""
     i = wp.tid()
     islands.fallen[i] = 0
     first = islands.parent[i]

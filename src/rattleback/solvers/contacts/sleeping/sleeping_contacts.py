@@ -1,11 +1,11 @@
-"""What contacts do when their bodies fall asleep and wake: they are put aside, and taken up again with their forces.
+"""Contacts of bodies that fall asleep and wake: they are stored, and restored with their forces.
 
-    asleep   contacts between bodies that sleep or are static go from the list, and from the memory beside it, to those
-             that are kept; the order of the others stays
-    awake    contacts that are found again get the force and the slip of the one that was kept, by way of free rows of
-             the memory, so that a stack need not find its load anew; then these are kept no longer
+    asleep   contacts between bodies that sleep or are static move from the list, and from the memory beside it, to the
+             stored ones; the order of the others stays
+    awake    contacts that are found again get the load and the slip of the stored one, through free rows of the memory,
+             so that a stack need not find its load anew; then the stored ones are dropped
 
-There must be room for the contacts found and those kept together; ``stop_when_full`` sees to that.
+There must be room for the contacts found and those stored together; ``stop_when_full`` sees to that.
 
 Cost: O(contacts) on one thread, only in steps in which an island falls asleep or wakes.
 """
@@ -23,7 +23,7 @@ from rattleback.solvers.contacts.sleeping.islands import Islands
 
 @wp.func
 def has_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, k: int) -> bool:
-    """Whether a contact is kept of a body that sleeps no longer."""
+    """Whether a stored contact is of a body that is awake."""
     return not (rests(bodies, sleep, kept.body_a[k]) and rests(bodies, sleep, kept.body_b[k]))
 
 
@@ -36,7 +36,7 @@ def stop_when_full(
     islands: Islands,
     stop: wp.array[wp.int32],
 ) -> None:
-    """Stop where there is no room for all contacts, of those that are awake and asleep."""
+    """Stop where there is no room for all contacts, found and stored."""
     count = kept.count[0]
     if islands.woken[0] == 1:
         for k in range(kept.count[0]):
@@ -48,7 +48,7 @@ def stop_when_full(
 
 @wp.func
 def store_contact(contacts: Contacts, memory: ContactMemory, c: int, kept: SleepingContacts, k: int) -> None:
-    """Keep a contact."""
+    """Store a contact."""
     kept.body_a[k] = contacts.body_a[c]
     kept.body_b[k] = contacts.body_b[c]
     kept.collider_a[k] = contacts.collider_a[c]
@@ -64,7 +64,7 @@ def store_contact(contacts: Contacts, memory: ContactMemory, c: int, kept: Sleep
 
 @wp.func
 def move_contact(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> None:
-    """Give a contact another row, with what is remembered of it."""
+    """Give a contact another row, with its memory."""
     contacts.body_a[to] = contacts.body_a[c]
     contacts.body_b[to] = contacts.body_b[c]
     contacts.collider_a[to] = contacts.collider_a[c]
@@ -89,7 +89,7 @@ def move_contact(contacts: Contacts, memory: ContactMemory, c: int, to: int) -> 
 def remove_sleeping(
     bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts
 ) -> None:
-    """Put contacts of bodies aside that both rest, on one thread."""
+    """Store the contacts of bodies that both rest, on one thread."""
     room = kept.part.shape[0]
     rows = contacts.first.shape[0] - 1
     count = kept.count[0]
@@ -118,7 +118,7 @@ def remove_sleeping(
 
 @kernel
 def find_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, lanes: int) -> None:
-    """Whether contacts are kept of bodies that were woken from outside."""
+    """Whether stored contacts are of bodies that were woken from outside."""
     for k in range(wp.tid(), kept.count[0], lanes):
         if has_woken(bodies, sleep, kept, k):
             islands.woken[0] = 1
@@ -128,7 +128,7 @@ def find_woken(bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Is
 def restore_woken(
     bodies: Bodies, contacts: Contacts, memory: ContactMemory, sleep: Sleep, kept: SleepingContacts
 ) -> None:
-    """Give contacts of bodies that have woken a former self: the one that was kept."""
+    """Match contacts of bodies that have woken with the stored ones."""
     k = wp.tid()
     row = memory.count[0] + k
     if k >= kept.count[0] or row >= memory.load.shape[0] or not has_woken(bodies, sleep, kept, k):
@@ -149,7 +149,7 @@ def restore_woken(
 
 @kernel
 def clear_restored(contacts: Contacts, memory: ContactMemory) -> None:
-    """Those rows of the memory are free again."""
+    """Free those rows of the memory again."""
     c = wp.tid()
     if c < wp.min(contacts.needed[0], contacts.part.shape[0]) and contacts.previous[c] >= memory.count[0]:
         contacts.previous[c] = -1
@@ -159,7 +159,7 @@ def clear_restored(contacts: Contacts, memory: ContactMemory) -> None:
 def drop_woken(
     bodies: Bodies, sleep: Sleep, kept: SleepingContacts, islands: Islands, stop: wp.array[wp.int32]
 ) -> None:
-    """Keep contacts of bodies that have woken no longer, on one thread; unless they did not fit."""
+    """Drop the stored contacts of bodies that have woken, on one thread; unless contacts did not fit."""
     if stop[0] != 0:
         return
     to = int(0)

@@ -2,9 +2,9 @@
 
 | name | solver |
 |---|---|
-| ``block_gauss_seidel`` (default) | manifolds one after the other, taken whole where they can be, accelerated |
+| ``block_gauss_seidel`` (default) | manifolds one after the other, as blocks where they can be, accelerated |
 | ``pgs`` | projected Gauss–Seidel: contact points one after the other |
-| ``jacobi`` | all points at once, each with its share of the masses |
+| ``jacobi`` | all manifolds at once, each with its share of the change |
 """
 
 from typing import Any

@@ -1,14 +1,14 @@
-"""Block Gauss–Seidel: manifolds one after the other, each taken whole where it can be, with conjugate acceleration.
+"""Block Gauss–Seidel: manifolds one after the other, each as one block where it can be, with conjugate acceleration.
 
     for every manifold in order:    (f, m) ← (f, m) − K⁻¹ (u, ω)        if every point then pushes and sticks
-                                    point by point, see kernels.block    if not
+                                    point by point, see kernels.block    otherwise
 
 (f, m) wrench of the manifold at its middle, (u, ω) the twist of A against B there with its bias, K its effective mass.
-After ``PLAIN_SWEEPS`` sweeps they go on in pairs, forward and backward, along conjugate directions (see
+After ``PLAIN_SWEEPS`` sweeps the solver continues in pairs, forward and backward, along conjugate directions (see
 ``solvers.conjugate``): a tower then takes about as many sweeps as it is high, not the square of that. Where joints
-answer or hardly anything moves this begins after ``EARLY_SWEEPS``.
+answer or hardly anything moves they begin after ``EARLY_SWEEPS``.
 
-Cost: on a CPU 0.05 to 0.15 µs a manifold and sweep; acceleration adds half of two sweeps to each pair. Sweeps pass over
+Cost: on a CPU 0.05 to 0.15 µs a manifold and sweep; acceleration adds half of two sweeps to each pair. Sweeps skip
 manifolds whose bodies nothing has pushed. Acceleration is done on one thread, so not on a GPU.
 
 When to use it: by default. Reference: Bender, dissertation, §5.2.1; Silcowitz-Hansen, Niebe, Erleben (2010).
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rattleback.solvers.contacts.problem.goal import Goal
 
 KERNELS = drivers(solve_manifold)
-# Plain sweeps before acceleration is worth what it costs, and where joints answer or hardly anything moves.
+# Plain sweeps before acceleration pays, and where joints answer or hardly anything moves.
 PLAIN_SWEEPS, EARLY_SWEEPS = 10, 3
 ACCELERATIONS = ("conjugate", "none")
 
@@ -108,7 +108,7 @@ class BoundBlockGaussSeidel:
             response.answer(motion, self.problem.status.busy)
 
     def _accelerate(self, motion: Motion, goal: Goal, response: Any) -> None:
-        """Sweeps forward and backward along conjugate directions, in worlds that are busy."""
+        """Sweeps forward and backward along conjugate directions, in active worlds."""
         problem, status, program = self.problem, self.problem.status, self.problem.program
         self._begin_directions(motion, problem.everywhere, response)
         with program.loop(status.any_busy, may_stop=True):
@@ -133,7 +133,7 @@ class BoundBlockGaussSeidel:
             response.begin_steps(which)
 
     def _go_on(self, motion: Motion, response: Any) -> None:
-        """A step along conjugate directions, with the answer to what it had to take back."""
+        """A step along conjugate directions, with the answer of the joints to its projection."""
         problem, directions = self.problem, self.directions
         tried = (problem.system, motion, problem.status, directions)
         problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.changed)

@@ -1,17 +1,17 @@
-"""Conjugate directions for sweeps: the step of a symmetric sweep is combined with the step before it.
+"""Conjugate directions: the step of a symmetric sweep is combined with the step before it.
 
-    x ← P(x + a z + b d),   d what that changed,   a and b such that   z·(g + a A z + b A d) = 0   and   d·(…) = 0
+    x ← P(x + a z + b d),   d the change by that,   a and b such that   z·(g + a A z + b A d) = 0   and   d·(…) = 0
 
-x impulses and velocities together, so that they stay in step; z what the sweep did to x, d the last step, g velocities
-of points before the sweep, A z and A d how z and d change them. The products are over what is free: points that push,
-along the normal, and points that stick, across. Where all is free this is the method of conjugate gradients with a
-symmetric sweep as its preconditioner. A sweep alone only sees neighbours, and needs as many rounds as the square of the
-height of a tower, or as the ratio of the masses where heavy bodies rest on light ones; this one needs about the height.
-P takes back pulls and friction beyond its limit. The step is kept only if it lowers ½ p·A p + b·p, p impulses, as much
-as the sweep; otherwise the sweep is.
+x impulses and velocities together, so that they remain consistent; z the change of x by the sweep, d the last step, g
+velocities of points before the sweep, A z and A d their changes by z and d. The products are over what is free: pushing
+points along the normal, and sticking points across. Where all is free this is the method of conjugate gradients with a
+symmetric sweep as its preconditioner. Sweeps alone need as many as the square of the height of a tower, or as the ratio
+of the masses where heavy bodies rest on light ones; conjugate directions need about the height. P projects impulses on
+the friction cone. The step is accepted only if it lowers ½ p·A p + b·p, p impulses, as much as the sweep; otherwise x
+is that of the sweep.
 
-Cost: about half of a sweep forward and backward over the manifolds that a sweep has looked at since the directions
-began; of the others, and of bodies that nobody has pushed since, z and d are zero.
+Cost: about half of a forward and backward sweep over the manifolds that were swept since the directions began; for
+others, and for bodies that nothing has pushed since, z and d are zero.
 
 Reference: Knyazev (2001), conjugate gradients as the best step in the plane of two directions; Silcowitz-Hansen, Niebe,
 Erleben (2010), conjugate gradients for contacts.
@@ -30,9 +30,9 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
 from rattleback.solvers.contacts.problem.status import SolverStatus
 
-# Two directions are one where their determinant is less than this, beside the product of their squares.
+# Two directions are parallel where their determinant is less than this part of the product of their squares.
 PARALLEL = wp.constant(real(1e-12))
-# How many sweeps a step is worth at most.
+# Longest step, in steps of the sweep.
 MAX_STEP = wp.constant(real(1e7))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
@@ -40,7 +40,7 @@ SLIDING_FRACTION = wp.constant(real(0.9999))
 
 @group(axis="contacts")
 class ConjugateDirections:
-    """The last step of the sweeps, where they were before it, and the products that decide on the next one."""
+    """The last step, impulses and velocities before and after the sweep, and the products that choose the next step."""
 
     impulse: vec3 = field("N s", "impulses before the sweep")
     impulse_step: vec3 = field("N s", "last step of the impulses")
@@ -57,8 +57,8 @@ class ConjugateDirections:
     scale_z: real = field("1", "a", axis="worlds")
     scale_d: real = field("1", "b", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
-    accepted: wp.int32 = field("1", "1 where the step is tried, and then where it is kept", axis="worlds")
-    active: wp.int32 = field("1", "1 where a step is looked for", axis="worlds")
+    accepted: wp.int32 = field("1", "1 where a step is tried, then where it is accepted", axis="worlds")
+    active: wp.int32 = field("1", "1 where a step is tried", axis="worlds")
     listed: wp.int32 = field("1", "manifolds that take part, in order")
     member: wp.int32 = field("1", "bodies that take part, in order", axis="bodies")
     last_list: wp.int32 = field("1", "last list of manifolds that a body was on", axis="bodies")
@@ -86,7 +86,7 @@ def begin_acceleration(
     begun: wp.array[wp.int32],
     which: wp.array[wp.int32],
 ) -> None:
-    """No sweep has been done in the worlds that are wanted since the one given, on one thread."""
+    """Directions begin anew in selected worlds, after the given sweep, on one thread."""
     for w in range(directions.first_sweep.shape[0]):
         if which[w] == 1:
             directions.first_sweep[w] = begun[0]
@@ -107,7 +107,7 @@ def begin_acceleration(
 
 @wp.func
 def is_included(system: ContactSystem, directions: ConjugateDirections, k: int) -> bool:
-    """Whether a manifold of an active world was swept since the acceleration began; others have no step."""
+    """Whether a manifold of an active world was swept since the directions began; others have no step."""
     w = system.manifolds.world[k]
     seen = system.manifolds.last_sweep[k]
     return directions.active[w] == 1 and seen > directions.first_sweep[w]
@@ -139,7 +139,7 @@ def list_included(bodies: Bodies, active: Active, system: ContactSystem, directi
 def relative_twist(
     manifolds: Manifolds, velocity: wp.array[vec3], angular_velocity: wp.array[vec3], k: int
 ) -> RelativeTwist:
-    """What velocities of the bodies mean for a manifold."""
+    """Twist of a manifold by velocities of its bodies."""
     a = manifolds.body_a[k]
     b = manifolds.body_b[k]
     wa = angular_velocity[a]
@@ -153,7 +153,7 @@ def relative_twist(
 
 @wp.func
 def velocity_at(twist: RelativeTwist, place: vec3) -> vec3:
-    """What it means for a point of the manifold."""
+    """Velocity of a point of the manifold by that twist."""
     u = twist.u
     w = twist.w
     return vec3(u[0] + w[1] * place[1] - w[2] * place[0], u[1] - w[0] * place[1], u[2] + w[0] * place[0])
@@ -173,7 +173,7 @@ def add_products(system: ContactSystem, motion: Motion, directions: ConjugateDir
     free_z = vec3()
     free_d = vec3()
     all_z = vec3()
-    # Impulses of points alone do not say what resists rolling.
+    # The impulses of the points do not include the resistance to rolling.
     if system.manifolds.rolling[k] + system.manifolds.spinning[k] > real(0.0):
         directions.accepted[system.manifolds.world[k]] = 0
     first = system.manifolds.first[k]
@@ -201,7 +201,7 @@ def add_products(system: ContactSystem, motion: Motion, directions: ConjugateDir
 
 @wp.func
 def choose_step(directions: ConjugateDirections, w: int) -> None:
-    """How far a world goes along both directions, and whether that is worth a try."""
+    """Step lengths a and b of a world, and whether the step is worth a trial."""
     z = directions.free_z[w]
     d = directions.free_d[w]
     a = real(1.0)
@@ -213,8 +213,8 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
-    # A symmetric sweep never goes too far, and lowers what it can; where it does not, friction has its own way. Where
-    # impulses change next to no velocity, as in a mechanism that is jammed, rounding decides how far to go.
+    # A symmetric sweep alone always lowers the objective and never overshoots; where it seems to, friction is not the
+    # gradient of it. Where impulses change next to no velocity, as in a jammed mechanism, the step would be rounding.
     if not (a >= real(0.5) and wp.max(a, wp.abs(b)) < MAX_STEP and sweep <= real(0.0)):
         directions.accepted[w] = 0
     directions.scale_z[w] = a
@@ -224,7 +224,7 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
 
 @wp.func
 def find_steps(system: ContactSystem, motion: Motion, directions: ConjugateDirections) -> None:
-    """How far every world goes along both directions."""
+    """Step lengths of every world."""
     for w in range(directions.scale_z.shape[0]):
         directions.free_z[w] = vec3()
         directions.free_d[w] = vec3()
@@ -238,7 +238,7 @@ def find_steps(system: ContactSystem, motion: Motion, directions: ConjugateDirec
 
 @wp.func
 def apply_step_to_bodies(bodies: Bodies, motion: Motion, directions: ConjugateDirections) -> None:
-    """Velocities of the step, of worlds that try one; what the sweep left is put aside."""
+    """Velocities of the step, in worlds that try one; those after the sweep are stored."""
     for n in range(directions.members[0]):
         i = directions.member[n]
         w = bodies.world[i]
@@ -260,7 +260,7 @@ def apply_step_to_bodies(bodies: Bodies, motion: Motion, directions: ConjugateDi
 def apply_step_to_manifold(
     bodies: Bodies, system: ContactSystem, motion: Motion, directions: ConjugateDirections, k: int
 ) -> None:
-    """Impulses of the step at a manifold; what is not allowed is taken from them and from the velocities."""
+    """Impulses of the step at a manifold, projected on the cone, with the velocities that the projection changes."""
     w = system.manifolds.world[k]
     force = vec3()
     moment = vec3()
@@ -286,7 +286,7 @@ def apply_step_to_manifold(
 
 @wp.func
 def add_gain(system: ContactSystem, motion: Motion, directions: ConjugateDirections, k: int) -> None:
-    """Take what the step does at a manifold from the gain of its world."""
+    """Subtract the change of the objective at a manifold from the gain of its world."""
     after = relative_twist(system.manifolds, motion.velocity, motion.angular_velocity, k)
     before = relative_twist(system.manifolds, directions.velocity, directions.angular_velocity, k)
     mean = RelativeTwist()
@@ -306,7 +306,7 @@ def add_gain(system: ContactSystem, motion: Motion, directions: ConjugateDirecti
 def accept_or_restore(
     bodies: Bodies, system: ContactSystem, motion: Motion, status: SolverStatus, directions: ConjugateDirections
 ) -> None:
-    """Keep the steps that are better than the sweep, and go back to the sweep where they are not."""
+    """Accept the steps that are better than the sweep; restore the sweep elsewhere."""
     for n in range(directions.count[0]):
         k = directions.listed[n]
         w = system.manifolds.world[k]
@@ -336,7 +336,7 @@ def accept_or_restore(
 def apply_step(
     bodies: Bodies, active: Active, system: ContactSystem, motion: Motion, directions: ConjugateDirections
 ) -> None:
-    """Try a better step than the last sweep of worlds that look for one."""
+    """Apply a trial step in worlds that look for one."""
     list_included(bodies, active, system, directions)
     find_steps(system, motion, directions)
     apply_step_to_bodies(bodies, motion, directions)
@@ -348,7 +348,7 @@ def apply_step(
 def accept_step(
     bodies: Bodies, system: ContactSystem, motion: Motion, status: SolverStatus, directions: ConjugateDirections
 ) -> None:
-    """Keep what was tried where it is better than the sweep."""
+    """Accept the trial step where it is better than the sweep."""
     for n in range(directions.count[0]):
         k = directions.listed[n]
         if directions.accepted[system.manifolds.world[k]] == 1:
@@ -368,7 +368,7 @@ def accelerate(
     status: SolverStatus,
     directions: ConjugateDirections,
 ) -> None:
-    """Replace the last sweep of worlds that are still busy by a better step, on one thread."""
+    """Replace the last sweep by a better step in worlds that are still active, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
     apply_step(bodies, active, system, motion, directions)
@@ -385,7 +385,7 @@ def try_conjugate_step(
     directions: ConjugateDirections,
     changed: wp.array[wp.int32],
 ) -> None:
-    """Try a better step than the last sweeps of worlds that are still busy and the same problem, on one thread."""
+    """Try a step in worlds that are still active and whose problem has not changed, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w] * (1 - changed[w])
     apply_step(bodies, active, system, motion, directions)
@@ -395,5 +395,5 @@ def try_conjugate_step(
 def accept_conjugate_step(
     bodies: Bodies, system: ContactSystem, motion: Motion, status: SolverStatus, directions: ConjugateDirections
 ) -> None:
-    """What answers has answered to it: keep it where it is better than the sweeps, on one thread."""
+    """The response to the trial step is there: accept it where it is better than the sweep, on one thread."""
     accept_step(bodies, system, motion, status, directions)

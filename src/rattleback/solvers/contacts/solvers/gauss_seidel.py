@@ -2,8 +2,8 @@
 
     for every manifold that takes part, in order:  correct the velocities of its two bodies
 
-In order, on one thread, as the contact graph has them; after the first sweep those are passed over whose bodies nothing
-has pushed since they were solved. By colour, side by side, where manifolds of one colour share no body. The correction
+In order, on one thread, from the ground up; after the first sweep a manifold is skipped whose bodies nothing has
+pushed since its last correction. By colour, in parallel, where manifolds of one colour share no body. The correction
 is a ``@wp.func`` (bodies, system, motion, k) that returns the residual of manifold k along the normal and across.
 
 Reference: Bender, dissertation, §5.2.1; Luby (1986) for the colours.
@@ -24,20 +24,20 @@ from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 from rattleback.solvers.contacts.problem.status import SolverStatus, target_residual, update_residual
 
-# Part of the goal up to which a change does not matter to the neighbours of a manifold.
+# Part of the tolerance up to which a change does not count for the neighbours of a manifold.
 FINE_CHANGE = wp.constant(real(0.01))
 
 
 @wp.func
 def mark_pushed(bodies: Bodies, system: ContactSystem, i: int, sweep: int) -> None:
-    """A body was pushed; nothing pushes static ones."""
+    """Store that a body was pushed; static ones are not."""
     if bodies.inverse_mass[i] > real(0.0):
         system.inertias.last_push[i] = sweep
 
 
 @wp.func
 def next_sweep_number(bodies: Bodies, system: ContactSystem, status: SolverStatus) -> int:
-    """Number of the sweep that begins; before the first nothing has been pushed."""
+    """Number of the sweep that begins; before the first one no body has been pushed."""
     sweep = status.sweep[0] + 1
     status.sweep[0] = sweep
     if sweep == 1:
@@ -48,7 +48,7 @@ def next_sweep_number(bodies: Bodies, system: ContactSystem, status: SolverStatu
 
 @wp.func
 def is_unchanged(system: ContactSystem, k: int) -> bool:
-    """Whether neither body of a manifold has been pushed since it was solved."""
+    """Whether neither body of a manifold has been pushed since its last correction."""
     seen = system.manifolds.last_sweep[k]
     pushed = system.inertias.last_push
     return pushed[system.manifolds.body_a[k]] < seen and pushed[system.manifolds.body_b[k]] < seen
@@ -148,11 +148,11 @@ class Sweeps:
         self.problem, self.kernels = problem, kernels
 
     def record(self, motion: Motion, goal: Goal, backwards: bool = False) -> None:
-        """Record one sweep over the manifolds that take part in busy worlds.
+        """Record one sweep over the manifolds that take part in active worlds.
 
         Args:
-            motion: Whose velocities are corrected.
-            goal: How far the solver goes.
+            motion: The velocities to correct.
+            goal: Tolerance and most sweeps.
             backwards: Whether in the opposite order, without a residual; only in order.
         """
         problem = self.problem

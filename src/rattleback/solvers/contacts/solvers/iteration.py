@@ -1,4 +1,4 @@
-"""The loop of an iterative contact solver: sweep, let joints answer, judge, until every world has reached its goal."""
+"""The loop of an iterative contact solver: sweep, response of the joints, residual, until every world has converged."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from rattleback.solvers.contacts.problem.status import (
 
 
 def begin(problem: ContactProblem, goal: Goal, which: Any) -> None:
-    """Record that the worlds where ``which`` is 1 are busy, and to which residual they are solved."""
+    """Record that the worlds where ``which`` is 1 are active, and to which residual they are solved."""
     program, status = problem.program, problem.status
     program.launch(begin_sweeps, problem.worlds, status, which, int(goal.marked))
     if goal.finer is not None and problem.colour_driver is None:
@@ -28,10 +28,10 @@ def iterate(
     """Record sweeps until the residual of every world is small enough or its sweeps are used up.
 
     Args:
-        problem: Whose status says which worlds are busy, and takes the residuals.
-        sweep: Records one sweep over the busy worlds; it notes the largest residual of each.
-        motion: Whose velocities are corrected.
-        goal: How far it goes.
+        problem: The problem; its status has the active worlds and the residuals.
+        sweep: Records one sweep over the active worlds, which stores the largest residual of each.
+        motion: The velocities to correct.
+        goal: Tolerance and most sweeps.
         which: 1 for every world that is solved.
         response: What answers to a sweep where joints hold bodies that touch; None for nothing.
     """

@@ -1,14 +1,14 @@
 """Jacobi: all manifolds at once, each against the velocities of the last sweep, with its share of the change.
 
-    p ← p + (p* − p) / n,      p* impulses that manifold k wants for itself,   n the most manifolds that a body of k has
+    p ← p + (p* − p) / n,      p* impulses that solve manifold k alone,   n the most manifolds that a body of k has
 
-Without the share n every body would be stopped once by each of its contacts. With it the sum of all changes never
-overshoots, as A ≤ diag(n K): what the manifolds of a body do together is at most their mean.
+Without the divisor n every body would be stopped once by each of its contacts. With it the sum of all changes never
+overshoots, as A ≤ diag(n K): the manifolds of a body together change it by at most their mean.
 
-    for every manifold, in any order:   p* point by point, at the velocities of now
+    for every manifold, in any order:   p* point by point, at the present velocities
     for every manifold:                 apply (p* − p) / n to its bodies
 
-Cost: about that of a sweep of ``pgs``, and n times as many sweeps or more; all of it side by side on a GPU. Use it to
+Cost: about that of a sweep of ``pgs``, and n times as many sweeps or more; all of it in parallel on a GPU. Use it to
 compare, and where the order of contacts must not matter.
 
 Reference: Tonge, Benevolenski, Voroshilov (2012), Mass splitting for jitter-free parallel rigid body simulation.
@@ -39,7 +39,7 @@ from rattleback.solvers.contacts.solvers.iteration import iterate
 
 @group(axis="contacts")
 class Changes:
-    """What a sweep wants to change."""
+    """The changes of a sweep."""
 
     former: vec3 = field("N s", "impulse of a point before the sweep")
     normal_impulse: vec3 = field("N s, N m s, N m s", "normal part of the wrench that a manifold adds")
@@ -71,7 +71,7 @@ def find_changes(
     changes: Changes,
     lanes: int,
 ) -> None:
-    """What every manifold that takes part in a busy world wants at the velocities of now, and its share of that."""
+    """Change of every manifold that takes part in an active world at the present velocities, divided by n."""
     for k in range(wp.tid(), graph.total[0], lanes):
         w = system.manifolds.world[k]
         changes.applies[k] = status.busy[w] * active.marked[k]
@@ -98,7 +98,7 @@ def find_changes(
 
 @wp.func
 def apply_change(bodies: Bodies, system: ContactSystem, motion: Motion, changes: Changes, k: int) -> None:
-    """Apply what a manifold adds."""
+    """Apply the change of a manifold."""
     twist = make_twist(vec3(), vec3())
     twist.normal_impulse = changes.normal_impulse[k]
     twist.tangent_impulse = changes.tangent_impulse[k]
@@ -123,7 +123,7 @@ def apply_colour(
     colour: int,
     threads: int,
 ) -> None:
-    """Apply the changes of the manifolds of a colour, side by side."""
+    """Apply the changes of the manifolds of a colour, in parallel."""
     place = colouring.first[colour] + wp.tid()
     while place < colouring.first[colour + 1]:
         k = colouring.order[place]

@@ -5,11 +5,11 @@
 
 u velocity of A against B at the point, b its bias, K = J M⁻¹ Jᵀ the 3 × 3 effective mass block of the point.
 
-    for every manifold, for every point of it:  correct the normal impulse, then friction, with the velocities of now
+    for every manifold, for every point of it:  correct the normal impulse, then friction, at the present velocities
 
 Cost: about 0.1 µs a point and sweep on a CPU. Convergence is linear and slows down with the height of a stack and with
-the ratio of masses: use it for comparison and where few sweeps do; ``BlockGaussSeidel`` takes manifolds whole and is
-accelerated.
+the ratio of masses: use it for comparison and where few sweeps do; ``BlockGaussSeidel`` solves manifolds as
+blocks and is accelerated.
 
 Reference: Catto, Iterative Dynamics with Temporal Coherence, 2005; Bender, dissertation, §5.2.1.
 """

@@ -1,20 +1,21 @@
-"""Energy limit: impulses of an island are scaled so that its contacts create no energy.
+"""Energy limiter: the impulses of an island are scaled so that its contacts create no energy.
 
     s = min(1, −2 p·u / p·A p)   where   p·u + ½ p·A p > 0      over the points of an island
 
-p impulses after the last sweep, A p what they change at the points, u velocities that the points would have without p,
-in the mean over what p acts on. p·A p is the sum of  P·P/m + L·I⁻¹ L  over the bodies, P and L the momenta p gives to
-one of mass m and inertia I. p·u + ½ p·A p is what the contacts add to the energy; sweeps lower it from where they
-begin. It is zero for p = 0, and above zero where last loads are much too large, as after an impact, and few sweeps
-leave some of that. With s p it is zero again, and s p stays in the cone of friction.
-Islands are bodies that move and touch each other, over any number of others. Those in which a joint holds a body are
-let be: a foot carries what hangs on it, and its loads look like impacts without what the joints answer.
+p impulses after the last sweep, A p the velocities that they change at the points, u the velocities of the points
+without p, averaged over the time that p acts. p·A p is the sum of  P·P/m + L·I⁻¹ L  over the bodies, P and L the
+momenta that p gives to one of mass m and inertia I. p·u + ½ p·A p is the energy that the contacts add; each sweep
+lowers it. It is zero for p = 0, and positive for a warm start that is much too large, as after an impact; few sweeps
+leave some of that. With s p it is zero, and s p stays in the friction cone. Islands are moving bodies that touch, over
+any number of others. Islands in which a joint holds a body are skipped: their loads look like impacts without the
+response of the joints.
 
-Done after sweeps that end outside their tolerance, and when loads are pushed that change a velocity by much more than
-gravity does in a step; else it is one look at every body. Forces such as springs count as they are at the start of the
-step, so that what they press keeps its loads. Cost: a third of a sweep, on one thread; islands are looked for once for
-the manifolds of a step. Where sweeps go colour by colour, on CUDA, loads are left as they are: sums over islands in a
-fixed order would take longer than the sweeps that they spare.
+It runs after sweeps that end outside their tolerance, and when start loads change a velocity by much more than gravity
+does in a step; otherwise it is one pass over every body. Forces such as springs count as they are at the start of the
+step, so bodies that a spring presses together keep their loads.
+
+Cost: a third of a sweep, on one thread; islands are found once for the manifolds of a step. Not on CUDA: sums over
+islands in a fixed order would take longer than the sweeps that they spare.
 
 Reference: Tarjan (1975), disjoint sets.
 """
@@ -47,17 +48,17 @@ if TYPE_CHECKING:
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 
 ZERO = wp.constant(real(0.0))
-# Loads at rest change a velocity by half of what gravity does in a step; impacts that were remembered by much more.
+# Half loads at rest change a velocity by half of what gravity does in a step; stored impacts by much more.
 IMPACT_MULTIPLE = wp.constant(real(4.0))
 
 
 @group(axis="bodies")
 class ContactEnergy:
-    """Islands of bodies, and what the impulses do in each."""
+    """Islands of bodies, and the energy of the impulses in each."""
 
     root: wp.int32 = field("1", "first body of its island")
-    momentum: vec3 = field("N s", "what the impulses give to a body")
-    angular_momentum: vec3 = field("N m s", "the same of its angular momentum")
+    momentum: vec3 = field("N s", "momentum that the impulses give to a body")
+    angular_momentum: vec3 = field("N m s", "angular momentum that they give to it")
     work: real = field("J", "p·(u + A p) of the island, at its first body")
     response: real = field("J", "p·A p of the island")
     jointed: wp.int32 = field("1", "1 where a joint holds a body of the island")
@@ -67,7 +68,7 @@ class ContactEnergy:
 
 @wp.func
 def root_of(energy: ContactEnergy, i: int) -> int:
-    """First body of an island while it is looked for; bodies on the way to it come closer."""
+    """First body of an island while islands are joined; bodies on the way to it come closer."""
     while energy.root[i] != i:
         energy.root[i] = energy.root[energy.root[i]]
         i = energy.root[i]
@@ -99,7 +100,7 @@ def join_islands(bodies: Bodies, graph: Graph, system: ContactSystem, energy: Co
 
 @wp.func
 def add_work(bodies: Bodies, system: ContactSystem, motion: Motion, energy: ContactEnergy, k: int) -> None:
-    """Add what the impulses of a manifold give to its bodies, and their work to that of its island."""
+    """Add the momenta that the impulses of a manifold give to its bodies, and their work to its island."""
     manifolds = system.manifolds
     force, moment = wrench_of(system, k)
     if wp.dot(force, force) + wp.dot(moment, moment) == ZERO:
@@ -126,7 +127,7 @@ def add_work(bodies: Bodies, system: ContactSystem, motion: Motion, energy: Cont
 def add_response(
     bodies: Bodies, inertias: BodyInertias, energy: ContactEnergy, unjointed: wp.array[wp.int32], i: int
 ) -> None:
-    """Add what the impulses on a body do to its velocities to what they do in its island."""
+    """Add p·A p of a body to its island."""
     if bodies.inverse_mass[i] > ZERO:
         p = energy.momentum[i]
         turn = energy.angular_momentum[i]
@@ -149,7 +150,7 @@ def energy_scale(energy: ContactEnergy, i: int) -> real:
 
 @wp.func
 def scale_manifold(system: ContactSystem, k: int, s: real) -> None:
-    """Multiply the impulses of a manifold, and the loads that they are of."""
+    """Multiply the impulses of a manifold, and its loads."""
     system.manifolds.resisting_moment[k] = s * system.manifolds.resisting_moment[k]
     for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
         system.points.impulse[c] = s * system.points.impulse[c]
@@ -158,14 +159,14 @@ def scale_manifold(system: ContactSystem, k: int, s: real) -> None:
 
 @kernel
 def find_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: real) -> None:
-    """Worlds whose sweeps have ended outside their tolerance are busy."""
+    """Select the worlds whose sweeps have ended outside their tolerance."""
     w = wp.tid()
     set_busy(status, w, wanted[w] == 1 and wp.max(status.normal_residual[w], status.tangential_residual[w]) > tolerance)
 
 
 @kernel
 def begin_impact_search(status: SolverStatus) -> None:
-    """Nobody has been looked at."""
+    """No world is selected."""
     status.busy[wp.tid()] = 0
     status.any_busy[0] = 0
 
@@ -174,7 +175,7 @@ def begin_impact_search(status: SolverStatus) -> None:
 def find_impact_loads(
     bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, status: SolverStatus, lanes: int
 ) -> None:
-    """Worlds in which loads push a body so much that they may be impacts are busy."""
+    """Select the worlds in which start loads change a velocity so much that they may be impacts."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         w = bodies.world[i]
         threshold = IMPACT_MULTIPLE * real(clock.time_step[w]) * gravity
@@ -186,13 +187,13 @@ def find_impact_loads(
 
 @kernel
 def mask_wanted(status: SolverStatus, wanted: wp.array[wp.int32]) -> None:
-    """Only worlds that are wanted are busy."""
+    """Keep the selection in some worlds only."""
     status.busy[wp.tid()] = status.busy[wp.tid()] * wanted[wp.tid()]
 
 
 @kernel
 def find_force_gain(bodies: Bodies, loads: Loads, inertias: BodyInertias, clock: Clock, force_gain: Motion) -> None:
-    """What forces add to the mean velocity of a body over a step."""
+    """Change of the mean velocity of a body over a step by forces."""
     i = wp.tid()
     half = real(0.5) * real(clock.time_step[bodies.world[i]])
     force_gain.velocity[i] = half * bodies.inverse_mass[i] * loads.force[i]
@@ -203,7 +204,7 @@ def find_force_gain(bodies: Bodies, loads: Loads, inertias: BodyInertias, clock:
 
 @kernel
 def set_force_bias(graph: Graph, system: ContactSystem, force_gain: Motion, lanes: int) -> None:
-    """Before the step is predicted: what that means for a manifold."""
+    """That change at a manifold, as its bias, before the step is predicted."""
     for k in range(wp.tid(), graph.total[0], lanes):
         u, w = twist_of(system.manifolds, force_gain, k)
         system.manifolds.bias[k] = u
@@ -223,7 +224,7 @@ def limit_energy(
     energy: ContactEnergy,
     unjointed: wp.array[wp.int32],
 ) -> None:
-    """Scale the impulses of islands of busy worlds where they create energy, on one thread."""
+    """Scale the impulses of islands of selected worlds where they create energy, on one thread."""
     if energy.gather_count[0] != graph.gather_count[0]:
         join_islands(bodies, graph, system, energy)
         energy.gather_count[0] = graph.gather_count[0]
@@ -258,7 +259,7 @@ def limit_energy(
 
 
 class EnergyLimiter:
-    """Records what limits the energy of the impulses of the manifolds of a model.
+    """Records the energy limiter of a model.
 
     Args:
         context: What the step works on.
@@ -274,7 +275,7 @@ class EnergyLimiter:
         self.gravity = math.hypot(*context.model.scene.gravity)
 
     def limit_energy_unconverged(self, motion: Motion, wanted: Any, tolerance: float) -> None:
-        """Record what limits the energy of impulses of worlds whose sweeps have ended outside their tolerance.
+        """Record the limit of impulses in worlds whose sweeps have ended outside their tolerance.
 
         Args:
             motion: The velocities that they act on.
@@ -287,7 +288,7 @@ class EnergyLimiter:
             self._limit_energy(motion)
 
     def limit_energy_start(self, motion: Motion, wanted: Any) -> None:
-        """Record what limits the energy of start loads in wanted worlds, where they may be those of impacts."""
+        """Record the limit of the loads at the start of a step, in selected worlds, where they may be impacts."""
         context, room = self.context, len(self.system.points.impulse)
         now = Moment(context.state.motion, context.state.clock)
         self._find_impact_loads(now.motion, motion)
@@ -299,7 +300,7 @@ class EnergyLimiter:
             self._limit_energy(motion)
 
     def limit_energy_end(self, before: Motion, motion: Motion) -> None:
-        """Record the same at its end; ``before`` has the velocities without loads."""
+        """Record the limit of the loads at its end; ``before`` has the velocities without them."""
         self._find_impact_loads(before, motion)
         with self.context.program.when(self.status.any_busy):
             self._limit_energy(motion)

@@ -1,15 +1,15 @@
-"""The account of contact impulses: what every contact point and every body got over a step, whatever gave it.
+"""The account of contact impulses: their sum over a step, for every contact point and every body.
 
     J = p(start) + Σ p(collisions) + p(end),      F = J / h
 
-p(start) the impulses that act before the step is taken, the half of the load with them; p(end) those after it; between
-them the collisions of the end of the step, round by round. Over h the change of momentum of a body is J and what forces
-and joints do; F is what users read. The load of a point is another thing: what the next step begins with.
+p(start) the impulses before the step is taken, with half of the load; p(end) those after it; between them the impacts
+at the end of the step, round by round. Over h the momentum of a body changes by J and by forces and joints; F is what
+users read. The load of a point is not F: it is the force that the next step begins with.
 
     end of the start      points: acted ← p
-    step is taken         contacts: J ← acted, bodies: J ← Σ acted; where sub-steps go on, J ← J + …
-    contacts are found    a point takes over J of its former self; of those that are gone only the bodies keep it
-    collisions            J ← J + p after each round
+    step is taken         contacts: J ← acted, bodies: J ← Σ acted; within sub-steps, J ← J + …
+    contacts are found    a point takes over J of the point it matches; of lost points only the bodies keep it
+    impacts               J ← J + p after each round
     end                   J ← J + p
 
 Impulses that fit velocities that were written count with the step that follows. Bodies add up manifold by manifold in
@@ -33,18 +33,18 @@ from rattleback.solvers.contacts.problem.contact_problem import Active, ContactP
 from rattleback.solvers.contacts.problem.manifolds import BodyInertias, ContactSystem, to_world
 from rattleback.solvers.contacts.restitution.expansion import ImpactWork
 from rattleback.solvers.contacts.schemes.inputs import ContactInputs
-from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_patch
+from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_manifold
 
 
 @wp.func
-def add_patch(inputs: ContactInputs, system: ContactSystem, k: int, start: int) -> None:
-    """Add what the points of a manifold did, before the step is taken or at its end, to its bodies."""
+def add_manifold(inputs: ContactInputs, system: ContactSystem, k: int, start: int) -> None:
+    """Add the impulses of a manifold, before the step is taken or at its end, to its bodies."""
     p = vec3()
     first = system.manifolds.first[k]
     for c in range(first, first + system.manifolds.count[k]):
         p += wp.where(start == 1, system.points.acted[c], system.points.impulse[c])
     p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
-    give_patch(inputs.bodies, inputs.impulses, system, k, p)
+    give_manifold(inputs.bodies, inputs.impulses, system, k, p)
 
 
 @kernel
@@ -56,11 +56,11 @@ def add_in_order(
     stop: wp.array[wp.int32],
     start: int,
 ) -> None:
-    """Add what the points did to the bodies of wanted worlds, on one thread."""
+    """Add the impulses of the points to the bodies of selected worlds, on one thread."""
     if stop[0] == 0:
         for k in range(graph.total[0]):
             if which[system.manifolds.world[k]] == 1:
-                add_patch(inputs, system, k, start)
+                add_manifold(inputs, system, k, start)
 
 
 @kernel
@@ -74,25 +74,25 @@ def add_colour(
     colour: int,
     threads: int,
 ) -> None:
-    """The same for the manifolds of a colour, side by side."""
+    """The same for the manifolds of a colour, in parallel."""
     if stop[0] == 0:
         place = colouring.first[colour] + wp.tid()
         while place < colouring.first[colour + 1]:
             k = colouring.order[place]
             if which[system.manifolds.world[k]] == 1:
-                add_patch(inputs, system, k, start)
+                add_manifold(inputs, system, k, start)
             place += threads
 
 
 @kernel
 def begin_withheld(inertias: BodyInertias) -> None:
-    """Nothing has been kept from any body."""
+    """Nothing has been withheld from any body."""
     inertias.withheld[wp.tid()] = vec3()
 
 
 @kernel
 def add_withheld(bodies: Bodies, inertias: BodyInertias, impulses: BodyImpulses, stop: wp.array[wp.int32]) -> None:
-    """What points have given that bodies did not get, because they stood still in shock propagation, is taken off."""
+    """Subtract impulses that shock propagation withheld from bodies of lower levels."""
     i = wp.tid()
     if stop[0] == 0 and bodies.inverse_mass[i] > real(0.0):
         impulses.impulse[i] = impulses.impulse[i] + inertias.withheld[i]
@@ -103,7 +103,7 @@ def add_withheld(bodies: Bodies, inertias: BodyInertias, impulses: BodyImpulses,
 def begin_bodies(
     bodies: Bodies, impulses: BodyImpulses, afresh: wp.array[wp.int32], stop: wp.array[wp.int32], lanes: int
 ) -> None:
-    """Bodies have got nothing in the step yet."""
+    """The bodies have no impulse in the step yet."""
     if stop[0] == 0:
         for i in range(wp.tid(), bodies.world.shape[0], lanes):
             if afresh[bodies.world[i]] == 1:
@@ -112,7 +112,7 @@ def begin_bodies(
 
 @kernel
 def find_written(memory: ContactMemory, which: wp.array[wp.int32], written: wp.array[wp.int32]) -> None:
-    """The wanted worlds whose velocities are to fit contacts after writing: what that takes begins the next step."""
+    """Selected worlds whose velocities fit contacts after a write: those impulses belong to the next step."""
     w = wp.tid()
     written[w] = wp.where(which[w] == 1 and memory.pending[w] != ADVANCED, 1, 0)
 
@@ -126,35 +126,35 @@ def begin_written(impulses: BodyImpulses, written: wp.array[wp.int32]) -> None:
 
 
 @wp.func
-def note_patch(inputs: ContactInputs, system: ContactSystem, k: int, part: real) -> None:
-    """The points of a manifold have done a part of their impulses in a collision."""
+def note_manifold(inputs: ContactInputs, system: ContactSystem, k: int, part: real) -> None:
+    """Add impulses of an impact to the points of a manifold."""
     total = vec3()
     for i in range(system.manifolds.count[k]):
         p = part * system.points.impulse[system.manifolds.first[k] + i]
         p = to_world(system.manifolds.normal[k], system.manifolds.tangent[k], p)
         add_impulse(inputs.contacts, inputs.memory, system, k, i, p)
         total += p
-    give_patch(inputs.bodies, inputs.impulses, system, k, total)
+    give_manifold(inputs.bodies, inputs.impulses, system, k, total)
 
 
 @kernel
 def note_blows(inputs: ContactInputs, system: ContactSystem, active: Active) -> None:
-    """The impulses of a round of impacts, or of a phase of it, on one thread."""
+    """Add the impulses of an impact round, or of a phase of it, on one thread."""
     for i in range(active.count[0]):
-        note_patch(inputs, system, active.listed[i], real(1.0))
+        note_manifold(inputs, system, active.listed[i], real(1.0))
 
 
 @kernel
 def note_slice(inputs: ContactInputs, system: ContactSystem, active: Active, impact_work: ImpactWork) -> None:
-    """The impulses of a slice of an impact, of which a part is taken, on one thread."""
+    """Add the impulses of a slice of an impact, as far as it is taken, on one thread."""
     for i in range(active.count[0]):
         k = active.listed[i]
-        note_patch(inputs, system, k, impact_work.fraction[system.manifolds.world[k]])
+        note_manifold(inputs, system, k, impact_work.fraction[system.manifolds.world[k]])
 
 
 @kernel
 def note_pushes(graph: Graph, system: ContactSystem, which: wp.array[wp.int32], lanes: int) -> None:
-    """Points of wanted worlds have pushed once more."""
+    """Add the impulses of the points of selected worlds once more."""
     for k in range(wp.tid(), graph.total[0], lanes):
         if which[system.manifolds.world[k]] == 1:
             first = system.manifolds.first[k]
@@ -178,7 +178,7 @@ class Account:
         self.written = wp.zeros(context.model.worlds, dtype=wp.int32, device=context.model.device)
 
     def begin(self) -> None:
-        """Record that a step begins, or is tried from its start once more."""
+        """Record that a step begins, or begins again from its start."""
         if self.shocks:
             self.context.program.launch(begin_withheld, self.context.model.count, self.system.inertias)
 
@@ -193,7 +193,7 @@ class Account:
         self._add(self.everywhere, start=1)
 
     def record_end(self, which: Any) -> None:
-        """Record what the points of wanted worlds have done at the end of the step, but for collisions."""
+        """Record the impulses of selected worlds at the end of the step, without impacts."""
         self._add(which, start=0)
 
     def record_written(self, due: Any) -> None:

@@ -16,7 +16,7 @@ from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 
 @wp.func
 def recall_impulses(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int) -> None:
-    """What the points of a manifold did in the step so far; nothing where velocities were written since it was taken.
+    """Impulses of a manifold in the step so far; zero where velocities were written since it was taken.
 
     Where a contact is in the row it was in, that stays there.
     """
@@ -35,7 +35,7 @@ def recall_impulses(contacts: Contacts, memory: ContactMemory, system: ContactSy
 
 @wp.func
 def add_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int, i: int, p: vec3) -> None:
-    """A point of a manifold has done this at the end of the step, world frame."""
+    """Add an impulse of a point at the end of the step, world frame."""
     row = system.manifolds.contact[k] + i
     if contacts.previous[row] == row:
         memory.impulse[row] = memory.impulse[row] + p
@@ -46,13 +46,13 @@ def add_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSystem
 
 @wp.func
 def keep_impulse(contacts: Contacts, memory: ContactMemory, system: ContactSystem, k: int, i: int) -> None:
-    """What a point of a manifold did in the step is remembered, by the rows of the contacts found last."""
+    """Store the sum of a point in the step, by the rows of the contacts found last."""
     row = system.manifolds.contact[k] + i
     if contacts.previous[row] != row:
         memory.impulse[row] = system.points.given[system.manifolds.first[k] + i]
 
 
 @wp.func
-def give_patch(bodies: Bodies, impulses: BodyImpulses, system: ContactSystem, k: int, p: vec3) -> None:
-    """The bodies of a manifold have got an impulse of the world."""
+def give_manifold(bodies: Bodies, impulses: BodyImpulses, system: ContactSystem, k: int, p: vec3) -> None:
+    """Add an impulse of the world to the bodies of a manifold."""
     give(bodies, impulses, system.manifolds.body_a[k], system.manifolds.body_b[k], p)

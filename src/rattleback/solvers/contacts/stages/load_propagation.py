@@ -1,21 +1,21 @@
-"""What stands stays: bodies that rest on each other pass their momentum down to the ground, in one pass.
+"""Load propagation: one pass from the top down sends each supported body's momentum to its supports.
 
     f_c = F_c (a + b × (r_c − q)),    Σ f_c = −P,    Σ r_c × f_c = −L
 
-P, L momentum and angular momentum that a body has no use for when it stands, with what bodies above have passed down;
-F_c what the points below it push with, r_c from its centre of mass, q their middle, weighted with F_c. The opposite of
-f_c goes to the bodies below. If every point then still pushes and grips, all of them stand still, which sweeps would
-find only in many rounds: it takes one for every floor until the ground has answered to the top. Bodies whose points
-would pull or slide, and all that stand on them, are left to the sweeps, as are those with joints. Every world is asked
-for itself.
+P, L momentum and angular momentum to remove from a body, with those of the bodies above; F_c loads of the points below
+it, r_c from its centre of mass, q their middle weighted with F_c. The opposite of f_c goes to the bodies below. If
+every point then still pushes and sticks, this solves the contact problem of those bodies; sweeps would need one for
+every level of a stack, and as many back. Bodies whose points would pull or slide, and all bodies on them, are left to
+the sweeps, as are jointed ones. Every world is solved for itself.
 
-    twice a step: what every body is to lose; from the top down who passes down how much, until all who stand can stand;
-    then their points push
-A load that is off by rounding moves a body by less than the rounding of its position, so that it would stay off; it is
-put right where the end of the step shows it.
+    twice a step: velocity to remove of every body; from the top down pass momentum down, excluding bodies whose points
+    would pull or slide, until none does; then apply the impulses
 
-Cost: about that of two sweeps over what moves a little and all that carries it; at rest a look at every body. Use it
-wherever things lie on each other; it does nothing for what moves.
+A load that is off by rounding moves a body by less than the rounding of its position, which the start of a step does
+not see. The end of the step corrects the load.
+
+Cost: about two sweeps over bodies that move a little and their supports; at rest one pass over every body. Use it
+wherever bodies lie on each other; it does nothing for fast ones.
 """
 
 import math
@@ -55,9 +55,9 @@ from rattleback.solvers.contacts.stages.support import (
     set_velocity_targets,
 )
 
-# Times that those who cannot stand are taken out before nobody does.
+# Trials, each of which excludes bodies whose points would pull or slide, before all bodies are left to the sweeps.
 MAX_TRIALS = wp.constant(8)
-# Part of the tolerance that may be left to a body that stands.
+# Part of the tolerance that may be left to a supported body.
 LEFT_FRACTION = wp.constant(real(0.1))
 # Part of an impulse up to which a change of it is rounding.
 ROUNDING_FRACTION = wp.constant(real(epsilon**0.5))
@@ -65,7 +65,7 @@ ROUNDING_FRACTION = wp.constant(real(epsilon**0.5))
 
 @wp.func
 def set_distribution(support: SupportLoads, i: int) -> None:
-    """How a body passes down what it has."""
+    """Distribution (a, b) of the momentum of a body over its supports."""
     support.distributed[i] = 1
     support.force_per_load[i] = -support.momentum[i] / support.load[i]
     around = support.angular_momentum[i] - wp.cross(support.load_centre[i], support.momentum[i])
@@ -74,7 +74,7 @@ def set_distribution(support: SupportLoads, i: int) -> None:
 
 @wp.struct
 class LoadShare:
-    """What the points of a manifold take, for each unit of their weight: (a, b) at its middle, in its axes, on A."""
+    """Impulse of the points of a manifold for each unit of their weight: (a, b) at its middle, in its axes, on A."""
 
     force_per_load: vec3
     moment_per_load: vec3
@@ -82,7 +82,7 @@ class LoadShare:
 
 @wp.func
 def load_share(system: ContactSystem, support: SupportLoads, k: int, i: int) -> LoadShare:
-    """What a manifold takes of what a body passes down."""
+    """Share of a manifold in the momentum of a body."""
     n = system.manifolds.normal[k]
     t = system.manifolds.tangent[k]
     side = wp.where(system.manifolds.body_a[k] == i, real(1.0), real(-1.0))
@@ -97,7 +97,7 @@ def load_share(system: ContactSystem, support: SupportLoads, k: int, i: int) -> 
 
 @wp.func
 def point_impulse(system: ContactSystem, share: LoadShare, k: int, c: int) -> vec3:
-    """What a point pushes with when it takes its share, no more than it can."""
+    """Impulse of a point for its share, within its friction cone."""
     x = system.points.place[c][0]
     y = system.points.place[c][1]
     a = share.force_per_load
@@ -133,7 +133,7 @@ def pass_down(system: ContactSystem, support: SupportLoads, k: int, i: int) -> N
 
 @wp.func
 def pass_all_down(bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int) -> None:
-    """Pass everything down, from the top, in worlds that are tried."""
+    """Pass all momenta down, from the top, in worlds that are tried."""
     for n in range(support.members[0]):
         i = support.member[n]
         if support.trying[bodies.world[i]] == 1:
@@ -151,7 +151,7 @@ def pass_all_down(bodies: Bodies, system: ContactSystem, support: SupportLoads, 
 
 @wp.func
 def try_propagation(bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int, speed: real) -> bool:
-    """Pass everything down; those who cannot do not stand any more. Whether all of every world could."""
+    """Pass all momenta down and exclude bodies whose points would pull or slide; whether none did in any world."""
     pass_all_down(bodies, system, support, listed)
     for w in range(support.trying.shape[0]):
         support.succeeded[w] = 1
@@ -175,7 +175,7 @@ def try_propagation(bodies: Bodies, system: ContactSystem, support: SupportLoads
 
 @wp.func
 def apply_point_load(points: ManifoldPoints, support: SupportLoads, c: int) -> None:
-    """A point pushes with what is passed down over it; a load that was off by rounding is right from now on."""
+    """Add the impulse of a point; a load that was off by rounding is corrected."""
     p = points.impulse[c]
     change = support.impulse[c] - p
     if wp.dot(change, change) < ROUNDING_FRACTION * ROUNDING_FRACTION * p[0] * p[0]:
@@ -186,7 +186,7 @@ def apply_point_load(points: ManifoldPoints, support: SupportLoads, c: int) -> N
 
 @wp.func
 def apply_loads(bodies: Bodies, system: ContactSystem, support: SupportLoads, motion: Motion, listed: int) -> None:
-    """All points of those who stand push with what is passed down over them, in worlds where all of them can."""
+    """Apply the impulses of all supported bodies, in worlds where every point pushes and sticks."""
     for n in range(listed):
         k = support.listed[n]
         first = system.manifolds.first[k]
@@ -206,7 +206,7 @@ def apply_loads(bodies: Bodies, system: ContactSystem, support: SupportLoads, mo
 def propagate_loads(
     bodies: Bodies, system: ContactSystem, graph: Graph, support: SupportLoads, motion: Motion, speed: real
 ) -> None:
-    """Let all who can stand, on one thread."""
+    """Find supported bodies and apply their impulses, on one thread."""
     listed = list_candidates(system, graph, support)
     if listed == 0:
         return
@@ -226,7 +226,7 @@ def propagate_loads(
 
 
 class LoadPropagation:
-    """Records what lets bodies stand: on one thread, so not on CUDA.
+    """Records load propagation: on one thread, so not on CUDA.
 
     Args:
         context: What the step works on.
@@ -245,11 +245,11 @@ class LoadPropagation:
         wp.copy(self.support.unjointed, unjointed)
 
     def remove_velocity(self, motion: Motion, which: Any) -> None:
-        """Record that bodies that stand lose their velocities, in the worlds where ``which`` is 1."""
+        """Record that supported bodies lose their velocities, in the worlds where ``which`` is 1."""
         self._propagate(set_velocity_targets, motion, motion, which)
 
     def remove_displacement(self, prediction: Prediction, which: Any) -> None:
-        """Record that bodies that stand do not move over the predicted step, in the worlds where ``which`` is 1."""
+        """Record that supported bodies stay over the predicted step, in the worlds where ``which`` is 1."""
         self._propagate(set_displacement_targets, prediction.start, prediction.displacements, which)
 
     def _propagate(self, set_targets: Any, motion: Motion, source: Any, which: Any) -> None:

@@ -1,4 +1,4 @@
-"""The pass of shock propagation: manifolds from the ground up, with all that is below standing still."""
+"""The pass of shock propagation: manifolds from the ground up, with infinite mass below each level."""
 
 import warp as wp
 
@@ -24,13 +24,13 @@ LEVEL_SWEEPS = 4
 
 @wp.func
 def is_fixed(graph: Graph, body: int, level: int) -> bool:
-    """Whether a body stands still while the manifolds above a level are solved."""
+    """Whether a body has infinite mass while the manifolds above a level are solved."""
     return graph.level[body] <= level
 
 
 @wp.func
 def copy_manifold(manifolds: Manifolds, k: int, to: int) -> None:
-    """What a manifold is, but not how it answers, to a spare row."""
+    """Copy a manifold to a spare row, without its effective mass."""
     manifolds.first[to] = manifolds.first[k]
     manifolds.count[to] = manifolds.count[k]
     manifolds.flat[to] = manifolds.flat[k]
@@ -46,7 +46,7 @@ def copy_manifold(manifolds: Manifolds, k: int, to: int) -> None:
 
 @wp.func
 def solve_above(bodies: Bodies, system: ContactSystem, graph: Graph, motion: Motion, k: int, level: int) -> None:
-    """Correct the velocities of a manifold; bodies that stand do not answer."""
+    """Correct the velocities of a manifold; bodies of the level and below do not respond."""
     a = system.manifolds.body_a[k]
     b = system.manifolds.body_b[k]
     share_a = wp.where(is_fixed(graph, a, level), real(0.0), real(1.0))
@@ -74,7 +74,7 @@ def solve_above(bodies: Bodies, system: ContactSystem, graph: Graph, motion: Mot
 
 @wp.func
 def is_above(bodies: Bodies, system: ContactSystem, graph: Graph, k: int, level: int) -> bool:
-    """Whether the higher body of a manifold is one above a level, or loose where that comes last."""
+    """Whether the upper body of a manifold is one level above, or unsupported where that comes last."""
     high = wp.max(graph.level[system.manifolds.body_a[k]], graph.level[system.manifolds.body_b[k]])
     return high == level + 1 or (high == UNSUPPORTED and level + 1 == graph.levels[0])
 
@@ -89,7 +89,7 @@ def propagate_shock(
     wanted: wp.array[wp.int32],
     tolerance: real,
 ) -> None:
-    """Go through the levels of wanted worlds that are outside their tolerance, on one thread."""
+    """Pass through the levels of selected worlds that are outside their tolerance, on one thread."""
     for level in range(graph.levels[0]):
         first = graph.first_manifold[level]
         end = graph.first_manifold[wp.min(level + 2, graph.levels[0])]

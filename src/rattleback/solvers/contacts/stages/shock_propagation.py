@@ -1,13 +1,13 @@
-"""Shock propagation: after some sweeps the contact graph is gone through once more, and what is below stands still.
+"""Shock propagation: after some sweeps one pass through the contact graph, from the ground up.
 
     for every level from the ground up: sweeps over the manifolds between it and the next, in which the bodies of the
     level, and those below, have infinite mass
 
-A stack that needs many sweeps, since its loads have to travel through all of it, is stopped in one pass. Its impulses
-do not act on what is below, so momentum is not kept, and a load that should tip or push what carries it does
-not: accuracy depends on the sweeps before. Only worlds that those leave outside their tolerance are touched.
+A stack that needs many sweeps, since its loads have to travel through all of it, is stopped in one pass. The impulses
+do not act on the levels below, so momentum is not conserved, and a load does not tip or push the bodies that carry it:
+accuracy depends on the sweeps before. Only worlds that those leave outside their tolerance are solved so.
 
-Cost: as ``ROUNDS`` sweeps. Use it for walls and heaps that have to look right at once, not where loads are asked for.
+Cost: ``LEVEL_SWEEPS`` sweeps. Use it for walls and heaps that have to look right at once, not where forces are read.
 
 Reference: Bender, dissertation, §5.2.4 and §5.3.2; Guendelman, Bridson, Fedkiw (2003), §7.3.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @sealed
 @dataclass(frozen=True)
 class ShockPropagation:
-    """A scheme whose solutions end with a pass that takes what is below for standing still.
+    """A scheme whose solutions end with a pass in which lower levels have infinite mass.
 
     Attributes:
         inner: The scheme; the sweeps of its solver are those of ``after``.

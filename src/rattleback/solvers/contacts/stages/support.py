@@ -1,19 +1,20 @@
-"""What carries whom: the points below every body that has something to lose, and whether it may stand on them.
+"""Supports of bodies: the points below every body that has a velocity to remove, and whether they can carry it.
 
     Σ F_c (r² 1 − r rᵀ) about q   with   q = Σ F_c r / Σ F_c
 
-F_c what a point pushes with, r from the centre of mass of the body it carries. At rest nearly everybody has nothing to
-lose but rounding. Only who has more is asked, and who carries somebody who is; who is fast is not:
+F_c load of a point, r from the centre of mass of the body it carries. At rest nearly every body has a velocity of
+rounding only. A *candidate* has more than rounding and less than what is fast, or carries a candidate. It is
+*supported* if its points span an area and the bodies below are supported, too.
 
-    what every body is to lose, and whether that is more than rounding
-    from the top down: list the manifolds below those who are asked; whom they push down on is asked as well
-    from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line, or
-    who slides over a manifold with  m |u_t| > 8 μ (F + m max(−u_n, 0)),  far more than its friction can stop in the
-    step
+    velocity to remove of every body, and whether that is more than rounding
+    from the top down: list the manifolds below candidates; the bodies below them are candidates as well
+    from the ground up: sum the loads of the points below a body; a body is not supported by points in a line, by a body
+    that is not, or where it slides over a manifold with  m |u_t| > 8 μ (F + m max(−u_n, 0)),  far more than friction
+    can stop in the step
 
-u velocity of the manifold, m mass of who is on it, F what it pushes with.
+u velocity of the manifold, m mass of the upper body, F load of the manifold.
 
-Cost: a look at every body and every manifold, and about that of half a sweep over the manifolds that are listed.
+Cost: one pass over every body and manifold, and about half of a sweep over the manifolds that are listed.
 """
 
 import warp as wp
@@ -28,34 +29,36 @@ from rattleback.solvers.contacts.problem.contact_graph import Graph
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, twist_of
 from rattleback.solvers.contacts.schemes.displacements import Displacements
 
-# Part of the load of a manifold with which all its points take part.
+# Part of the load of a manifold that is a weight of all its points alike.
 SHARED_FRACTION = wp.constant(real(0.1))
-# What the points of a manifold that has no load yet take part with, by the mass of the body [m/s].
+# Weight of the points of a manifold that has no load yet, by the mass of the body [m/s].
 UNLOADED_SPEED = wp.constant(real(1e-9))
-# Part of the tolerance up to which a velocity is rounding, and nobody has to lose it.
+# Part of the tolerance up to which a velocity is rounding, and stays.
 STILL_FRACTION = wp.constant(real(262144.0 * epsilon))
-# Times the tolerance, and what gravity does in a step, from which a velocity is too fast for anybody who stands.
+# Times the tolerance, and what gravity does in a step, from which a body is too fast to be supported.
 FAST_MULTIPLE = wp.constant(real(4.0))
-# Times the change that friction can make in the step, from which a velocity across is that of a body that slides on.
+# Times the change that friction can make in the step, from which a body slides on.
 SLIDING_MULTIPLE = wp.constant(real(8.0))
-# Points nearly on a line, by the ratio of their moments, carry nobody.
+# Points nearly on a line, by the ratio of their moments, support no body.
 MIN_MOMENT_RATIO = wp.constant(real(1e-3))
-# Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
+# Nor do coincident points, whose moments are rounding beside what they are about the centre of mass, or without load.
 NEGLIGIBLE_MOMENT = wp.constant(real(1024.0 * epsilon))
-# Who may stand, when that is not known yet.
+# Value of ``supported`` while that is not known yet.
 UNDECIDED = wp.constant(2)
 
 
 @group(axis="bodies")
 class SupportLoads:
-    """What bodies stand on, and what they pass down."""
+    """Supports of the bodies, and the momentum they pass down."""
 
     unjointed: wp.int32 = field("1", "1 where no joint holds it")
-    candidate: wp.int32 = field("1", "1 where it or somebody it carries has something to lose; 2 with a footing")
-    supported: wp.int32 = field("1", "1 where it stands; static bodies do, and so does what has nothing to lose")
-    distributed: wp.int32 = field("1", "1 where it is known how it passes down")
-    velocity: vec3 = field("m/s", "what it is to lose; then, where it may stand, its momentum [N s]")
-    angular_velocity: vec3 = field("rad/s", "the same of its angular velocity, and its angular momentum [N m s]")
+    candidate: wp.int32 = field(
+        "1", "1 where it or a body it carries has a velocity to remove; 2 while its supports are summed"
+    )
+    supported: wp.int32 = field("1", "1 where it is supported, static, or without a velocity to remove")
+    distributed: wp.int32 = field("1", "1 once its distribution (a, b) over the points below is known")
+    velocity: vec3 = field("m/s", "velocity to remove; from its listing on, the momentum of that [N s]")
+    angular_velocity: vec3 = field("rad/s", "angular velocity to remove; then its angular momentum [N m s]")
     momentum: vec3 = field("N s", "P")
     angular_momentum: vec3 = field("N m s", "L")
     load: real = field("N s", "Σ F_c of the points below it")
@@ -65,19 +68,19 @@ class SupportLoads:
     inverse_moments: mat33 = field("1/(N m² s)", "inverse of Σ F_c (r² 1 − r rᵀ), about q")
     force_per_load: vec3 = field("1", "a")
     moment_per_load: vec3 = field("1/m", "b")
-    impulse: vec3 = field("N s", "what a point is to push with", axis="contacts")
-    listed: wp.int32 = field("1", "manifolds over which somebody passes down, from the top down", axis="contacts")
-    member: wp.int32 = field("1", "bodies that stand on such manifolds")
+    impulse: vec3 = field("N s", "impulse of a point on the body it carries", axis="contacts")
+    listed: wp.int32 = field("1", "manifolds below candidates, from the top down", axis="contacts")
+    member: wp.int32 = field("1", "candidates above such manifolds")
     members: wp.int32 = field("1", "their number", axis="flags")
-    trying: wp.int32 = field("1", "1 while those who stand in a world are being found", axis="worlds")
-    succeeded: wp.int32 = field("1", "1 where all who stand in a world can", axis="worlds")
+    trying: wp.int32 = field("1", "1 while the supported bodies of a world are being found", axis="worlds")
+    succeeded: wp.int32 = field("1", "1 where all points of supported bodies of a world stick", axis="worlds")
 
 
 @wp.struct
 class SpeedScales:
-    """What says how fast bodies are: the tolerance of velocities and the speed from which they rebound [m/s], gravity.
+    """Speeds that bound candidates: tolerance of velocities and rebound speed [m/s], gravity, length of the step.
 
-    The load that an impact leaves may throw a body up with about that speed, which standing takes from it.
+    The load that an impact leaves may throw a body up with about the rebound speed, which load propagation removes.
     """
 
     speed: real
@@ -90,7 +93,7 @@ class SpeedScales:
 def set_target(
     bodies: Bodies, support: SupportLoads, i: int, v: vec3, w: vec3, scales: SpeedScales, which: wp.array[wp.int32]
 ) -> None:
-    """Note what a body is to lose, and whether that is more than rounding and not too much, in wanted worlds."""
+    """Store the velocity to remove of a body, and whether it is a candidate, in selected worlds."""
     support.velocity[i] = v
     support.angular_velocity[i] = w
     mass = bodies.mass[i]
@@ -111,7 +114,7 @@ def set_target(
 def set_velocity_targets(
     bodies: Bodies, motion: Motion, support: SupportLoads, scales: SpeedScales, which: wp.array[wp.int32], lanes: int
 ) -> None:
-    """At the end of a step bodies that stand lose their velocities."""
+    """At the end of a step the velocity to remove is the velocity."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         set_target(bodies, support, i, motion.velocity[i], motion.angular_velocity[i], scales, which)
 
@@ -125,7 +128,7 @@ def set_displacement_targets(
     which: wp.array[wp.int32],
     lanes: int,
 ) -> None:
-    """At its start they lose what makes them move over it."""
+    """At its start it is the mean velocity over the predicted step."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         rate = real(1.0) / real(scales.clock.time_step[bodies.world[i]])
         set_target(
@@ -153,7 +156,7 @@ def off_diagonal(a: vec3, b: vec3) -> vec3:
 
 @wp.func
 def load_weight(system: ContactSystem, k: int, c: int) -> real:
-    """How much of what is passed down a point takes, beside others."""
+    """Weight of a point in the distribution of a momentum."""
     p = system.points.impulse[c][0]
     if system.points.place[c][2] > real(0.0):
         return p
@@ -170,8 +173,8 @@ def slides_on(manifolds: Manifolds, motion: Motion, k: int, mass: real) -> bool:
 
 @wp.func
 def sum_load(bodies: Bodies, system: ContactSystem, k: int, i: int) -> None:
-    """What the points of a manifold that carries a body push with together."""
-    # Where nobody pushes yet all points of a manifold are alike.
+    """Sum of the loads of a manifold that carries a body."""
+    # Where no point has a load yet, all points of a manifold are alike.
     load = UNLOADED_SPEED * bodies.mass[i]
     first = system.manifolds.first[k]
     for c in range(first, first + system.manifolds.count[k]):
@@ -181,7 +184,7 @@ def sum_load(bodies: Bodies, system: ContactSystem, k: int, i: int) -> None:
 
 @wp.func
 def add_support(system: ContactSystem, support: SupportLoads, k: int, i: int) -> None:
-    """Add the points of a manifold to what carries a body."""
+    """Add the points of a manifold to the supports of a body."""
     first = system.manifolds.first[k]
     end = first + system.manifolds.count[k]
     total = real(0.0)
@@ -216,13 +219,13 @@ def add_support(system: ContactSystem, support: SupportLoads, k: int, i: int) ->
 
 @wp.func
 def list_candidates(system: ContactSystem, graph: Graph, support: SupportLoads) -> int:
-    """From the top down, list who has something to lose or carries somebody who has; returns how many manifolds."""
+    """List the manifolds below candidates, from the top down; returns how many."""
     count = graph.total[0]
     listed = int(0)
     for down in range(count):
         k = count - 1 - down
         i = system.manifolds.supported_body[k]
-        # Without a branch, which nobody could foresee.
+        # Branchless: the branch is unpredictable.
         candidate = wp.where(i >= 0, support.candidate[wp.max(i, 0)], 0)
         below = other_body(system, k, i)
         support.candidate[below] = support.candidate[below] | candidate
@@ -233,7 +236,7 @@ def list_candidates(system: ContactSystem, graph: Graph, support: SupportLoads) 
 
 @wp.func
 def set_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, i: int) -> None:
-    """How a body whose footing is added up would pass down; it cannot stand where that is narrow."""
+    """Distribution of a body whose supports are summed; not supported where they are too narrow."""
     load = support.load[i]
     support.supported[i] = 0
     if load < NEGLIGIBLE_MOMENT * UNLOADED_SPEED * bodies.mass[i]:
@@ -244,7 +247,7 @@ def set_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, i:
     wide = square[0] + square[1] + square[2]
     if wide <= NEGLIGIBLE_MOMENT * (rest[0] + rest[1] + rest[2]):
         return
-    # Parts of what is wide: products of three small loads would underflow.
+    # Scaled by the largest entry: products of three small loads would underflow.
     d = vec3(real(1.0), real(1.0), real(1.0)) - square / wide
     mixed = (support.moment_products[i] - load * off_diagonal(q, q)) / wide
     x, y, z = mixed[0], mixed[1], mixed[2]
@@ -260,7 +263,7 @@ def set_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, i:
 
 @wp.func
 def can_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, i: int) -> bool:
-    """Whether a body can carry others; all it stands on has been added up."""
+    """Whether a body can carry others; all its supports have been summed."""
     if support.supported[i] == UNDECIDED:
         set_support(bodies, system, support, i)
     return support.supported[i] == 1
@@ -268,7 +271,7 @@ def can_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, i:
 
 @wp.func
 def begin_support(support: SupportLoads, i: int) -> None:
-    """Nothing that carries a body has been found; joints may hold it."""
+    """No supports of a body are known; joints may hold it."""
     support.candidate[i] = 2
     support.load[i] = real(0.0)
     support.load_centre[i] = vec3()
@@ -279,7 +282,7 @@ def begin_support(support: SupportLoads, i: int) -> None:
 
 @wp.func
 def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, motion: Motion, listed: int) -> None:
-    """From the ground up, what carries those who are listed, and who may stand: not who slides, or is on who does."""
+    """From the ground up, the supports of candidates; bodies that slide, or rest on such, are not supported."""
     members = int(0)
     for up in range(listed):
         k = support.listed[listed - 1 - up]
@@ -304,7 +307,7 @@ def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, m
 
 @wp.func
 def exclude_unsupported(system: ContactSystem, support: SupportLoads, listed: int) -> None:
-    """Who stands on somebody who does not stand does not either."""
+    """A body on an unsupported body is not supported either."""
     for up in range(listed):
         k = support.listed[listed - 1 - up]
         i = system.manifolds.supported_body[k]
@@ -314,7 +317,7 @@ def exclude_unsupported(system: ContactSystem, support: SupportLoads, listed: in
 
 @wp.func
 def drop_excluded(system: ContactSystem, support: SupportLoads, listed: int) -> int:
-    """Strike those who do not stand off the list; returns how many manifolds stay."""
+    """Remove bodies that are not supported from the list; returns how many manifolds remain."""
     kept = int(0)
     for n in range(listed):
         k = support.listed[n]
