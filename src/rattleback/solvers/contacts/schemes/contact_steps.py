@@ -52,10 +52,11 @@ if TYPE_CHECKING:
 CORRECTION_SHARE, MAX_CORRECTION_SPEED = 0.4, 1.0
 # How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
 LEVERAGE = 10.0
-# Most sweeps that move bodies apart in a step, in order and by colour, and the part of the tolerance to which they do;
-# where joints answer, a body alone moves too little.
+# Most sweeps that move bodies apart in a step, in order and by colour, and where joints answer, and the part of the
+# tolerance to which they do. What a step puts right of a small overlap is less than the tolerance: sweeps that end
+# there leave the lower bodies of a stack to sink.
 PROJECTION_SWEEPS, PARALLEL_PROJECTION_SWEEPS, JOINTED_PROJECTION_SWEEPS = 20, 3, 10
-PROJECTION_TOLERANCE, JOINTED_TOLERANCE = 1.0, 0.1
+PROJECTION_TOLERANCE = 0.1
 
 
 class ContactSteps:
@@ -254,7 +255,7 @@ class ContactSteps:
 
     def _project_jointed(self, which: Any) -> None:
         if self.response is not None:
-            goal = Goal(JOINTED_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS)
+            goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS)
             self.solver.record(self.shift, goal, which, self.response.of_displacements())
             self._apply_correction(which)
             self.response.joints.settle(self.context.predicted, which)

@@ -6,8 +6,8 @@
 Velocities that stop contacts to within a tolerance let bodies sink and creep by a little in each step. A share of what
 is beyond the tolerance is put right in the step, by the arithmetic of impulses with displacements for velocities.
 Fast corrections would lift bodies as fast as they sink and so feed energy to a pile; slow ones let it come to rest. One
-sweep does for overlaps near the tolerance. Wedged bodies, as in the mouth of a funnel, are moved apart by it only for
-their neighbours to push them back, and sink deeper; so it goes on while it moves them by more than the tolerance.
+sweep moves wedged bodies, as in the mouth of a funnel or low in a stack, apart only for their neighbours to push them
+back, and they sink deeper; so sweeps go on while one of them moves a body by more than a tenth of the tolerance.
 Manifolds whose points are all above their goals are marked as swept: they want nothing until a neighbour is moved.
 
 Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stabilisation.
