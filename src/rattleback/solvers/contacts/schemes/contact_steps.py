@@ -53,9 +53,10 @@ CORRECTION_SHARE, MAX_CORRECTION_SPEED = 0.4, 1.0
 # Largest speed of a body in that, beside the speed at its contacts: bodies are moved at the end of levers.
 LEVERAGE = 10.0
 # Most sweeps of the position correction, in order, by colour, and with joints, and the part of the tolerance to which
-# they converge; joints hold a body back, so that each sweep moves it less.
+# they converge. A small penetration is corrected by less than the tolerance: sweeps that end there let the lower bodies
+# of a stack sink.
 PROJECTION_SWEEPS, PARALLEL_PROJECTION_SWEEPS, JOINTED_PROJECTION_SWEEPS = 20, 3, 10
-PROJECTION_TOLERANCE, JOINTED_TOLERANCE = 1.0, 0.1
+PROJECTION_TOLERANCE = 0.1
 
 
 class ContactSteps:
@@ -254,7 +255,7 @@ class ContactSteps:
 
     def _project_jointed(self, which: Any) -> None:
         if self.response is not None:
-            goal = Goal(JOINTED_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS)
+            goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS)
             self.solver.record(self.shift, goal, which, self.response.of_displacements())
             self._apply_correction(which)
             self.response.joints.settle(self.context.predicted, which)
