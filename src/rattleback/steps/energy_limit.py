@@ -11,7 +11,8 @@ close that are apart, g h what gravity does in a step, δ and u the tolerances o
 What touches shares its energy, so a mechanism in debt is judged with its island: moving bodies that touch or are
 joined.
 An island that has gained loses the excess: all velocities are scaled, against those of its centre of mass where it
-leans on nothing. That keeps the conditions of its joints, which are linear in the velocities. Islands that something
+leans on nothing. That keeps the conditions of its joints, which are linear in the velocities. Where corrections have
+diverged, the velocities of the prediction are taken instead. Islands that something
 drives are skipped: velocity joints, static bodies that move, belts.
 
     step begins: T;   it is taken: W;   its velocities are done: d, by mechanism; where one has d > D: islands, scale
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 # an accurate run add and take less than a hundredth.
 SHARE = wp.constant(real(0.02))
 WHILE = wp.constant(real(1.0))
+# Where so little would be left of the velocities, corrections have diverged: their directions mean nothing.
+LOST = wp.constant(real(0.03))
 
 
 @wp.struct
@@ -186,7 +189,7 @@ def judge(ledger: Ledger, i: int) -> real:
 
 
 @kernel
-def limit(bodies: Bodies, motion: Motion, ledger: Ledger) -> None:
+def limit(bodies: Bodies, motion: Motion, predicted: Motion, ledger: Ledger) -> None:
     """Islands of a world lose the gain beyond their limit."""
     w = wp.tid()
     if ledger.over[w] == 0:
@@ -214,8 +217,12 @@ def limit(bodies: Bodies, motion: Motion, ledger: Ledger) -> None:
         drift = vec3()
         if ledger.leans[r] == 0:
             drift = ledger.momentum[r] / ledger.mass[r]
-        motion.velocity[i] = drift + s * (motion.velocity[i] - drift)
-        motion.angular_velocity[i] = s * motion.angular_velocity[i]
+        if s < LOST:
+            motion.velocity[i] = predicted.velocity[i]
+            motion.angular_velocity[i] = predicted.angular_velocity[i]
+        else:
+            motion.velocity[i] = drift + s * (motion.velocity[i] - drift)
+            motion.angular_velocity[i] = s * motion.angular_velocity[i]
 
 
 @dataclass(frozen=True)
@@ -271,7 +278,7 @@ class EnergyLimit:
             if self.touching is not None:
                 contacts, each = self.touching
                 context.program.launch(join_contacts, worlds, *moving, contacts, context.model.surfaces, ledger, each)
-            context.program.launch(limit, worlds, *moving, ledger)
+            context.program.launch(limit, worlds, *moving, context.predicted, ledger)
 
     @cached_property
     def forget(self) -> "Callable[[], None]":

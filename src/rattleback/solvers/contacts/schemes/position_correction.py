@@ -7,7 +7,8 @@ Velocities that stop contacts to within a tolerance let bodies sink and creep by
 excess is removed in the step, by the arithmetic of impulses with displacements for velocities. A larger share would
 lift bodies as fast as they sink and so feed energy to a pile; a smaller one lets it come to rest. Wedged bodies, as in
 the mouth of a funnel or low in a stack, are pushed back by their neighbours and would sink deeper, so sweeps continue
-while they move a body by more than a tenth of the tolerance. Manifolds whose points are all above their goals are marked as swept: they are skipped until a neighbour is moved.
+while they move a body by more than a tenth of the tolerance. Manifolds whose points are all above their goals are
+marked as swept: they are skipped until a neighbour is moved.
 
 Reference: Guendelman, Bridson, Fedkiw (2003), §7; Cline, Pai (2003), post-stabilisation.
 """
