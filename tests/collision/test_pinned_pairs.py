@@ -1,4 +1,4 @@
-"""Bodies on one pin that overlap there by construction do not collide; what does not overlap, slides or is allowed does."""
+"""Bodies on one pin that overlap there do not collide; what does not overlap, slides or is allowed does."""
 
 import numpy as np
 import pytest
