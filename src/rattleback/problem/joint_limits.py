@@ -188,14 +188,6 @@ def want(desk: Desk, h: real, s: int) -> real:
     return u
 
 
-@wp.func
-def expected(desk: Desk, flight: Flight, h: real, s: int) -> wp.float64:
-    """About where a coordinate ends; a body that contacts spin may turn by more than half a turn in a step."""
-    j = desk.stops.joint[s]
-    row = coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, flight.start, j))
-    return desk.stops.before[s] + wp.float64(h * rate_of(desk.joints, row, flight.start, j))
-
-
 @kernel
 def measure_positions(
     desk: Desk,
@@ -226,7 +218,10 @@ def measure_positions(
             begin(desk, flight, remembered, limits, s)
             start = stops.before[s]
             errors.passed[j] = wp.max(errors.passed[j], real(wp.max(start - stops.upper[s], stops.lower[s] - start)))
-        q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), expected(desk, flight, h, s))
+        # A body that contacts spin may turn by more than half a turn in a step.
+        row = coordinate_row(stops.freedom[s], frames_of(desk.joints, flight.start, j))
+        near = stops.before[s] + wp.float64(h * rate_of(desk.joints, row, flight.start, j))
+        q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), near)
         stops.now[s] = q
         if looks and stops.side[s] == 0:
             if q > stops.upper[s]:
