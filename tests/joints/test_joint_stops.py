@@ -116,3 +116,22 @@ def test_assembling_keeps_the_limits_and_the_zero_of_the_angles() -> None:
     sim = rb.Simulation(scene)
     sim.run(0.2)
     assert sim.report.converged
+
+
+@pytest.mark.parametrize("turning", [3.5, 5.0, 6.3])
+def test_a_body_that_would_turn_by_more_than_half_a_turn_in_a_step_is_held_by_its_stop(turning: float) -> None:
+    """By its pose alone it would end just below the lower limit, or within both after a full turn."""
+    rate = 60
+    scene = rb.Scene(gravity=(0, 0, 0))
+    scene.add_body(rb.Box(0.3, 0.3, 0.3), mass=100.0, name="frame")
+    scene.add_body(rb.Box(0.1, 0.1, 0.1), mass=1.0, name="rotor", angular_velocity=(0, 0, turning * rate))
+    scene.add_joint(rb.Revolute("frame", "rotor", axis=(0, 0, 1), limits=(-0.6, 0.35)), name="hinge")
+    sim = rb.Simulation(scene, time_step=1 / rate)
+    frame, rotor = (sim.scene.bodies[i].inertia[2, 2] for i in range(2))
+    sim.step()
+    # Without rebound both turn alike afterwards, with the angular momentum they had.
+    spin = rotor / (frame + rotor) * turning * rate
+    np.testing.assert_allclose(sim["rotor"].angular_velocity, (0, 0, spin), atol=1e-6 * turning * rate)
+    np.testing.assert_allclose(sim["frame"].angular_velocity, (0, 0, spin), atol=1e-6 * turning * rate)
+    turned = [2 * np.arctan2(*sim[name].orientation[2:]) for name in ("frame", "rotor")]
+    assert turned[1] - turned[0] == pytest.approx(0.35, abs=1e-3)

@@ -64,6 +64,16 @@ def joint_columns(model: Model, made: list[Any], counts: np.ndarray, pairs: np.n
     return flat
 
 
+def facing_column(model: Model, specs: list[list[Any]], pairs: np.ndarray, flat: dict[str, np.ndarray]) -> np.ndarray:
+    """Which way the z axes of joints that keep them parallel point at the start: 1 alike, −1 against each other."""
+    turns = np.array([*(body.orientation for body in model.scene.bodies), (0.0, 0.0, 0.0, 1.0)])
+    frames = [np.asarray(flat[f"turn_{side}"][: len(specs)], dtype=np.float64) for side in "ab"]
+    axes = [rotation.rotate(rotation.multiply(turns[pairs[:, s]], frames[s]), np.array((0, 0, 1.0))) for s in range(2)]
+    aligns = [any(row.kind == "cross" and row.axis_a != row.axis_b for row in rows) for rows in specs]
+    ways = np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
+    return np.where(aligns, ways, 0).astype(np.int32)
+
+
 def mass_columns(model: Model, pairs: np.ndarray) -> dict[str, np.ndarray]:
     """How easily the bodies of each joint are moved and turned; the world is not."""
     ends = np.bincount(pairs[pairs >= 0], minlength=len(model.names))

@@ -19,7 +19,9 @@ from rattleback.problem.joint_rows import (
     counted_frames_of,
     definition_of,
     frames_of,
+    is_folded,
     row_velocity,
+    unfolded,
     way_of,
 )
 
@@ -100,7 +102,10 @@ def measure_positions(
                 if rows.compliance[r] > real(0.0):
                     e += h * rows.yielded[r]
             else:
-                e = error_of(definition_of(definitions, r), frames, local)
+                definition = definition_of(definitions, r)
+                e = error_of(definition, frames, local)
+                if is_folded(joints, definition, frames, j):
+                    e = unfolded(definition, frames, e)
             rows.wanted[r] = (rows.goal[r] - e) / h
             far = wp.max(far, wp.abs(rows.goal[r]))
             if definitions.is_length[r] == 1:

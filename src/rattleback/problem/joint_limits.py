@@ -214,7 +214,10 @@ def measure_positions(
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if first:
             begin(desk, flight, remembered, limits, s)
-        q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), stops.before[s])
+        # A body that contacts spin may turn by more than half a turn in a step.
+        row = coordinate_row(stops.freedom[s], frames_of(desk.joints, flight.start, j))
+        near = stops.before[s] + wp.float64(h * rate_of(desk.joints, row, flight.start, j))
+        q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), near)
         stops.now[s] = q
         if looks and stops.side[s] == 0:
             if q > stops.upper[s]:

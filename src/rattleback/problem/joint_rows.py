@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from rattleback.constraints.frame import Frames
-from rattleback.constraints.row import RowDefinition, row_of
+from rattleback.constraints.frame import Frames, about, axis
+from rattleback.constraints.row import CROSS, RowDefinition, row_of
 from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
@@ -22,7 +22,17 @@ from rattleback.maths.quat import rotate
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
 from rattleback.model.state import Motion
-from rattleback.problem.joint_columns import body_index, definition_columns, joint_columns, kind_columns, mass_columns
+from rattleback.problem.joint_columns import (
+    body_index,
+    definition_columns,
+    facing_column,
+    joint_columns,
+    kind_columns,
+    mass_columns,
+)
+
+# Sine of an angle that is half a turn to rounding, so that its axis is not known.
+LEAST_SINE = wp.constant(real(1e-6))
 
 
 @group(axis="joints")
@@ -43,6 +53,7 @@ class Joints:
     ease_a: real = field("1/(kg m²)", "bound on how easily A is turned, times twice the number of its joints")
     ease_b: real = field("1/(kg m²)", "the same of B")
     ball: wp.int32 = field("1", "1 where its rows just hold the two anchors together")
+    facing: wp.int32 = field("1", "1 where rows keep z axes parallel, −1 where against each other, 0 where none does")
     counts: wp.int32 = field("1", "1 where an angle is counted on over full turns")
     coupling: wp.int32 = field("1", "kind of its row that couples; −1 where none does")
     drives: wp.int32 = field("1", "1 where it moves its bodies against each other at a rate of its own")
@@ -210,6 +221,23 @@ def empty_rows(joints: Joints, rows: Rows, levers: Levers, j: int) -> None:
         rows.error[r] = real(0.0)
 
 
+@wp.func
+def is_folded(joints: Joints, definition: RowDefinition, frames: Frames, j: int) -> bool:
+    """Whether a row that keeps z axes parallel has them turned past a right angle."""
+    if joints.facing[j] == 0 or definition.kind != CROSS or definition.axis_a == 2:
+        return False
+    return real(joints.facing[j]) * wp.dot(axis(frames.turn_a, 2), axis(frames.turn_b, 2)) < real(0.0)
+
+
+@wp.func
+def unfolded(definition: RowDefinition, frames: Frames, error: real) -> real:
+    """Error of such a row: 2 − sin θ in the place of sin θ, which would be zero again after half a turn."""
+    sine = wp.length(wp.cross(axis(frames.turn_a, 2), axis(frames.turn_b, 2)))
+    if sine < LEAST_SINE:
+        return wp.where(definition.axis_a == 0, real(2.0), real(0.0))
+    return error * (real(2.0) / sine - real(1.0))
+
+
 @kernel
 def evaluate_rows(
     joints: Joints,
@@ -236,7 +264,10 @@ def evaluate_rows(
     levers.b[j] = frames.lever_b
     for k in range(joints.count[j]):
         r = joints.first[j] + k
-        row = row_of(definition_of(definitions, r), frames)
+        definition = definition_of(definitions, r)
+        row = row_of(definition, frames)
+        if is_folded(joints, definition, frames, j):
+            row = about(-row.angular_b, unfolded(definition, frames, row.error))
         rows.linear[r] = row.linear_b
         rows.angular_a[r] = row.angular_a
         rows.angular_b[r] = row.angular_b
@@ -311,8 +342,8 @@ def compile_joints(model: Model, broken: Any = None) -> JointRows:
     definitions = arrays.allocate(RowDefinitions, sizes, model.device)
     rows = arrays.allocate(Rows, sizes, model.device)
     pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
-    kinds = kind_columns(made, specs)
     flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
+    kinds = {**kind_columns(made, specs), "facing": facing_column(model, specs, pairs, flat)}
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
     joints.broken = joints.broken if broken is None else broken
     arrays.write(definitions, definition_columns(model, specs, stops), "the rows")

@@ -10,6 +10,7 @@ import numpy as np
 from rattleback.collision.geometry import solid
 from rattleback.collision.geometry.colliders import Colliders, Exclusions, Hulls
 from rattleback.collision.geometry.hull_table import HullTable
+from rattleback.collision.geometry.pinned import pinned_pairs
 from rattleback.collision.geometry.shape_table import Entry, entry_of
 from rattleback.collision.geometry.surface_table import Surfaces, SurfaceTable
 from rattleback.core import arrays
@@ -121,7 +122,8 @@ def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:
 def _exclusions(scene: Any) -> tuple[list[int], list[tuple[int, int]]]:
     """The bodies each body must not meet, one after the other, and where those of each body are."""
     others: list[list[int]] = [[] for _ in scene.bodies]
-    for i, j in sorted(excluded_pairs(scene)):
+    excluded = excluded_pairs(scene)
+    for i, j in sorted(excluded | pinned_pairs(scene, excluded)):
         others[i].append(j)
         others[j].append(i)
     starts = np.concatenate([[0], np.cumsum([len(listed) for listed in others])])
