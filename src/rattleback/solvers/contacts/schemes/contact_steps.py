@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 # The part of an overlap beyond its tolerance that is put right in one step, and how fast at most [m/s].
 CORRECTION_SHARE, MAX_CORRECTION_SPEED = 0.4, 1.0
-# How much faster than its contacts a body may be moved by that, at the end of levers and with others hanging on it.
-LEVERAGE = 10.0
 # Most sweeps that move bodies apart in a step, in order and by colour, and the part of the tolerance to which they do;
 # where joints answer, a body alone moves too little.
 PROJECTION_SWEEPS, PARALLEL_PROJECTION_SWEEPS, JOINTED_PROJECTION_SWEEPS = 20, 3, 10
@@ -210,7 +208,8 @@ class ContactSteps:
 
     def alternate(self, stages: tuple[WorldStage, WorldStage], which: Any) -> None:
         """Record contacts and joints in turn."""
-        alternate(self.problem, stages, (self.limits.speed, self.method.exchanges), which)
+        goal = (self.limits.speed, self.method.exchanges, self.method.solver.sweeps)
+        alternate(self.problem, stages, goal, which)
 
     @property
     def turn(self) -> int:
@@ -238,14 +237,7 @@ class ContactSteps:
 
     def _apply_correction(self, which: Any) -> None:
         context = self.context
-        moved = (
-            self.shift,
-            context.predicted,
-            context.state.clock,
-            which,
-            LEVERAGE * self.inputs.limits.correction_speed,
-        )
-        context.share_bodies(position_correction.apply_correction, *moved)
+        context.share_bodies(position_correction.apply_correction, self.shift, context.predicted, which)
 
     def _project_free(self, which: Any) -> None:
         most = PROJECTION_SWEEPS if self.problem.colour_driver is None else PARALLEL_PROJECTION_SWEEPS

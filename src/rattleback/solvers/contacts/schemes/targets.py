@@ -51,8 +51,6 @@ from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_pa
 
 # Part of the tolerance up to which a velocity that is off is no impact.
 IMPACT_FRACTION = wp.constant(real(0.1))
-# How many times longer than the last one a step may be in which forces that few sweeps have left go on.
-MAX_STEP_RATIO = wp.constant(real(2.0))
 
 
 @wp.func
@@ -333,7 +331,6 @@ def store_points(
     graph: Graph,
     system: ContactSystem,
     status: SolverStatus,
-    clock: Clock,
     taken: wp.array[wp.float64],
     which: wp.array[wp.int32],
     lanes: int,
@@ -342,7 +339,6 @@ def store_points(
 
     A load that the end of the step did not need as its start did was an impact, and does not go on. Where sweeps have
     met the tolerance, what is off by a little is none: to take only what is less would lose some load in each step.
-    Where they have not, and the step was cut short, an impulse goes on that is not much larger, and not a force.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         w = system.manifolds.world[k]
@@ -352,9 +348,6 @@ def store_points(
         half = HALF * real(taken[w])
         met = wp.max(status.normal_residual[w], status.tangential_residual[w]) <= inputs.limits.speed
         slight = wp.where(met, IMPACT_FRACTION * inputs.limits.speed / system.manifolds.block_nn[k][0, 0], ZERO)
-        part = real(1.0)
-        if stepped and not met:
-            part = wp.min(part, MAX_STEP_RATIO * real(taken[w]) / real(clock.time_step[w]))
         n = system.manifolds.normal[k]
         t = system.manifolds.tangent[k]
         total = vec3()
@@ -364,7 +357,7 @@ def store_points(
             pushed = half * force[0]
             if stepped and system.points.impulse[c][0] < pushed - slight:
                 force = (system.points.impulse[c][0] / pushed) * force
-            inputs.memory.load[system.manifolds.contact[k] + i] = part * to_world(n, t, force)
+            inputs.memory.load[system.manifolds.contact[k] + i] = to_world(n, t, force)
             inputs.memory.slip[system.manifolds.contact[k] + i] = system.points.slip[c]
             p = to_world(n, t, system.points.impulse[c])
             add_impulse(inputs.contacts, inputs.memory, system, k, i, p)

@@ -30,10 +30,6 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
 from rattleback.solvers.contacts.problem.status import SolverStatus
 
-# Two directions are one where their determinant is less than this, beside the product of their squares.
-PARALLEL = wp.constant(real(1e-12))
-# How many sweeps a step is worth at most.
-MAX_STEP = wp.constant(real(1e7))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
 
@@ -207,15 +203,14 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     a = real(1.0)
     b = real(0.0)
     det = z[0] * d[1] - z[1] * d[0]
-    if z[0] > real(0.0) and d[1] > real(0.0) and det > PARALLEL * z[0] * d[1]:
+    if z[0] > real(0.0) and d[1] > real(0.0) and det > real(0.0):
         a = (z[1] * d[2] - z[2] * d[1]) / det
         b = (d[0] * z[2] - z[0] * d[2]) / det
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
-    # A symmetric sweep never goes too far, and lowers what it can; where it does not, friction has its own way. Where
-    # impulses change next to no velocity, as in a mechanism that is jammed, rounding decides how far to go.
-    if not (a >= real(0.5) and wp.max(a, wp.abs(b)) < MAX_STEP and sweep <= real(0.0)):
+    # A symmetric sweep never goes too far, and lowers what it can; where it does not, friction has its own way.
+    if not (a >= real(0.5) and sweep <= real(0.0)):
         directions.accepted[w] = 0
     directions.scale_z[w] = a
     directions.scale_d[w] = b

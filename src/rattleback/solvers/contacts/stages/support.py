@@ -7,11 +7,7 @@ lose but rounding. Only who has more is asked, and who carries somebody who is; 
 
     what every body is to lose, and whether that is more than rounding
     from the top down: list the manifolds below those who are asked; whom they push down on is asked as well
-    from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line, or
-    who slides over a manifold with  m |u_t| > 8 μ (F + m max(−u_n, 0)),  far more than its friction can stop in the
-    step
-
-u velocity of the manifold, m mass of who is on it, F what it pushes with.
+    from the ground up: add up what carries them; nobody stands on somebody who does not, or on points in a line
 
 Cost: a look at every body and every manifold, and about that of half a sweep over the manifolds that are listed.
 """
@@ -25,7 +21,7 @@ from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, twist_of
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 from rattleback.solvers.contacts.schemes.displacements import Displacements
 
 # Part of the load of a manifold with which all its points take part.
@@ -36,8 +32,6 @@ UNLOADED_SPEED = wp.constant(real(1e-9))
 STILL_FRACTION = wp.constant(real(262144.0 * epsilon))
 # Times the tolerance, and what gravity does in a step, from which a velocity is too fast for anybody who stands.
 FAST_MULTIPLE = wp.constant(real(4.0))
-# Times the change that friction can make in the step, from which a velocity across is that of a body that slides on.
-SLIDING_MULTIPLE = wp.constant(real(8.0))
 # Points nearly on a line, by the ratio of their moments, carry nobody.
 MIN_MOMENT_RATIO = wp.constant(real(1e-3))
 # Nor do points in one place, whose moments are rounding beside what they are about the centre of mass, or without load.
@@ -161,14 +155,6 @@ def load_weight(system: ContactSystem, k: int, c: int) -> real:
 
 
 @wp.func
-def slides_on(manifolds: Manifolds, motion: Motion, k: int, mass: real) -> bool:
-    """Whether a body of this mass slides over a manifold far faster than its friction could stop in the step."""
-    u, _w = twist_of(manifolds, motion, k)
-    limit = SLIDING_MULTIPLE * manifolds.friction[k] * (manifolds.load[k] + mass * wp.max(-u[0], real(0.0)))
-    return mass * mass * (u[1] * u[1] + u[2] * u[2]) > limit * limit
-
-
-@wp.func
 def sum_load(bodies: Bodies, system: ContactSystem, k: int, i: int) -> None:
     """What the points of a manifold that carries a body push with together."""
     # Where nobody pushes yet all points of a manifold are alike.
@@ -278,8 +264,8 @@ def begin_support(support: SupportLoads, i: int) -> None:
 
 
 @wp.func
-def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, motion: Motion, listed: int) -> None:
-    """From the ground up, what carries those who are listed, and who may stand: not who slides, or is on who does."""
+def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int) -> None:
+    """From the ground up, what carries those who are listed, and who may stand."""
     members = int(0)
     for up in range(listed):
         k = support.listed[listed - 1 - up]
@@ -292,9 +278,8 @@ def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, m
             support.supported[i] = 0
             if can_support(bodies, system, support, other_body(system, k, i)):
                 sum_load(bodies, system, k, i)
-                if not slides_on(system.manifolds, motion, k, bodies.mass[i]):
-                    add_support(system, support, k, i)
-                    support.supported[i] = UNDECIDED
+                add_support(system, support, k, i)
+                support.supported[i] = UNDECIDED
     support.members[0] = members
     for n in range(members):
         i = support.member[n]
