@@ -42,7 +42,6 @@ class SolverStatus:
     first_residual: real = field("m/s", "largest residual of the first sweep")
     sweep: wp.int32 = field("1", "sweeps that any world has done", axis="flags")
     any_busy: wp.int32 = field("1", "1 while any world is busy", axis="flags")
-    spent: wp.int32 = field("1", "sweeps of all exchanges so far")
     exchanging: wp.int32 = field("1", "1 while the world exchanges impulses with joints")
     exchanges: wp.int32 = field("1", "exchanges done", axis="flags")
     any_exchanging: wp.int32 = field("1", "1 while any world does", axis="flags")
@@ -165,7 +164,6 @@ def begin_exchange(status: SolverStatus, which: wp.array[wp.int32]) -> None:
     """Worlds that want it are to exchange impulses with joints."""
     w = wp.tid()
     status.exchanging[w] = which[w]
-    status.spent[w] = 0
     status.exchanges[0] = 0
     status.any_exchanging[0] = 1
 
@@ -178,12 +176,10 @@ def count_exchange(status: SolverStatus) -> None:
 
 
 @kernel
-def check_exchange(status: SolverStatus, tolerance: real, most: int, sweeps: int) -> None:
-    """An exchange is done: go on where the joints had put the contacts off, while sweeps are left."""
+def check_exchange(status: SolverStatus, tolerance: real, most: int) -> None:
+    """An exchange is done: go on where the joints had put the contacts off."""
     w = wp.tid()
-    status.spent[w] = status.spent[w] + status.sweeps[w]
     off = status.exchanging[w] == 1 and status.first_residual[w] > tolerance and status.exchanges[0] < most
-    off = off and status.spent[w] < sweeps
     status.exchanging[w] = wp.where(off, 1, 0)
     if off:
         status.any_exchanging[0] = 1

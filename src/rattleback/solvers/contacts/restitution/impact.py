@@ -186,7 +186,7 @@ class Impacts:
         else:
             correct(which)
             stages = (solve, lambda selected: self._correct(correct, selected))
-            alternate(self.problem, stages, (self.goal.tolerance, MAX_TURNS, BUDGET), which)
+            alternate(self.problem, stages, (self.goal.tolerance, MAX_TURNS), which)
 
     def _correct(self, correct: WorldStage, which: Any) -> None:
         """A correction of the joints; where the budget is used up, it is the last."""

@@ -208,8 +208,7 @@ class ContactSteps:
 
     def alternate(self, stages: tuple[WorldStage, WorldStage], which: Any) -> None:
         """Record contacts and joints in turn."""
-        goal = (self.limits.speed, self.method.exchanges, self.method.solver.sweeps)
-        alternate(self.problem, stages, goal, which)
+        alternate(self.problem, stages, (self.limits.speed, self.method.exchanges), which)
 
     @property
     def turn(self) -> int:
