@@ -105,13 +105,13 @@ def test_a_step_outside_its_tolerance_is_told_by_a_warning(name: str) -> None:
 
 
 def test_fast_tells_its_error_in_the_report_alone_unless_it_is_asked_to_warn_or_to_be_strict() -> None:
-    sim = heap(preset="fast", contact_velocity_tolerance=1e-13)
+    sim = heap(preset="fast", contact_velocity_tolerance=1e-13, penetration_tolerance=0.01)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sim.step(60)
     assert not sim.report.converged
-    assert "after 4 sweeps" in sim.report.reason
-    assert sim.report.contact_sweeps == 4
+    assert f"after {sim.report.contact_sweeps} sweeps" in sim.report.reason
+    assert sim.report.contact_sweeps in (7, 8)
     sim.use(warn=True)
     with pytest.warns(rb.NotConvergedWarning):
         sim.step(5)
@@ -147,7 +147,7 @@ def test_fast_does_no_more_than_a_few_sweeps_and_corrections() -> None:
     for _ in range(60):
         sim.step()
         most = max(most, sim.report.contact_sweeps)
-    assert most == 4
+    assert most in (7, 8)
     swinging = rb.Simulation(scenes.slider_crank(), time_step=1.0 / 30.0, preset="fast", position_tolerance=1e-14)
     swinging.step(30)
     assert swinging.report.iterations == 4
@@ -175,3 +175,10 @@ def test_the_command_line_takes_presets_and_sub_steps(capsys: Any) -> None:
     assert found["hash"] == sim.hash()
     assert main(["run", "tower", "--preset", "quick"]) == 1
     assert "no preset 'quick'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["balanced", "fast"])
+def test_columns_that_lean_on_each_other_come_to_rest(name: str) -> None:
+    sim = rb.Simulation(scenes.cubes_1000(4, 6), time_step=1.0 / 60.0, preset=name, sleep=False, warn=False)
+    sim.step(600)
+    assert np.abs(sim.state.velocity).max() < 1e-6

@@ -304,7 +304,9 @@ class RecordedStep:
         sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
         given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
         ends = []
-        for own, part, aim, size in zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM, sizes, strict=True):
+        for own, part, aim, size in zip(
+            given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True
+        ):
             ends.append((part * size, aim * part * size) if own is None else (own, own))
         reported, aimed = zip(*ends, strict=True)
         return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)

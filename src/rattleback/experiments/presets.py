@@ -43,7 +43,7 @@ STANDS, SPEED = 0.01, 5.0
 # Part of the steps that may be outside their tolerance with the accurate preset; in the heap bodies meet fast.
 OUTSIDE, OUTSIDE_IN_HEAP = 0.02, 0.1
 # Most sweeps at either end of a sub-step, and most corrections, of the preset for games.
-SWEEPS, CORRECTIONS = 4, 4
+SWEEPS, CORRECTIONS = 8, 4
 # Errors below this are none [m].
 ROUNDING = 1e-9
 # Steps that are not timed: the first of a simulation record and load.

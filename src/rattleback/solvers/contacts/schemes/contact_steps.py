@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 # Share of the excess penetration that is removed in one step, and the largest speed of that [m/s].
 CORRECTION_SHARE, MAX_CORRECTION_SPEED = 0.4, 1.0
-# Largest speed of a body in that, beside the speed at its contacts: bodies are moved at the end of levers.
-LEVERAGE = 10.0
 # Most sweeps of the position correction, in order, by colour, and with joints, and the part of the tolerance to which
 # they converge. A small penetration is corrected by less than the tolerance: sweeps that end there let the lower bodies
 # of a stack sink.
@@ -239,14 +237,7 @@ class ContactSteps:
 
     def _apply_correction(self, which: Any) -> None:
         context = self.context
-        moved = (
-            self.shift,
-            context.predicted,
-            context.state.clock,
-            which,
-            LEVERAGE * self.inputs.limits.correction_speed,
-        )
-        context.share_bodies(position_correction.apply_correction, *moved)
+        context.share_bodies(position_correction.apply_correction, self.shift, context.predicted, which)
 
     def _project_free(self, which: Any) -> None:
         most = PROJECTION_SWEEPS if self.problem.colour_driver is None else PARALLEL_PROJECTION_SWEEPS

@@ -138,7 +138,6 @@ class BothEnds:
     def keep_points(self, which: Any) -> None:
         """Record what the points of some worlds store."""
         steps, problem = self.steps, self.steps.problem
-        lengths = (steps.context.state.clock, steps.taken)
-        given = (steps.inputs, problem.graph, problem.system, problem.status, *lengths, which)
+        given = (steps.inputs, problem.graph, problem.system, problem.status, steps.taken, which)
         problem.for_manifolds(targets.store_points, *given)
         steps.account.record_end(which)

@@ -112,15 +112,12 @@ def measure_penetration(
 
 
 @kernel
-def apply_correction(
-    bodies: Bodies, shift: Motion, motion: Motion, clock: Clock, wanted: wp.array[wp.int32], most: real, lanes: int
-) -> None:
-    """Displace the bodies of selected worlds, no faster than ``most`` [m/s]."""
+def apply_correction(bodies: Bodies, shift: Motion, motion: Motion, wanted: wp.array[wp.int32], lanes: int) -> None:
+    """Displace the bodies of selected worlds."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         d = shift.velocity[i]
         turn = shift.angular_velocity[i]
-        far = wp.max(wp.length(d) / (most * real(clock.time_step[bodies.world[i]])), wp.length(turn) / MAX_TURN)
-        part = real(1.0) / wp.max(far, real(1.0))
+        part = real(1.0) / wp.max(wp.length(turn) / MAX_TURN, real(1.0))
         d *= part
         turn *= part
         moves = wp.dot(d, d) + wp.dot(turn, turn) > real(0.0)

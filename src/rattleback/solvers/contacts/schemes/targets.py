@@ -51,8 +51,6 @@ from rattleback.solvers.contacts.stages.impulse_sums import add_impulse, give_ma
 
 # Part of the tolerance up to which an impulse that is missing at the end of a step is no impact.
 IMPACT_FRACTION = wp.constant(real(0.1))
-# Largest ratio of a step to the last, cut-short one up to which loads of unconverged sweeps are kept.
-MAX_STEP_RATIO = wp.constant(real(2.0))
 
 
 @wp.func
@@ -332,7 +330,6 @@ def store_points(
     graph: Graph,
     system: ContactSystem,
     status: SolverStatus,
-    clock: Clock,
     taken: wp.array[wp.float64],
     which: wp.array[wp.int32],
     lanes: int,
@@ -340,8 +337,7 @@ def store_points(
     """Store loads, slips and impulses of the points of selected worlds, by the rows of the contacts found last.
 
     A load that the end of the step needed less than its start was an impact, and is reduced to what the end needed.
-    Where sweeps met the tolerance, a small difference is none: otherwise loads would decay. Where they did not, and the
-    step was cut short, the load is limited for the longer next step.
+    Where sweeps met the tolerance, a small difference is none: otherwise loads would decay.
     """
     for k in range(wp.tid(), graph.total[0], lanes):
         w = system.manifolds.world[k]
@@ -351,9 +347,6 @@ def store_points(
         half = HALF * real(taken[w])
         met = wp.max(status.normal_residual[w], status.tangential_residual[w]) <= inputs.limits.speed
         slight = wp.where(met, IMPACT_FRACTION * inputs.limits.speed / system.manifolds.block_nn[k][0, 0], ZERO)
-        part = real(1.0)
-        if stepped and not met:
-            part = wp.min(part, MAX_STEP_RATIO * real(taken[w]) / real(clock.time_step[w]))
         n = system.manifolds.normal[k]
         t = system.manifolds.tangent[k]
         total = vec3()
@@ -363,7 +356,7 @@ def store_points(
             pushed = half * force[0]
             if stepped and system.points.impulse[c][0] < pushed - slight:
                 force = (system.points.impulse[c][0] / pushed) * force
-            inputs.memory.load[system.manifolds.contact[k] + i] = part * to_world(n, t, force)
+            inputs.memory.load[system.manifolds.contact[k] + i] = to_world(n, t, force)
             inputs.memory.slip[system.manifolds.contact[k] + i] = system.points.slip[c]
             p = to_world(n, t, system.points.impulse[c])
             add_impulse(inputs.contacts, inputs.memory, system, k, i, p)

@@ -30,15 +30,6 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
 from rattleback.solvers.contacts.problem.status import SolverStatus
 
-# Two directions are parallel where their determinant is less than this part of the product of their squares.
-PARALLEL = wp.constant(real(1e-12))
-# Larger than any residual [m/s].
-NO_RESIDUAL = wp.constant(real(1e30))
-# How many times the smallest residual so far the one of a sweep may be for the step after it to be tried: steps lower
-# the objective, not the residual, but where one has raised it so much the directions are lost to rounding.
-MAX_GROWTH = wp.constant(real(10.0))
-# Longest step, in steps of the sweep.
-MAX_STEP = wp.constant(real(1e7))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
 
@@ -62,8 +53,6 @@ class ConjugateDirections:
     scale_z: real = field("1", "a", axis="worlds")
     scale_d: real = field("1", "b", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
-    residual: real = field("m/s", "residual of the last sweep", axis="worlds")
-    smallest: real = field("m/s", "smallest residual of a sweep since the directions began", axis="worlds")
     accepted: wp.int32 = field("1", "1 where a step is tried, then where it is accepted", axis="worlds")
     active: wp.int32 = field("1", "1 where a step is tried", axis="worlds")
     listed: wp.int32 = field("1", "manifolds that take part, in order")
@@ -97,7 +86,6 @@ def begin_acceleration(
     for w in range(directions.first_sweep.shape[0]):
         if which[w] == 1:
             directions.first_sweep[w] = begun[0]
-            directions.smallest[w] = NO_RESIDUAL
     for n in range(active.count[0]):
         k = active.listed[n]
         first = system.manifolds.first[k]
@@ -215,19 +203,16 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     a = real(1.0)
     b = real(0.0)
     det = z[0] * d[1] - z[1] * d[0]
-    if z[0] > real(0.0) and d[1] > real(0.0) and det > PARALLEL * z[0] * d[1]:
+    if z[0] > real(0.0) and d[1] > real(0.0) and det > real(0.0):
         a = (z[1] * d[2] - z[2] * d[1]) / det
         b = (d[0] * z[2] - z[0] * d[2]) / det
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
     # A symmetric sweep alone always lowers the objective and never overshoots; where it seems to, friction is not the
-    # gradient of it. Where impulses change next to no velocity, as in a jammed mechanism, the step would be rounding.
-    if not (a >= real(0.5) and wp.max(a, wp.abs(b)) < MAX_STEP and sweep <= real(0.0)):
+    # gradient of it.
+    if not (a >= real(0.5) and sweep <= real(0.0)):
         directions.accepted[w] = 0
-    if not directions.residual[w] <= MAX_GROWTH * directions.smallest[w]:
-        directions.accepted[w] = 0
-    directions.smallest[w] = wp.min(directions.smallest[w], directions.residual[w])
     directions.scale_z[w] = a
     directions.scale_d[w] = b
     directions.gain[w] = sweep
@@ -382,7 +367,6 @@ def accelerate(
     """Replace the last sweep by a better step in worlds that are still active, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
-        directions.residual[w] = wp.max(status.normal_residual[w], status.tangential_residual[w])
     apply_step(bodies, active, system, motion, directions)
     accept_step(bodies, system, motion, status, directions)
 
@@ -400,7 +384,6 @@ def try_conjugate_step(
     """Try a step in worlds that are still active and whose problem has not changed, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w] * (1 - changed[w])
-        directions.residual[w] = wp.max(status.normal_residual[w], status.tangential_residual[w])
     apply_step(bodies, active, system, motion, directions)
 
 

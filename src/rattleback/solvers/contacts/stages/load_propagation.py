@@ -210,7 +210,7 @@ def propagate_loads(
     listed = list_candidates(system, graph, support)
     if listed == 0:
         return
-    find_support(bodies, system, support, motion, listed)
+    find_support(bodies, system, support, listed)
     listed = drop_excluded(system, support, listed)
     for w in range(support.trying.shape[0]):
         support.trying[w] = 1

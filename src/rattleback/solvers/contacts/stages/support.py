@@ -8,11 +8,8 @@ rounding only. A *candidate* has more than rounding and less than what is fast, 
 
     velocity to remove of every body, and whether that is more than rounding
     from the top down: list the manifolds below candidates; the bodies below them are candidates as well
-    from the ground up: sum the loads of the points below a body; a body is not supported by points in a line, by a body
-    that is not, or where it slides over a manifold with  m |u_t| > 8 μ (F + m max(−u_n, 0)),  far more than friction
-    can stop in the step
-
-u velocity of the manifold, m mass of the upper body, F load of the manifold.
+    from the ground up: sum the loads of the points below a body; a body is not supported by points in a line, or by a
+    body that is not
 
 Cost: one pass over every body and manifold, and about half of a sweep over the manifolds that are listed.
 """
@@ -26,7 +23,7 @@ from rattleback.maths.small_solve import symmetric_inverse
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.solvers.contacts.problem.contact_graph import Graph
-from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, twist_of
+from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 from rattleback.solvers.contacts.schemes.displacements import Displacements
 
 # Part of the load of a manifold that is a weight of all its points alike.
@@ -37,8 +34,6 @@ UNLOADED_SPEED = wp.constant(real(1e-9))
 STILL_FRACTION = wp.constant(real(262144.0 * epsilon))
 # Times the tolerance, and what gravity does in a step, from which a body is too fast to be supported.
 FAST_MULTIPLE = wp.constant(real(4.0))
-# Times the change that friction can make in the step, from which a body slides on.
-SLIDING_MULTIPLE = wp.constant(real(8.0))
 # Points nearly on a line, by the ratio of their moments, support no body.
 MIN_MOMENT_RATIO = wp.constant(real(1e-3))
 # Nor do coincident points, whose moments are rounding beside what they are about the centre of mass, or without load.
@@ -164,14 +159,6 @@ def load_weight(system: ContactSystem, k: int, c: int) -> real:
 
 
 @wp.func
-def slides_on(manifolds: Manifolds, motion: Motion, k: int, mass: real) -> bool:
-    """Whether a body of this mass slides over a manifold far faster than its friction could stop in the step."""
-    u, _w = twist_of(manifolds, motion, k)
-    limit = SLIDING_MULTIPLE * manifolds.friction[k] * (manifolds.load[k] + mass * wp.max(-u[0], real(0.0)))
-    return mass * mass * (u[1] * u[1] + u[2] * u[2]) > limit * limit
-
-
-@wp.func
 def sum_load(bodies: Bodies, system: ContactSystem, k: int, i: int) -> None:
     """Sum of the loads of a manifold that carries a body."""
     # Where no point has a load yet, all points of a manifold are alike.
@@ -281,8 +268,8 @@ def begin_support(support: SupportLoads, i: int) -> None:
 
 
 @wp.func
-def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, motion: Motion, listed: int) -> None:
-    """From the ground up, the supports of candidates; bodies that slide, or rest on such, are not supported."""
+def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int) -> None:
+    """From the ground up, the supports of candidates."""
     members = int(0)
     for up in range(listed):
         k = support.listed[listed - 1 - up]
@@ -295,9 +282,8 @@ def find_support(bodies: Bodies, system: ContactSystem, support: SupportLoads, m
             support.supported[i] = 0
             if can_support(bodies, system, support, other_body(system, k, i)):
                 sum_load(bodies, system, k, i)
-                if not slides_on(system.manifolds, motion, k, bodies.mass[i]):
-                    add_support(system, support, k, i)
-                    support.supported[i] = UNDECIDED
+                add_support(system, support, k, i)
+                support.supported[i] = UNDECIDED
     support.members[0] = members
     for n in range(members):
         i = support.member[n]
