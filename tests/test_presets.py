@@ -177,8 +177,8 @@ def test_the_command_line_takes_presets_and_sub_steps(capsys: Any) -> None:
     assert "no preset 'quick'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["balanced", "fast"])
-def test_columns_that_lean_on_each_other_come_to_rest(name: str) -> None:
+@pytest.mark.parametrize(("name", "speed"), [("balanced", 4e-4), ("fast", 1e-6)])
+def test_columns_that_lean_on_each_other_come_to_rest(name: str, speed: float) -> None:
     sim = rb.Simulation(scenes.cubes_1000(4, 6), time_step=1.0 / 60.0, preset=name, sleep=False, warn=False)
     sim.step(600)
-    assert np.abs(sim.state.velocity).max() < 1e-6
+    assert np.abs(sim.state.velocity).max() < speed

@@ -12,7 +12,7 @@ sweeps leave; the report says how much.
 
 The values were chosen by trials at 1/60 s on few scenes, most of them those of the experiment ``presets``, which shows
 what they buy, and of peers' scenes that docs/contact_constants.md has. Eight sweeps are the fewest with which heaps of
-cubes that lean on each other came to rest at 1/60 s; thirty are the fewest with which an arch kept its tolerances.
+cubes that lean on each other came to rest at 1/60 s.
 """
 
 from __future__ import annotations

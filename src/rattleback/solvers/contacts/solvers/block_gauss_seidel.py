@@ -59,7 +59,7 @@ class BlockGaussSeidel:
         acceleration: ``"conjugate"`` directions, or ``"none"``.
     """
 
-    sweeps: int = 30
+    sweeps: int = 50
     acceleration: str = "conjugate"
 
     def __post_init__(self) -> None:

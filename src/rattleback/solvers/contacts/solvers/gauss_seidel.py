@@ -24,8 +24,8 @@ from rattleback.solvers.contacts.problem.goal import Goal
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem
 from rattleback.solvers.contacts.problem.status import SolverStatus, target_residual, update_residual
 
-# Part of the goal up to which a change does not count for the neighbours of a manifold: bodies have about four.
-FINE_CHANGE = wp.constant(real(0.25))
+# Part of the goal up to which a change does not count for the neighbours of a manifold.
+FINE_CHANGE = wp.constant(real(0.01))
 
 
 @wp.func
