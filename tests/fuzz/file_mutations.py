@@ -102,7 +102,8 @@ def _scale(rng: Rng, node: Any, last: Any, other: Any) -> None:
     """A number a little or very different, which may well be one that loads."""
     value = node[last]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        node[last] = value * rng.choice([-1.0, 0.0, 0.5, 2.0, 10.0 ** rng.integers(-12, 13)]) + rng.choice([0.0, 0.1])
+        factor = rng.choice([-1.0, 0.0, 0.5, 2.0, 10.0 ** rng.integers(-12, 13)])
+        node[last] = min(max(value, -1e300), 1e300) * factor + rng.choice([0.0, 0.1])
     else:
         _junk(rng, node, last, other)
 
@@ -196,7 +197,7 @@ def _value(rng: Rng, arrays: Arrays, name: str, other: Arrays) -> None:
     if chance(rng, 0.5):
         change = rng.normal() * 10.0 ** rng.integers(-6, 7) if real else int(rng.integers(-3, 4))
         with np.errstate(all="ignore"):
-            array.flat[at] = array.flat[at] + change
+            array.flat[at] = array.flat[at] + np.array(change).astype(array.dtype)
     else:
         value = (REAL if real else WHOLE)[rng.integers(len(REAL if real else WHOLE))]
         with np.errstate(all="ignore"):

@@ -41,7 +41,8 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """The bytes of a state file."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1)
+        # In ASCII, so that names with half of a surrogate pair can be written, too.
+        text = json.dumps(header, allow_nan=False, indent=1)
         archive.writestr(zipfile.ZipInfo(HEADER, LONG_AGO), text.encode())
         for name, array in arrays.items():
             entry = io.BytesIO()
