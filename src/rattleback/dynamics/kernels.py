@@ -6,7 +6,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.reduced.articulated import Articulated, answer, factor
 from rattleback.reduced.composite import Composite, mass_matrix
-from rattleback.reduced.forest import Coordinates, Forest, slot_of
+from rattleback.reduced.forest import Coordinates, Forest, Slot, slot_of
 from rattleback.reduced.newton_euler import TreeForces, newton_euler
 from rattleback.reduced.walk import TreeMotion, walk_forest
 
@@ -60,6 +60,17 @@ def mass(
         heed(out, slot.v * n, n * n, row, fault)
 
 
+@wp.func
+def accelerate(
+    forest: Forest, slot: Slot, state: Coordinates, motion: TreeMotion, articulated: Articulated, forces: TreeForces
+) -> None:
+    """Accelerations of the rates of a configuration that has been walked."""
+    for c in range(forest.owner.shape[0]):
+        articulated.drive[slot.column + c] = forces.tau[slot.v + c] - forest.damping[c] * state.v[slot.v + c]
+    factor(forest, slot, motion, articulated)
+    answer(forest, slot, motion, articulated, forces)
+
+
 @kernel
 def forward(
     forest: Forest,
@@ -71,12 +82,8 @@ def forward(
     fault: wp.array[wp.int32],
 ) -> None:
     """Accelerations of the rates under forces on them."""
-    n = forest.owner.shape[0]
     for row in range(wp.tid(), span.rows, span.lanes):
         slot = slot_of(forest, wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
-        for c in range(n):
-            articulated.drive[slot.column + c] = forces.tau[slot.v + c] - forest.damping[c] * state.v[slot.v + c]
-        factor(forest, slot, motion, articulated)
-        answer(forest, slot, motion, articulated, forces)
-        heed(forces.a, slot.v, n, row, fault)
+        accelerate(forest, slot, state, motion, articulated, forces)
+        heed(forces.a, slot.v, forest.owner.shape[0], row, fault)

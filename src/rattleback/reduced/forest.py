@@ -41,6 +41,7 @@ class Forest:
     back: quat = field("1", "orientation of the body in the frame of its joint")
     mass: real = field("kg", "mass")
     inertia: mat33 = field("kg m²", "inertia about the centre of mass, in the body's axes")
+    center: vec3 = field("m", "centre of mass in the body's frame")
     kind: wp.int32 = field("1", "SLIDE, TURN, SPIN or WAY", axis="moves")
     axis: vec3 = field("1 or m", "axis or fixed way, as it is walked", axis="moves")
     lead: real = field("m", "way of a turn for a radian", axis="moves")
@@ -160,6 +161,7 @@ def _add_body(rows: dict[str, list[Any]], scene: Any, entry: Hanging, counts: tu
         "back": rotation.conjugate(entry.tip[1]),
         "mass": body.mass,
         "inertia": body.inertia,
+        "center": body.center_of_mass,
     }
     for name, value in values.items():
         rows[name].append(value)

@@ -79,12 +79,17 @@ def slid(at: Traveller, a: vec3, s: real, rate: real) -> Traveller:
 
 
 @wp.func
+def unit_quat(q: wp.array[real], k: int) -> quat:
+    """The quaternion in four coordinates; not ``wp.normalize``, which would hide that its length is zero."""
+    turn = quat(q[k], q[k + 1], q[k + 2], q[k + 3])
+    return turn * (real(1.0) / wp.sqrt(wp.dot(turn, turn)))
+
+
+@wp.func
 def spun(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, motion: TreeMotion) -> Traveller:
     """The frame after a spin; writes its columns."""
     k = slot.q + forest.q[m]
-    turn = quat(state.q[k], state.q[k + 1], state.q[k + 2], state.q[k + 3])
-    # Not wp.normalize, which makes zero of a quaternion of length zero: such a configuration has to be said.
-    turn = turn * (real(1.0) / wp.sqrt(wp.dot(turn, turn)))
+    turn = unit_quat(state.q, k)
     frame = at.turn
     if forest.sense[m] > 0:
         at.turn = at.turn * turn
