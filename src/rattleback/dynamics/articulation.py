@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# One configuration that is on its bench already.
+ONE = Given({}, (), 1, False)
 # A coordinate without limits is drawn at random from ± this [rad or m].
 UNLIMITED = np.pi
 
@@ -82,6 +84,7 @@ class Articulation:
             "point": (3,),
         }
         self._benches: dict[tuple[int, bool], Bench] = {}
+        self._single = self.bench(1)
 
     @property
     def nq(self) -> int:
@@ -255,8 +258,9 @@ class Articulation:
         write_state(self, sim, q, v)
 
     def _sums(self, q: ArrayLike, v: ArrayLike | None) -> Any:
-        given = {"q": q} if v is None else {"q": q, "v": v}
-        return self._measure(measure_kernels.sums, (11,), **given)
+        if v is None:
+            return self._measure(measure_kernels.sums, (11,), q=q, still=("v",))
+        return self._measure(measure_kernels.sums, (11,), q=q, v=v)
 
     def _aimed(self, kernel: Any, body: Any, **values: Any) -> Any:
         name = getattr(body, "name", body)
@@ -278,6 +282,10 @@ class Articulation:
         self, body: int | None = None, wrenches: Any = None, still: tuple[str, ...] = (), **values: Any
     ) -> tuple[Bench, Given]:
         """A bench with all that is given on it."""
+        if wrenches is None and body is None and self._single.fill(values):
+            for name in still:
+                self._single.put(name, 0.0)
+            return self._single, ONE
         shapes = self._shapes
         arrays = {name: (value, shapes[name]) for name, value in values.items()}
         if wrenches is not None:
@@ -308,4 +316,5 @@ class Articulation:
         if given.warp:
             array = bench.array(name)
             return array.reshape((*given.lead, *shape)) if array.dtype is real else array
-        return bench.mirror(name).take().reshape(*given.lead, *shape)
+        array = bench.mirror(name).take()
+        return array if array.shape == shape and not given.lead else array.reshape(*given.lead, *shape)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
 from rattleback.core import arrays
@@ -85,9 +86,13 @@ class Bench:
         self.span = Span()
         self.span.rows, self.span.lanes, self.span.coordinates = rows, lanes, len(layout.coordinates)
         self._fault, self._mirrors = Mirror(self.fault), dict[str, Mirror]()
-        self._launches: dict[str, Callable[[], None]] = {}
+        self._launches: dict[Any, Callable[[], None]] = {}
         self._outs: dict[str, Any] = {}
+        self._memories: dict[str, Any] = {}
         Mirror(self.forces.gravity).put(gravity)
+        if self.device.is_cpu:
+            names = ("q", "v", "a", "tau", "step", "end", "point")
+            self._memories = {name: self.array(name).numpy() for name in names}
 
     def __getattr__(self, name: str) -> Any:
         """A group, made when it is first needed."""
@@ -107,6 +112,15 @@ class Bench:
             return
         self.mirror(name).put(values)
 
+    def fill(self, values: dict[str, Any]) -> bool:
+        """Write all that is given where each is a NumPy array of just the size; whether that is so."""
+        for name, value in values.items():
+            memory = self._memories.get(name)
+            if memory is None or type(value) is not np.ndarray or value.shape != memory.shape:
+                return False
+            memory[:] = value
+        return True
+
     def mirror(self, name: str) -> Mirror:
         """The host's side of an array of the groups."""
         if name not in self._mirrors:
@@ -119,10 +133,12 @@ class Bench:
 
     def launch(self, kernel: Any, size: int = 0) -> None:
         """Launch a kernel; ``size`` is what its ``out`` takes for a configuration, if it has one."""
-        if kernel.key not in self._launches:
-            self._launches[kernel.key] = self._record(kernel, size)
-        self._launches[kernel.key]()
-        self.check()
+        run = self._launches.get(kernel)
+        if run is None:
+            run = self._launches[kernel] = self._record(kernel, size)
+        run()
+        if self._fault.look()[0] != NONE:
+            self.check()
 
     def check(self) -> None:
         """Refuse configurations whose results are not finite."""
