@@ -21,6 +21,7 @@ from rattleback.core.sealed import sealed
 from rattleback.dynamics import kernels, measure_kernels, slope_kernels
 from rattleback.dynamics.bench import Bench, out_of
 from rattleback.dynamics.given import Given, laid_out
+from rattleback.dynamics.linear import linear_system
 from rattleback.dynamics.names import checked_scene, per_rate, places, starting, stops_by_coordinate
 from rattleback.dynamics.states import read_state, write_state
 from rattleback.reduced.forest import compile_forest
@@ -189,6 +190,16 @@ class Articulation:
         return tuple(
             self._found(bench, name, given, shape) for name in ("by_q", "by_v", out_of(slope_kernels.forward_slopes))
         )
+
+    def linearize(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Any = None) -> tuple[Floats, Floats]:
+        """The linear system near a state: d/dt (δ, ε) = A (δ, ε) + B u.
+
+        δ and ε are deviations of q, as steps in the rates, and of v; u is one of the forces on the rates.
+
+        Returns:
+            A (..., 2 nv, 2 nv) and B (..., 2 nv, nv).
+        """
+        return linear_system(self, q, v, tau, wrenches)
 
     def frames(self, q: ArrayLike) -> Any:
         """Frames of the bodies in the world, as matrices (..., bodies, 4, 4), in the order of ``bodies``."""
