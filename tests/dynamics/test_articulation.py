@@ -224,3 +224,24 @@ def test_a_simulation_moves_as_forward_dynamics_says() -> None:
         q, v = robot.integrate(q, half, 1e-4), v + 1e-4 * robot.forward(middle, half, np.zeros(robot.nv))
     for found, expected in zip(robot.motion(*robot.coordinates_of(sim)), robot.motion(q, v), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_any_number_of_threads_gives_the_same_bits() -> None:
+    alone, shared = (rb.dynamics.Articulation(machine(), threads=threads) for threads in (1, 3))
+    rng = np.random.default_rng(9)
+    q, v, tau = alone.random(rng, 1000), rng.standard_normal((1000, alone.nv)), rng.standard_normal(alone.nv)
+    np.testing.assert_array_equal(shared.forward(q, v, tau), alone.forward(q, v, tau))
+    v[[501, 700], 0] = np.nan
+    with pytest.raises(rb.InputError, match="Configuration 501 of 1000 gives numbers that are not finite"):
+        shared.forward(q, v, tau)
+
+
+@pytest.mark.cuda
+def test_a_gpu_agrees_with_the_cpu() -> None:
+    here, there = (rb.dynamics.Articulation(machine(), on=on) for on in ("cpu", "cuda"))
+    rng = np.random.default_rng(10)
+    q, v, tau = here.random(rng, 100), rng.standard_normal((100, here.nv)), rng.standard_normal((100, here.nv))
+    np.testing.assert_allclose(there.forward(q, v, tau), here.forward(q, v, tau), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.inverse(q, v, tau), here.inverse(q, v, tau), rtol=1e-10, atol=1e-10)
+    for found, expected in zip(there.forward_derivatives(q, v, tau), here.forward_derivatives(q, v, tau), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.core import device
+from rattleback.core import checks, device
 from rattleback.core.errors import UnknownName, listing
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.dynamics import kernels, measure_kernels, slope_kernels
-from rattleback.dynamics.bench import Bench, out_of
+from rattleback.dynamics.bench import Bench, cores, out_of
 from rattleback.dynamics.given import Given, laid_out
 from rattleback.dynamics.linear import linear_system
 from rattleback.dynamics.names import checked_scene, per_rate, places, starting, stops_by_coordinate
@@ -59,16 +59,22 @@ class Articulation:
         gravity: Acceleration of free fall (3,) [m/s²].
         armature: Inertia of the drive on each rate (nv,) [kg m² or kg].
         damping: Damping of each rate (nv,) [N m s or N s/m].
+        threads: Most threads that share many configurations on a CPU.
 
     Args:
         scene: A scene; a kinematic tree has no masses.
         armature: Inertia of drives: a number for each rate, or by the name of a joint or a rate.
         damping: Damping of rates, in the same form.
         on: Device, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``.
+        threads: Most threads that share many configurations on a CPU; as many as there are cores if left out. The
+            results have the same bits with any number.
     """
 
-    def __init__(self, scene: Scene, armature: Any = None, damping: Any = None, on: str = "cpu") -> None:
+    def __init__(
+        self, scene: Scene, armature: Any = None, damping: Any = None, on: str = "cpu", threads: int | None = None
+    ) -> None:
         self.scene = checked_scene(scene)
+        self.threads = cores() if threads is None else checks.count(threads, "threads")
         self._forest, self._layout = compile_forest(self.scene, span(self.scene), device.find(on))
         self.bodies, self.cut_joints = self._layout.bodies, self._layout.cut
         self.coordinates, self.rates = self._layout.coordinates, self._layout.rates
@@ -314,13 +320,15 @@ class Articulation:
     def bench(self, rows: int, wrenches: bool = False, own: bool = False) -> Bench:
         """Room for a number of configurations; that for one is kept, and that for the last other number."""
         key = (rows, wrenches)
-        if own:
-            return Bench(self._forest, self._layout, rows, wrenches, self.gravity)
-        if key not in self._benches:
+        if key in self._benches and not own:
+            return self._benches[key]
+        bench = Bench(self._forest, self._layout, rows, wrenches, self.threads)
+        bench.put("gravity", self.gravity)
+        if not own:
             for old in [old for old in self._benches if old[0] > 1]:
                 del self._benches[old]
-            self._benches[key] = Bench(self._forest, self._layout, rows, wrenches, self.gravity)
-        return self._benches[key]
+            self._benches[key] = bench
+        return bench
 
     def _found(self, bench: Bench, name: str, given: Given, shape: tuple[int, ...]) -> Any:
         """What a launch found, as what was given: NumPy or Warp."""

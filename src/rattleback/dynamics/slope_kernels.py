@@ -25,8 +25,8 @@ def inverse_slopes(
 ) -> None:
     """Derivatives of the forces on the rates."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         newton_euler(forest, slot, motion, state.v, forces)
         differentiate(forest, slot, motion, state.v, forces, slopes)
@@ -40,7 +40,7 @@ def forward_slopes(
 ) -> None:
     """Derivatives of the accelerations from those of the forces at these accelerations, in their place."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
         first = row * n * n
         for e in range(n * n):
             out[first + e] = real(0.0)
