@@ -1,0 +1,20 @@
+"""The methods by name: each is one file, a small frozen object with ``solve``.
+
+| name | method | laws | W |
+|---|---|---|---|
+| ``jacobi`` | projected Jacobi | all | any |
+| ``pgs`` | projected Gauss–Seidel | all | dense, sparse |
+| ``sor`` | the same with over-relaxation | all | dense, sparse |
+| ``nsgs`` | Gauss–Seidel with exact contacts | frictionless, cone, coulomb | dense, sparse |
+"""
+
+from typing import Any
+
+from rattleback.lcp.methods.jacobi import Jacobi
+from rattleback.lcp.methods.nsgs import NSGS
+from rattleback.lcp.methods.pgs import PGS
+from rattleback.lcp.methods.sor import SOR
+
+MENU: dict[str, type[Any]] = {"jacobi": Jacobi, "pgs": PGS, "sor": SOR, "nsgs": NSGS}
+
+__all__ = ["MENU", "NSGS", "PGS", "SOR", "Jacobi"]
