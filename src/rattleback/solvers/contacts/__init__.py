@@ -18,6 +18,8 @@ from rattleback.solvers.contacts.schemes.nothing import DetectOnly, NoContacts
 from rattleback.solvers.contacts.schemes.time_stepping import TimeStepping
 from rattleback.solvers.contacts.solvers import MENU as SOLVERS
 from rattleback.solvers.contacts.solvers import (
+    AcceleratedGradient,
+    BarzilaiBorwein,
     BlockGaussSeidel,
     Jacobi,
     ProjectedGaussSeidel,
@@ -39,6 +41,8 @@ NEEDS = ("bind",)
 
 __all__ = [
     "SOLVERS",
+    "AcceleratedGradient",
+    "BarzilaiBorwein",
     "BlockGaussSeidel",
     "DetectOnly",
     "Impulse",

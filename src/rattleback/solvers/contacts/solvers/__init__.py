@@ -6,10 +6,14 @@
 | ``pgs`` | projected Gauss–Seidel: contact points one after the other |
 | ``sor`` | successive over-relaxation: the same, each correction with a factor |
 | ``jacobi`` | all manifolds at once, each with its share of the change |
+| ``apgd`` | accelerated projected gradient descent: all points at once, with momentum |
+| ``bb`` | Barzilai–Borwein: gradient steps as long as the curvature of the last one says |
 """
 
 from typing import Any
 
+from rattleback.solvers.contacts.solvers.apgd import AcceleratedGradient
+from rattleback.solvers.contacts.solvers.bb import BarzilaiBorwein
 from rattleback.solvers.contacts.solvers.block_gauss_seidel import BlockGaussSeidel
 from rattleback.solvers.contacts.solvers.jacobi import Jacobi
 from rattleback.solvers.contacts.solvers.pgs import ProjectedGaussSeidel
@@ -20,8 +24,10 @@ MENU: dict[str, type[Any]] = {
     "pgs": ProjectedGaussSeidel,
     "sor": SuccessiveOverRelaxation,
     "jacobi": Jacobi,
+    "apgd": AcceleratedGradient,
+    "bb": BarzilaiBorwein,
 }
 DEFAULT = "block_gauss_seidel"
 NEEDS = ("bind",)
 
-__all__ = ["BlockGaussSeidel", "Jacobi", "ProjectedGaussSeidel", "SuccessiveOverRelaxation"]
+__all__ = ["AcceleratedGradient", "BarzilaiBorwein", "BlockGaussSeidel", "Jacobi", "ProjectedGaussSeidel", "SuccessiveOverRelaxation"]
