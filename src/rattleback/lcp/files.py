@@ -9,7 +9,8 @@ Text, numbers parted by any white space:
       storage 1 (blocks):  number of blocks, block rows, block columns, ends of block rows, ends of block columns,
                            lengths of the two index lists, row starts, block columns, then each block: number, entries
 
-Entries of dense LCP matrices stand row by row, all others column by column. Text behind the last number is kept as
+Entries stand column by column, also where a file is laid out as if its lines were rows: the library that wrote these
+files reads and writes the memory of a matrix that is stored by columns. Text behind the last number is kept as
 ``remark``. Counts that do not fit are refused with the place where they stand.
 """
 
@@ -143,7 +144,7 @@ def _is_number(word: str) -> bool:
 def _read_friction(words: _Words, dimension: int, contacts: int) -> Problem:
     """A friction file behind its first two numbers."""
     rows = dimension * contacts
-    W = _read_matrix(words, rows, by_rows=False)
+    W = _read_matrix(words, rows)
     q = words.numbers(rows, "q")
     mu = words.numbers(contacts, "the friction coefficients")
     return Problem(W=W, q=q, mu=mu, dimension=dimension, name=words.name, remark=_remark(words))
@@ -151,7 +152,7 @@ def _read_friction(words: _Words, dimension: int, contacts: int) -> Problem:
 
 def _read_lcp(words: _Words, rows: int) -> Problem:
     """A linear complementarity file behind its first number."""
-    W = _read_matrix(words, rows, by_rows=True)
+    W = _read_matrix(words, rows)
     q = words.numbers(rows, "q")
     return Problem(W=W, q=q, name=words.name, remark=_remark(words))
 
@@ -162,7 +163,7 @@ def _remark(words: _Words) -> str:
     return "" if _is_number(text) else text
 
 
-def _read_matrix(words: _Words, rows: int, by_rows: bool) -> Any:
+def _read_matrix(words: _Words, rows: int) -> Any:
     """The matrix, from its storage flag on."""
     storage = words.count("the storage, 0 or 1")
     words.expect(rows, "the number of rows")
@@ -171,7 +172,7 @@ def _read_matrix(words: _Words, rows: int, by_rows: bool) -> Any:
         words.expect(rows, "the number of rows")
         words.expect(rows, "the number of columns")
         entries = words.numbers(rows * rows, "the matrix").reshape(rows, rows)
-        return entries if by_rows else entries.T
+        return entries.T
     return _read_blocks(words, rows)
 
 

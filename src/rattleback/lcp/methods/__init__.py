@@ -10,11 +10,14 @@
 
 from typing import Any
 
+from rattleback.lcp.methods.dantzig import Dantzig
 from rattleback.lcp.methods.jacobi import Jacobi
+from rattleback.lcp.methods.lemke import Lemke
+from rattleback.lcp.methods.murty import Murty
 from rattleback.lcp.methods.nsgs import NSGS
 from rattleback.lcp.methods.pgs import PGS
 from rattleback.lcp.methods.sor import SOR
 
-MENU: dict[str, type[Any]] = {"jacobi": Jacobi, "pgs": PGS, "sor": SOR, "nsgs": NSGS}
+MENU: dict[str, type[Any]] = {"jacobi": Jacobi, "pgs": PGS, "sor": SOR, "nsgs": NSGS, "lemke": Lemke, "dantzig": Dantzig, "murty": Murty}
 
-__all__ = ["MENU", "NSGS", "PGS", "SOR", "Jacobi"]
+__all__ = ["MENU", "NSGS", "PGS", "SOR", "Dantzig", "Jacobi", "Lemke", "Murty"]
