@@ -19,6 +19,7 @@ from rattleback.solvers.contacts.schemes.time_stepping import TimeStepping
 from rattleback.solvers.contacts.solvers import MENU as SOLVERS
 from rattleback.solvers.contacts.solvers import (
     AcceleratedGradient,
+    Assembled,
     BarzilaiBorwein,
     BlockGaussSeidel,
     Jacobi,
@@ -42,6 +43,7 @@ NEEDS = ("bind",)
 __all__ = [
     "SOLVERS",
     "AcceleratedGradient",
+    "Assembled",
     "BarzilaiBorwein",
     "BlockGaussSeidel",
     "DetectOnly",

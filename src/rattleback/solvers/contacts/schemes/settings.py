@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from rattleback import lcp
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.errors import InputError, listing
@@ -13,6 +14,7 @@ from rattleback.solvers.contacts.restitution.impact import ORDERS, RESTITUTIONS
 from rattleback.solvers.contacts.schemes.inputs import ContactLimits
 from rattleback.solvers.contacts.solvers import DEFAULT as SOLVER
 from rattleback.solvers.contacts.solvers import MENU, NEEDS
+from rattleback.solvers.contacts.solvers.assembled import Assembled
 
 if TYPE_CHECKING:
     from rattleback.model.step_context import StepContext
@@ -25,7 +27,7 @@ Tolerances = tuple[tuple[float, float], tuple[float, float]]
 def check_scheme(scheme: Any) -> None:
     """Check the parameters that all schemes have; a solver may be given by its name."""
     own = type(scheme).__name__
-    object.__setattr__(scheme, "solver", choose("contact solver", scheme.solver, MENU, NEEDS))
+    object.__setattr__(scheme, "solver", _solver(scheme.solver))
     checks.count(getattr(scheme.solver, "sweeps", None), f"sweeps of the solver of {own}")
     checks.count(scheme.sweeps_between, f"sweeps_between of {own}")
     checks.count(scheme.exchanges, f"exchanges of {own}")
@@ -35,12 +37,20 @@ def check_scheme(scheme: Any) -> None:
     _check_law(scheme)
 
 
+def _solver(given: Any) -> Any:
+    """A contact solver by its name or as it is; a name of ``rattleback.lcp`` alone is that method, assembled."""
+    if isinstance(given, str) and given in lcp.MENU and given not in MENU:
+        return Assembled(given)
+    names = MENU | dict.fromkeys((name for name in lcp.MENU if name not in MENU), Assembled)
+    return choose("contact solver", given, names, NEEDS)
+
+
 def _check_law(scheme: Any) -> None:
     """Check that solver and restitution know the law of friction."""
     law, solver = scheme.law, scheme.solver
     taken = laws_of(solver)
     if law not in taken:
-        others = listing([name for name, kind in MENU.items() if law in laws_of(kind)])
+        others = listing([name for name, kind in MENU.items() if law in laws_of(kind())])
         raise InputError(
             f"{type(solver).__name__} does not solve contacts under law={law!r}; it takes {listing(list(taken))}. "
             f"Solvers that do: {others}."
