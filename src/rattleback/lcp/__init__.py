@@ -9,19 +9,43 @@
 
 from rattleback.lcp.files import load
 from rattleback.lcp.laws import LAWS
-from rattleback.lcp.methods import MENU, NSGS, PGS, SOR, Jacobi
+from rattleback.lcp.methods import (
+    ADMM,
+    APGD,
+    BB,
+    MENU,
+    NSGS,
+    PGS,
+    QP,
+    SOR,
+    Auto,
+    Dantzig,
+    Jacobi,
+    Lemke,
+    Murty,
+    Newton,
+)
 from rattleback.lcp.problem import Problem
 from rattleback.lcp.residuals import relative_residual, residual
 from rattleback.lcp.result import Result
 from rattleback.lcp.solve import solve
 
 __all__ = [
+    "ADMM",
+    "APGD",
+    "BB",
     "LAWS",
     "MENU",
     "NSGS",
     "PGS",
+    "QP",
     "SOR",
+    "Auto",
+    "Dantzig",
     "Jacobi",
+    "Lemke",
+    "Murty",
+    "Newton",
     "Problem",
     "Result",
     "load",

@@ -129,6 +129,6 @@ def _result(problem: Problem, method: Any, law: Law, watch: Watch) -> Result:
         iterations=watch.iterations,
         seconds=watch.elapsed,
         history=np.array(watch.history, dtype=np.float64).reshape(-1, 3),
-        method=name_of(method, methods.MENU),
+        method=": ".join([name_of(method, methods.MENU), *([", ".join(watch.used)] if watch.used else [])]),
         law=law.name,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rattleback.lcp.laws import Law
     from rattleback.lcp.problem import Problem
 
+# The reason of a method that met the tolerance.
+CONVERGED = "converged"
 # A residual that has grown by this factor over the first one is a divergence.
 DIVERGED = 1e8
 # An iterate counts as better where it takes off at least this part of the best residual.
@@ -45,6 +47,7 @@ class Watch:
         iterations: Iterations done.
         reason: Why the method ended; empty while it runs.
         history: Iterations, seconds and residual of every look.
+        used: Names of the methods that ``run`` ran.
     """
 
     problem: Problem
@@ -57,6 +60,7 @@ class Watch:
     iterations: int = 0
     reason: str = ""
     history: list[tuple[int, float, float]] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
     best: NDArray[np.float64] = field(init=False)
     best_error: float = field(init=False, default=math.inf)
 
@@ -101,7 +105,7 @@ class Watch:
     def _judge(self, e: float) -> bool:
         """Whether there is a reason to stop."""
         if self.converged:
-            self.reason = "converged"
+            self.reason = CONVERGED
         elif not math.isfinite(e) or e > DIVERGED * max(self._first_error, self.tolerance):
             self.reason = f"diverges: the residual has grown to {e:.3g} m/s in {self.iterations} iterations"
         elif self._idle >= self.patience:
@@ -114,7 +118,27 @@ class Watch:
 
     def stop(self, reason: str) -> None:
         """End with a reason of the method's own, unless the best impulses meet the tolerance."""
-        self.reason = "converged" if self.converged else reason
+        self.reason = CONVERGED if self.converged else reason
+
+    def run(self, method: Any, tolerance: float | None = None) -> str:
+        """Run a method from the best impulses and take over what it reaches; its reason.
+
+        Args:
+            method: The method.
+            tolerance: Residual for it to reach [m/s]; that of this watch where left out.
+        """
+        left = max(1, min(method.iterations, self.budget - self.iterations))
+        wanted = self.tolerance if tolerance is None else tolerance
+        seconds = max(self.seconds - self.elapsed, 0.0)
+        inner = Watch(self.problem, self.law, wanted, left, seconds, self.best)
+        before, passed = self.elapsed, self.iterations
+        method.solve(self.problem, self.law, inner)
+        self.used.append(type(method).__name__.lower())
+        self.history += [(passed + count, before + seconds, e) for count, seconds, e in inner.history]
+        self.iterations += inner.iterations
+        if inner.best_error < self.best_error:
+            self.best, self.best_error = inner.best, inner.best_error
+        return inner.reason
 
     def go_on(self, patience: int | None = None) -> None:
         """Take back a stall, for a method that tries another rule."""

@@ -29,7 +29,7 @@ import numpy as np
 import scipy.linalg as la
 
 from rattleback.core.errors import InputError
-from rattleback.lcp.conic import Scaling, divide, longest, product
+from rattleback.lcp.conic import Scaling, determinant, divide, longest, product
 from rattleback.lcp.conic_program import ConicProgram
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 BACKENDS = ("own", "clarabel")
 # Part of the way to the boundary, and the length of a step that is none.
 SHORT_OF, NO_STEP = 0.99, 1e-9
+# Least share of the mean gap that every cone keeps, and the factor by which steps are shortened for it.
+CENTRAL, SHORTER = 1e-2, 0.8
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,26 @@ class _Point:
             dx, ds, dz = system.direction(targets)
         except la.LinAlgError:
             return False
-        alpha = min(1.0, SHORT_OF * self._reach(ds, dz)) if count else 1.0
+        alpha = self._central_part(ds, dz) if count else 1.0
         if not np.isfinite(dx).all() or alpha < NO_STEP:
             return False
         self.x = self.x + alpha * dx
         self.s = [s + alpha * d for s, d in zip(self.s, ds, strict=True)]
         self.z = [z + alpha * d for z, d in zip(self.z, dz, strict=True)]
         return True
+
+    def _central_part(self, ds: list[NDArray[np.float64]], dz: list[NDArray[np.float64]]) -> float:
+        """The part of a step after which no cone has far less than its share of the gap."""
+        alpha = min(1.0, SHORT_OF * self._reach(ds, dz))
+        while alpha >= NO_STEP:
+            s = [a + alpha * d for a, d in zip(self.s, ds, strict=True)]
+            z = [a + alpha * d for a, d in zip(self.z, dz, strict=True)]
+            shares = np.concatenate([determinant(a) * determinant(b) for a, b in zip(s, z, strict=True)])
+            gaps = np.concatenate([(a * b).sum(axis=1) for a, b in zip(s, z, strict=True)])
+            if (shares > (CENTRAL * gaps.mean()) ** 2).all():
+                break
+            alpha *= SHORTER
+        return alpha
 
     def _reach(self, ds: list[NDArray[np.float64]], dz: list[NDArray[np.float64]]) -> float:
         """The way to the boundary of the cones, 1 at most."""
