@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rattleback.collision.contact_view import ContactView
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.core.report import Profile, Report
-    from rattleback.lcp import Problem
     from rattleback.forces.servo_view import ServoView
+    from rattleback.lcp import Problem
     from rattleback.model.measure import Energy, Measures, Momentum
     from rattleback.model.scene import Scene
     from rattleback.model.state import State

@@ -100,7 +100,7 @@ def test_solver_and_law_of_friction_go_with_the_contact_method_that_would_be_tak
     [
         (["--law", "cones", "--contacts", "impulse"], "law of Impulse is 'cones'; it may be "),
         (["--law", "cone", "--contacts", "none"], "The contact method NoContacts() has no law of friction to choose"),
-        (["--contact-solver", "apdg", "--contacts", "impulse"], "There is no contact solver 'apdg'. Did you mean 'apgd'?"),
+        (["--contacts", "impulse", "--contact-solver", "apdg"], "There is no contact solver 'apdg'. Did you mean"),
         (["--restitution", "rubber", "--contacts", "impulse"], "restitution of Impulse is 'rubber'; it may be "),
         (["--restitution", "newton", "--contacts", "detect"], "The contact method DetectOnly() has no law of restit"),
         (["--contacts", "impluse"], "There is no contact method 'impluse'. Did you mean 'impulse'?"),

@@ -45,7 +45,7 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "integrator": ("METHOD", str, "how free bodies are moved, such as rk4"),
     "joints": ("METHOD", str, "how joints are held: direct or iterative"),
     "contacts": ("METHOD", str, "how contacts are resolved: impulse, shock, time_stepping, detect or none"),
-    "contact_solver": ("METHOD", str, "what solves contacts: block_gauss_seidel, pgs, sor, jacobi, apgd, bb, lemke, ..."),
+    "contact_solver": ("METHOD", str, "what solves contacts, such as pgs, apgd or lemke"),
     "law": ("LAW", str, "law of friction: coulomb, cone, pyramid or frictionless"),
     "restitution": ("LAW", str, "law of collisions: newton, poisson or stronge"),
     "broadphase": ("METHOD", str, "how pairs that may touch are found, such as sweep"),

@@ -51,7 +51,7 @@ def solve_cone_block(block: mat33, p: vec3, u: vec3, mu: real) -> vec3:
     """The impulse of a point at velocity u with the impulse p so far."""
     inverse, _ = symmetric_inverse(block)
     q = p - inverse * u
-    if wp.sqrt(q[1] * q[1] + q[2] * q[2]) <= mu * q[0]:
+    if q[0] >= real(0.0) and wp.sqrt(q[1] * q[1] + q[2] * q[2]) <= mu * q[0]:
         return q
     part = real(1.0) / largest_response(block)
     q = p

@@ -25,10 +25,11 @@ USUAL_LAWS = ("coulomb", "frictionless")
 def project_on_cone(p: vec3, mu: real) -> vec3:
     """The nearest impulse within the friction cone."""
     size = wp.sqrt(p[1] * p[1] + p[2] * p[2])
-    if size <= mu * p[0]:
-        return p
+    # First the polar cone: without friction a pull is within |p_t| ≤ μ p_n, too.
     if mu * size <= -p[0]:
         return vec3()
+    if size <= mu * p[0]:
+        return p
     normal = (p[0] + mu * size) / (real(1.0) + mu * mu)
     part = mu * normal / size
     return vec3(normal, part * p[1], part * p[2])

@@ -42,6 +42,8 @@ class AssembledContacts:
         mu: Friction coefficients, shape (points,).
         impulse: Impulses so far [N s], shape (3 points,).
         response: What a change of the impulses does to the bodies without joints, M⁻¹ Jᵀ, shape (6 bodies, 3 points).
+        J: Jacobian of the points, shape (3 points, 6 bodies).
+        bias: Bias of the points [m/s], shape (3 points,).
     """
 
     points: np.ndarray
@@ -51,6 +53,12 @@ class AssembledContacts:
     mu: np.ndarray
     impulse: np.ndarray
     response: Any
+    J: Any
+    bias: np.ndarray
+
+    def velocity(self, motion: Motion) -> np.ndarray:
+        """Velocities of the points with their bias [m/s], shape (3 points,)."""
+        return np.asarray(self.J @ flat_velocities(motion)) + self.bias
 
     def problem(self, name: str, remark: str = "") -> Problem:
         """The same as pure mathematics."""
@@ -82,14 +90,6 @@ def point_bias(problem: ContactProblem, manifold: np.ndarray, point: np.ndarray)
     return bias
 
 
-def point_velocities(problem: ContactProblem, motion: Motion, world: int) -> np.ndarray:
-    """Velocities of the active points of a world with their bias [m/s], shape (3 points,)."""
-    manifold, point = active_rows(problem)
-    mine = problem.system.manifolds.world.numpy()[manifold] == world
-    rows = jacobian(problem)[np.repeat(mine, 3)]
-    return np.asarray(rows @ flat_velocities(motion)) + point_bias(problem, manifold[mine], point[mine]).ravel()
-
-
 def assemble(
     problem: ContactProblem, motion: Motion, response: JointResponse | None, world: int
 ) -> AssembledContacts | None:
@@ -111,11 +111,7 @@ def assemble(
         return None
     J, inverse = jacobian(problem)[np.repeat(mine, 3)], inverse_mass(problem)
     manifold, point = manifold[mine], point[mine]
-    if (manifolds.rolling.numpy()[manifold] + manifolds.spinning.numpy()[manifold]).any():
-        raise InputError(
-            "Rolling and spinning friction have no rows in an assembled contact problem; choose another solver, such "
-            "as 'block_gauss_seidel', 'pgs' or 'apgd', or take them out of the materials."
-        )
+    _check_resistance(manifolds.rolling.numpy()[manifold] + manifolds.spinning.numpy()[manifold])
     through = scipy.sparse.csc_matrix(inverse @ J.T)
     W = J @ through
     if response is not None:
@@ -126,7 +122,16 @@ def assemble(
     elif len(point) <= DENSE_POINTS:
         W = W.toarray()
     p = np.asarray(problem.system.points.impulse.numpy()[point], dtype=np.float64).ravel()
-    u = J @ flat_velocities(motion) + point_bias(problem, manifold, point).ravel()
+    bias = point_bias(problem, manifold, point).ravel()
+    u = J @ flat_velocities(motion) + bias
     pairs = np.stack([getattr(manifolds, f"body_{side}").numpy()[manifold] for side in "ab"], axis=1)
     mu = np.asarray(manifolds.friction.numpy()[manifold], dtype=np.float64)
-    return AssembledContacts(point, pairs, W, u - W @ p, mu, p, through)
+    return AssembledContacts(point, pairs, W, u - W @ p, mu, p, through, J, bias)
+
+
+def _check_resistance(arms: np.ndarray) -> None:
+    if arms.any():
+        raise InputError(
+            "Rolling and spinning friction have no rows in an assembled contact problem; choose another solver, such "
+            "as 'block_gauss_seidel', 'pgs' or 'apgd', or take them out of the materials."
+        )

@@ -33,4 +33,12 @@ MENU: dict[str, type[Any]] = {
 DEFAULT = "block_gauss_seidel"
 NEEDS = ("bind",)
 
-__all__ = ["AcceleratedGradient", "Assembled", "BarzilaiBorwein", "BlockGaussSeidel", "Jacobi", "ProjectedGaussSeidel", "SuccessiveOverRelaxation"]
+__all__ = [
+    "AcceleratedGradient",
+    "Assembled",
+    "BarzilaiBorwein",
+    "BlockGaussSeidel",
+    "Jacobi",
+    "ProjectedGaussSeidel",
+    "SuccessiveOverRelaxation",
+]

@@ -29,7 +29,8 @@ from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.status import SolverStatus
-from rattleback.solvers.contacts.solvers.descent import FirstOrder, Steps
+from rattleback.solvers.contacts.solvers.descent import FirstOrder
+from rattleback.solvers.contacts.solvers.descent_rows import Steps
 
 # Growth of the step length in an iteration that went well, its margin after one that did not, and its least part then.
 GROWTH, MARGIN, LEAST_PART = wp.constant(real(1.02)), wp.constant(real(1.05)), wp.constant(real(0.25))

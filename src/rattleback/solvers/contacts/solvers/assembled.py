@@ -34,7 +34,6 @@ from rattleback.solvers.contacts.problem.assembled import (
     AssembledContacts,
     assemble,
     flat_velocities,
-    point_velocities,
     put_velocities,
 )
 from rattleback.solvers.contacts.problem.status import begin_sweep, check_convergence
@@ -101,7 +100,7 @@ class BoundAssembled:
         program.launch(check_convergence, problem.worlds, status, goal.tolerance, goal.sweeps + 1, 1)
         with program.loop(status.any_busy, may_stop=True):
             program.launch(begin_sweep, problem.worlds, status)
-            program.call(partial(self._solve, motion, PRECISION * goal.tolerance))
+            program.call(partial(self._solve, motion, goal))
             if response is not None:
                 response.answer(motion, status.busy)
             program.call(partial(self._measure, motion))
@@ -125,24 +124,29 @@ class BoundAssembled:
             self.posed[world] = found, found.problem(f"contacts of world {world}")
         self._measure(motion)
 
-    def _solve(self, motion: Motion, tolerance: float) -> None:
-        """Solve the problems of the active worlds, at the velocities that joints have left."""
-        points = self.problem.system.points
-        impulse = np.array(points.impulse.numpy())
+    def _solve(self, motion: Motion, goal: Goal) -> None:
+        """Solve the problems of the active worlds, at the velocities that joints have left.
+
+        Where the method ends before its tolerance it is not asked again: it would end there once more.
+        """
+        points, status = self.problem.system.points, self.problem.status
+        impulse, sweeps = np.array(points.impulse.numpy()), np.array(status.sweeps.numpy())
         flat = flat_velocities(motion)
         for world in self._active():
             if world not in self.posed:
                 continue
             found, posed = self.posed[world]
             p = np.asarray(impulse[found.points], dtype=np.float64).ravel()
-            u = point_velocities(self.problem, motion, world)
+            u = found.velocity(motion)
             # Joints have moved velocities since, where stops act otherwise or yield.
             now = lcp.Problem(W=posed.W, q=u - posed.W @ p, mu=posed.mu, dimension=3, name=posed.name)
-            r = lcp.solve(now, self.method, self.problem.law, tolerance, start=p).impulse
+            result = lcp.solve(now, self.method, self.problem.law, PRECISION * goal.tolerance, start=p)
+            r, sweeps[world] = result.impulse, sweeps[world] if result.converged else goal.sweeps
             flat += found.response @ (r - p)
             impulse[found.points] = r.reshape(-1, 3)
         put_velocities(motion, flat)
         points.impulse.assign(impulse)
+        status.sweeps.assign(sweeps)
 
     def _measure(self, motion: Motion) -> None:
         """The residuals of the active worlds, along the normal and across."""
@@ -152,7 +156,7 @@ class BoundAssembled:
             if world in self.posed:
                 found, posed = self.posed[world]
                 r = np.asarray(impulses[found.points], dtype=np.float64).ravel()
-                u = self.law.shift(posed, point_velocities(self.problem, motion, world))
+                u = self.law.shift(posed, found.velocity(motion))
                 rest = ((r - self.law.project(posed, r - posed.rho * u)) / posed.rho).reshape(-1, 3)
                 normal[world] = np.abs(rest[:, 0]).max()
                 tangential[world] = np.hypot(rest[:, 1], rest[:, 2]).max()

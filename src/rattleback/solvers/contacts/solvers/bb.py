@@ -25,7 +25,8 @@ from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
 from rattleback.solvers.contacts.problem.status import SolverStatus
-from rattleback.solvers.contacts.solvers.descent import FirstOrder, Steps
+from rattleback.solvers.contacts.solvers.descent import FirstOrder
+from rattleback.solvers.contacts.solvers.descent_rows import Steps
 
 # Bounds of the step length, in parts of ρ.
 SHORTEST, LONGEST = wp.constant(real(1e-3)), wp.constant(real(1e3))
