@@ -249,17 +249,33 @@ def accept_row(descent: Descent, r: int, part: real) -> None:
 
 
 @wp.func
-def note_residual(status: SolverStatus, descent: Descent, w: int, c: int, mu: real) -> None:
-    """The residual of a point, for its world."""
-    p = descent.rows.impulse[c]
-    rho = descent.rows.scale[c]
-    e = p - project_on_cone(p - rho * shifted_velocity(descent, descent.rows.velocity[c], mu), mu)
-    normal = wp.abs(e[0]) / rho
-    tangential = wp.sqrt(e[1] * e[1] + e[2] * e[2]) / rho
+def note_residual(status: SolverStatus, w: int, normal: real, tangential: real) -> None:
+    """A residual along the normal and across, for its world."""
     if not normal <= status.normal_residual[w]:
         wp.atomic_max(status.normal_residual, w, normal)
     if not tangential <= status.tangential_residual[w]:
         wp.atomic_max(status.tangential_residual, w, tangential)
+
+
+@wp.func
+def note_residuals(system: ContactSystem, status: SolverStatus, descent: Descent, k: int) -> None:
+    """The residuals of the rows of a manifold; that of a resisting moment is its rate times its arm."""
+    w = system.manifolds.world[k]
+    mu = system.manifolds.friction[k]
+    pushed = real(0.0)
+    for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
+        p = descent.rows.impulse[c]
+        rho = descent.rows.scale[c]
+        pushed += p[0]
+        e = p - project_on_cone(p - rho * shifted_velocity(descent, descent.rows.velocity[c], mu), mu)
+        note_residual(status, w, wp.abs(e[0]) / rho, wp.sqrt(e[1] * e[1] + e[2] * e[2]) / rho)
+    if has_resistance(system.manifolds, k):
+        r = descent.room + k
+        m = descent.rows.impulse[r]
+        rho = descent.rows.scale[r]
+        e = m - clamp_moment(system.manifolds, k, m - rho * descent.rows.velocity[r], pushed)
+        rolling = system.manifolds.rolling[k] * wp.sqrt(e[1] * e[1] + e[2] * e[2])
+        note_residual(status, w, real(0.0), wp.max(system.manifolds.spinning[k] * wp.abs(e[0]), rolling) / rho)
 
 
 @kernel
@@ -274,9 +290,9 @@ def accept_trial(
         part = descent.steps.part[w]
         for c in range(system.manifolds.first[k], system.manifolds.first[k] + system.manifolds.count[k]):
             accept_row(descent, c, part)
-            note_residual(status, descent, w, c, system.manifolds.friction[k])
         if has_resistance(system.manifolds, k):
             accept_row(descent, descent.room + k, part)
+        note_residuals(system, status, descent, k)
 
 
 @wp.func
@@ -303,8 +319,7 @@ def begin_rows(
 ) -> None:
     """Rows of active worlds: impulses so far, velocities, scales; and the residual that this begins with."""
     for k in range(wp.tid(), graph.total[0], lanes):
-        w = system.manifolds.world[k]
-        if status.busy[w] * active.marked[k] == 0:
+        if status.busy[system.manifolds.world[k]] * active.marked[k] == 0:
             continue
         u, omega = twist_of(system.manifolds, motion, k)
         u += system.manifolds.bias[k]
@@ -313,10 +328,10 @@ def begin_rows(
             place = system.points.place[c]
             response = wp.trace(point_block(system.manifolds, k, place[0], place[1]))
             begin_row(descent, c, system.points.impulse[c], velocity_of(system, c, u, omega), response)
-            note_residual(status, descent, w, c, system.manifolds.friction[k])
         turning = system.manifolds.block_tt[k][2, 2] + system.manifolds.block_nn[k][1, 1]
         turning += system.manifolds.block_nn[k][2, 2]
         begin_row(descent, descent.room + k, system.manifolds.resisting_moment[k], omega, turning)
+        note_residuals(system, status, descent, k)
 
 
 @wp.func
