@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.core.report import Profile, Report
     from rattleback.forces.servo_view import ServoView
+    from rattleback.lcp import Problem
     from rattleback.model.measure import Energy, Measures, Momentum
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
@@ -204,6 +205,20 @@ class Simulation:
         while count > 0:
             count -= self._take(count)
         self._end()
+
+    def contact_problem(self, world: int = 0) -> Problem:
+        """The contact problem that the next step poses first, as an ``rb.lcp.Problem``; the simulation stays as it is.
+
+        Three rows a contact point, along its normal and across, joints inside. Velocities are mean ones over the step,
+        with the gaps of open points; ``remark`` says which bodies touch. Every method of ``rb.lcp`` can solve it, and
+        ``problem.save(path)`` keeps it.
+
+        Args:
+            world: Which world of a batch.
+        """
+        from rattleback.contact_problems import next_contact_problem
+
+        return next_contact_problem(self, world)
 
     def capture(self) -> None:
         """Make the step ready now where something was exchanged since it was; else the next step does so itself."""

@@ -11,6 +11,7 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.scenes import MENU
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts, joints
+from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.viewer.panels.methods import MethodsPanel
 from rattleback.viewer.panels.slots import AUTOMATIC, SLOTS, sweeps_of, with_impulse, with_sweeps
@@ -20,6 +21,8 @@ OFFERED = {
     "preset": tuple(presets.MENU),
     "joints": tuple(joints.MENU),
     "contacts": tuple(contacts.MENU),
+    "contact_solver": tuple(contacts.SOLVERS),
+    "law": LAWS,
     "restitution": tuple(RESTITUTIONS),
     "integrator": tuple(INTEGRATORS),
     "broadphase": (AUTOMATIC, *broadphase.MENU),

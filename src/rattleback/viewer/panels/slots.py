@@ -17,6 +17,7 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts as contact_methods
 from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
@@ -101,16 +102,24 @@ def with_sweeps(contacts: Any, sweeps: int) -> Any:
     return with_impulse(contacts, solver=None if inner is None else replace(inner.solver, sweeps=sweeps))
 
 
-def _restitution(methods: Methods) -> str:
-    inner = impulse_of(methods.contacts)
-    return NO_LAW if inner is None else inner.restitution
+def _part(contacts: Any, name: str) -> Any:
+    """What the impulses behind a contact method have in a field; None where there are none."""
+    inner = impulse_of(contacts)
+    return None if inner is None else getattr(inner, name)
+
+
+def _solver(methods: Methods) -> str:
+    solver = _part(methods.contacts, "solver")
+    return NO_LAW if solver is None else name_of(solver, contact_methods.SOLVERS)
 
 
 def _contacts(name: str, methods: Methods) -> dict[str, Any]:
-    """Another contact method; the law of collisions stays."""
+    """Another contact method; solver, laws of friction and of collisions stay."""
     method, before = contact_methods.MENU[name](), impulse_of(methods.contacts)
-    keeps = before is not None and impulse_of(method) is not None
-    return {"contacts": with_impulse(method, restitution=before.restitution) if before and keeps else method}
+    if before is None or impulse_of(method) is None:
+        return {"contacts": method}
+    kept = {part: getattr(before, part) for part in ("solver", "law", "restitution")}
+    return {"contacts": with_impulse(method, **kept)}
 
 
 SLOTS = (
@@ -139,11 +148,27 @@ SLOTS = (
         _contacts,
     ),
     Slot(
+        "contact_solver",
+        "Contact solver",
+        "What solves the contact problems.",
+        tuple(contact_methods.SOLVERS),
+        _solver,
+        lambda name, methods: {"contacts": with_impulse(methods.contacts, solver=name)},
+    ),
+    Slot(
+        "law",
+        "Friction",
+        "The law of friction; not every solver knows all of them.",
+        tuple(LAWS),
+        lambda methods: _part(methods.contacts, "law") or NO_LAW,
+        lambda name, methods: {"contacts": with_impulse(methods.contacts, law=name)},
+    ),
+    Slot(
         "restitution",
         "Restitution",
         "The law by which bodies rebound.",
         tuple(RESTITUTIONS),
-        _restitution,
+        lambda methods: _part(methods.contacts, "restitution") or NO_LAW,
         lambda name, methods: {"contacts": with_impulse(methods.contacts, restitution=name)},
     ),
     Slot(

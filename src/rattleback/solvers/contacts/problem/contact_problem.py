@@ -78,14 +78,17 @@ class ContactProblem:
         status: Sweeps of each world, and the residual they reach.
         colour_driver: The colours of the manifolds; None where they are solved in order, on one thread.
         everywhere: 1 for every world.
+        law: Law of friction, see ``kernels.laws``.
 
     Args:
         context: What the step works on.
         room: Most contacts.
         in_order: Whether manifolds have to be solved in the order of the contact graph, also on a GPU.
+        law: Law of friction.
     """
 
-    def __init__(self, context: "StepContext", room: int, in_order: bool = False) -> None:
+    def __init__(self, context: "StepContext", room: int, in_order: bool = False, law: str = "coulomb") -> None:
+        self.law = law
         model, self.program, self.bodies, self.room = context.model, context.program, context.model.bodies, room
         self.worlds, device = model.worlds, model.device
         counts = {"contacts": room, "ends": 2 * room, "bodies": model.count, "worlds": self.worlds}
