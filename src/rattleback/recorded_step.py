@@ -288,12 +288,11 @@ class RecordedStep:
         if self.preview is None:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
-        damped = self.forces.velocity_dependent
         if self.impulses is None or self.contacts is None:
-            return make_energy_limit(self.context, self.preview, None, (length, speed), damped)
+            return make_energy_limit(self.context, self.preview, None, (length, speed))
         finder, limits = self.contacts.finder, self.impulses.limits
         sizes = (max(length, limits.depth), max(speed, limits.speed))
-        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes, damped)
+        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

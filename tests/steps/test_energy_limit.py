@@ -85,6 +85,9 @@ def limited(sim: rb.Simulation, part: float) -> None:
     wp.launch(limit.begin_balance, worlds, inputs=[ledger], device="cpu")
     given = [
         model.bodies,
+        energy.joints,
+        energy.definitions,
+        energy.reactions,
         energy.mechanisms,
         motion,
         state.clock,
@@ -106,8 +109,8 @@ def test_what_hangs_on_the_world_is_left_what_it_had_and_its_share() -> None:
     sim.run(0.5)
     kinetic, velocity = sim.energy().kinetic, sim.state.velocity.copy()
     limited(sim, 0.5)
-    fall = 2.0 * (0.5 * (9.81 * 0.001) ** 2 + 9.81 * 1e-6)
-    assert sim.energy().kinetic == pytest.approx(0.5 * kinetic * (1.0 + float(SHARE)) + fall, rel=1e-6)
+    slack = 2.0 * 9.81 * 1e-6
+    assert sim.energy().kinetic == pytest.approx(0.5 * kinetic * (1.0 + float(SHARE)) + slack, rel=1e-6)
     scale = sim.state.velocity[0, 2] / velocity[0, 2]
     np.testing.assert_allclose(sim.state.velocity, scale * velocity, rtol=1e-12, atol=1e-14)
     said = sim._step.energy.summary()
@@ -168,10 +171,12 @@ def test_a_body_faster_than_light_is_a_divergence_while_its_numbers_are_finite()
 
 
 def test_velocities_of_corrections_that_diverged_are_replaced_by_those_of_the_prediction() -> None:
-    """Ten thousand times the energy means nothing any more, in no direction."""
+    """A million times the energy means nothing any more, in no direction."""
     sim = double_pendulum(1e-5)
     sim["bar_1"].velocity = (0.0, 0.0, 3.0)
     sim.step()
     predicted = sim._step.context.predicted.velocity.numpy().copy()
-    limited(sim, 1e-4)
+    for velocity in (sim._step.state.motion.velocity, sim._step.state.motion.angular_velocity):
+        velocity.assign(1e3 * velocity.numpy())
+    limited(sim, 1e-6)
     np.testing.assert_array_equal(sim._step.state.motion.velocity.numpy(), predicted)

@@ -23,6 +23,7 @@ class JointState:
     peak: real = field(
         "J", "largest energy of motion of its mechanism lately, at the first joint of that", within=NOT_NEGATIVE
     )
+    gap: real = field("m", "how far joints of that are apart since the user put them so", within=NOT_NEGATIVE)
     debt: real = field("J", "what joints and contacts of that have added to its energy lately", within=NOT_NEGATIVE)
 
 

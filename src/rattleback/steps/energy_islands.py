@@ -33,9 +33,9 @@ class Ledger:
     )
     head: wp.int32 = field("1", "row of the first body of the mechanism in debt")
     parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
-    gain: real = field("J", "what the island has gained, at its first body")
-    allowance: real = field("J", "what it may gain")
+    due: real = field("J", "kinetic energy that its island may have, at its first body")
     kinetic: real = field("J", "its kinetic energy")
+    flown: real = field("J", "the same of the prediction")
     mass: real = field("kg", "its mass")
     momentum: vec3 = field("N s", "its momentum")
     leans: wp.int32 = field("1", "1 where it touches or is joined to something that does not move")
@@ -114,9 +114,6 @@ def join_joints(bodies: Bodies, motion: Motion, joints: Joints, ledger: Ledger, 
     for j in range(w * each, (w + 1) * each):
         if joints.broken[j] == 0:
             connect(bodies, motion, ledger, joints.body_a[j], joints.body_b[j])
-            if joints.drives[j] == 1:
-                drive(ledger, bodies, joints.body_a[j])
-                drive(ledger, bodies, joints.body_b[j])
 
 
 @kernel

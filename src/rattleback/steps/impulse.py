@@ -147,6 +147,8 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, context.stop)
+            if self.energy is not None:
+                self.energy.record_hold()
             if self.joints is not None:
                 self.joints.record_account(moved=contacts is not None)
             self._advance(context)
@@ -266,6 +268,8 @@ class ImpulseStep:
         if self.impulses is not None:
             with context.program.stage("contact impulses"):
                 self._solve_contacts(context)
+        elif self.energy is not None:
+            self.energy.record_work()
         if self.joints is not None:
             with context.program.stage("joints" if self.impulses is None else "contact impulses"):
                 self.joints.record_pull()
@@ -290,6 +294,8 @@ class ImpulseStep:
         joints = self.joints
         hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(context), hit=True)
         self.impulses.record_positions(lambda: self._predict(context), hold)
+        if self.energy is not None:
+            self.energy.record_work()
         with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
 
@@ -324,8 +330,6 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
         context.share_bodies(remember, context.diagnostics, context.worst)
-        if self.energy is not None:
-            self.energy.record_work()
         context.share_bodies(find_fault, context.predicted, context.stop)
         context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
         context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
