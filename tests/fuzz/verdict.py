@@ -73,7 +73,7 @@ def follow(sim: rb.Simulation, case: Draw, steps: int, found: dict[str, Any]) ->
         most = float(gain.max())
         if most > 0.0 and note(found, k, most, ledger, report, before, after) == "gain named":
             # What the report of a step has named is no secret of the run.
-            lifted += most
+            lifted += float((after.total - before.total - work - ledger.spun(before, after)).max()) - lift
         lifted += lift
         account += after.total - before.total - work - ledger.spun(before, after)
         largest = np.maximum(largest, after.kinetic)
@@ -106,7 +106,7 @@ def note(found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any
     )
     if report.converged:
         kind = "gain called converged"
-    elif gain <= ledger.named(report, float(np.maximum(before.kinetic, after.kinetic).max())):
+    elif gain <= ledger.named(report):
         kind = "gain named"
     else:
         kind = "gain beyond what is named"

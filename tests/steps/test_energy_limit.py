@@ -80,24 +80,14 @@ def limited(sim: rb.Simulation, part: float) -> None:
     ledger, motion, worlds = energy.ledger, state.motion, model.worlds
     wp.launch(limit.note_before, 1, inputs=[model.bodies, motion, ledger, 1], device="cpu")
     ledger.before.assign(part * ledger.before.numpy())
-    for array in (ledger.work, state.joints.peak, state.joints.debt, energy.mechanisms.gap):
+    for array in (ledger.work, state.joints.peak, state.joints.debt):
         array.zero_()
     wp.launch(limit.begin_balance, worlds, inputs=[ledger], device="cpu")
-    given = [
-        model.bodies,
-        energy.joints,
-        energy.definitions,
-        energy.reactions,
-        energy.mechanisms,
-        motion,
-        state.clock,
-        state.joints,
-        ledger,
-        energy.floor,
-        sim._step.context.stop,
-    ]
-    wp.launch(limit.balance, len(energy.mechanisms.first), inputs=given, device="cpu")
-    joined = [model.bodies, motion, energy.joints, ledger, len(energy.joints.body_a) // worlds]
+    known = [model.bodies, energy.measured, motion, state.clock, state.joints]
+    given = [*known, ledger, energy.floor, sim._step.context.stop]
+    wp.launch(limit.balance, len(energy.measured.mechanisms.first), inputs=given, device="cpu")
+    joints = energy.measured.joints
+    joined = [model.bodies, motion, joints, ledger, len(joints.body_a) // worlds]
     wp.launch(limit.join_joints, worlds, inputs=joined, device="cpu")
     predicted = sim._step.context.predicted
     wp.launch(limit.limit, worlds, inputs=[model.bodies, motion, predicted, ledger], device="cpu")

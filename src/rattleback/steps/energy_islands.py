@@ -26,8 +26,15 @@ ZERO = wp.constant(real(0.0))
 class Ledger:
     """What happens to the energy in a step, and the islands in which it is judged."""
 
+    loose: wp.int32 = field("1", "1 where the body has no joint")
     before: real = field("J", "kinetic energy at the beginning of the step")
-    work: real = field("J", "what forces change it by")
+    spin: real = field("rad/s", "angular speed there")
+    push: vec3 = field("N s", "momentum that forces give in the step")
+    turn: vec3 = field("N m s", "the same of angular momentum")
+    rate: vec3 = field("rad/s", "mean angular velocity of the predicted step")
+    work: real = field("J", "work of forces in the predicted step, and of joints with a rate of their own")
+    rest: real = field("J", "work of forces on the rest of the way that the body really goes")
+    missed: real = field("J", "what integrators of first order may miss of it")
     allowed: real = field(
         "J", "what a mechanism in debt may gain, at its first body; its part at others; else below zero"
     )
@@ -46,6 +53,7 @@ class Ledger:
     most: real = field("J", "largest excess taken from an island in a step of the call", axis="worlds")
     body: wp.int32 = field("1", "body of that island which had gained most", axis="worlds")
     any_over: wp.int32 = field("1", "1 where a mechanism of any world is in debt", axis="flags")
+    any_held: wp.int32 = field("1", "1 where a mechanism is held back", axis="flags")
 
 
 @wp.func

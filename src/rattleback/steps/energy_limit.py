@@ -24,22 +24,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import warp as wp
 
-from rattleback.constraints.row import error_of
 from rattleback.core import arrays, host_read
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import real, vec3
-from rattleback.maths.quat import quat_from_rotation_vector, rotate, rotate_back, rotation_vector_from_quat
-from rattleback.model.contact_memory import SETTLED, ContactMemory
+from rattleback.core.node import together
+from rattleback.core.precision import epsilon, real, vec3
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.step_context import StepContext
-from rattleback.problem.corrections import Reactions
-from rattleback.problem.joint_rows import Joints, RowDefinitions, counted_frames_of, definition_of, is_folded, unfolded
-from rattleback.problem.mechanisms import Mechanisms, kinetic_energy
+from rattleback.problem.mechanisms import kinetic_energy
+from rattleback.steps.energy_audit import EnergyAudit, make_energy_audit
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
+from rattleback.steps.energy_work import note_before, note_way, note_work
+from rattleback.steps.torn_mechanisms import Floor, Measured, hold_back, hold_loose, note_gaps, note_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,127 +48,16 @@ if TYPE_CHECKING:
 # an accurate run add and take less than a hundredth.
 SHARE = wp.constant(real(0.02))
 WHILE = wp.constant(real(1.0))
-# Angle in a step up to which two orientations tell how far a body turned [rad].
-COUNTED = wp.constant(real(2.0))
 # Where so little would be left of the velocities, corrections have diverged: their directions mean nothing.
 LOST = wp.constant(real(0.03))
-
-
-@wp.struct
-class Floor:
-    """Energy per mass that tolerances stand for, g δ + u² [J/kg]; δ of joints; closing speed; whether contacts push."""
-
-    energy: real
-    gap: real
-    speed: real
-    resolves: wp.int32
+# How many units of rounding a sum of energies may be off.
+ROUNDINGS = 100.0
 
 
 @kernel
-def note_before(bodies: Bodies, motion: Motion, ledger: Ledger, lanes: int) -> None:
-    """A step begins."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        ledger.before[i] = kinetic_energy(bodies, motion, i)
-        ledger.allowed[i] = real(-1.0)
-
-
-@wp.func
-def angular_momentum(bodies: Bodies, motion: Motion, i: int) -> vec3:
-    """Angular momentum of a body about its centre of mass."""
-    q = motion.orientation[i]
-    return rotate(q, bodies.inertia[i] * rotate_back(q, motion.angular_velocity[i]))
-
-
-@wp.func
-def error_at(joints: Joints, definitions: RowDefinitions, motion: Motion, remembered: JointState, j: int) -> real:
-    """Error of a joint at a motion, angles as lengths."""
-    if joints.broken[j] != 0:
-        return ZERO
-    frames = counted_frames_of(joints, motion, remembered, j)
-    local = rotate_back(frames.turn_a, frames.way)
-    square = ZERO
-    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        if definitions.is_velocity[r] == 0:
-            definition = definition_of(definitions, r)
-            e = error_of(definition, frames, local)
-            if is_folded(joints, definition, frames, j):
-                e = unfolded(definition, frames, e)
-            square += e * e
-    return wp.sqrt(square)
-
-
-@kernel
-def note_gaps(
-    joints: Joints,
-    definitions: RowDefinitions,
-    motion: Motion,
-    memory: ContactMemory,
-    remembered: JointState,
-    mechanisms: Mechanisms,
-    floor: Floor,
-) -> None:
-    """A step begins: how far the joints of a mechanism are apart, and how much of that the user has made."""
-    m = wp.tid()
-    gap = ZERO
-    for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-        gap = wp.max(gap, error_at(joints, definitions, motion, remembered, mechanisms.joint[k]))
-    mechanisms.gap[m] = gap
-    j = mechanisms.joint[mechanisms.first_joint[m]]
-    made = gap
-    if memory.pending[joints.world[j]] == SETTLED:
-        made = wp.min(gap, remembered.gap[j])
-    remembered.gap[j] = wp.where(gap > floor.gap, made, ZERO)
-
-
-@kernel
-def note_work(
-    bodies: Bodies, before: Motion, start: Motion, end: Motion, clock: Clock, ledger: Ledger, lanes: int
-) -> None:
-    """A step is taken: work of forces is the momentum they gave times the way, which joints and contacts share."""
-    for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        if bodies.mass[i] == ZERO:
-            continue
-        h = real(clock.time_step[bodies.world[i]])
-        push = bodies.mass[i] * (end.velocity[i] - start.velocity[i])
-        turn = angular_momentum(bodies, end, i) - angular_momentum(bodies, start, i)
-        rate = real(0.5) * (start.angular_velocity[i] + end.angular_velocity[i])
-        if h * wp.length(rate) < COUNTED:
-            rate = rotation_vector_from_quat(end.orientation[i] * wp.quat_inverse(before.orientation[i])) / h
-        ledger.work[i] = wp.dot(push, end.position[i] - before.position[i]) / h + wp.dot(turn, rate)
-
-
-@kernel
-def hold_back(
-    bodies: Bodies,
-    joints: Joints,
-    definitions: RowDefinitions,
-    mechanisms: Mechanisms,
-    before: Motion,
-    end: Motion,
-    clock: Clock,
-    remembered: JointState,
-    ledger: Ledger,
-    floor: Floor,
-) -> None:
-    """Joints that corrections have torn apart: their mechanism goes on as fast as it was, without forces."""
-    m = wp.tid()
-    h = real(clock.time_step[bodies.world[mechanisms.body[mechanisms.first[m]]]])
-    most = mechanisms.gap[m] + h * floor.speed
-    error = ZERO
-    for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-        error = wp.max(error, error_at(joints, definitions, end, remembered, mechanisms.joint[k]))
-    if error <= most:
-        return
-    for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
-        i = mechanisms.body[k]
-        if bodies.mass[i] == ZERO:
-            continue
-        w = before.angular_velocity[i]
-        end.position[i] = before.position[i] + h * before.velocity[i]
-        end.orientation[i] = wp.normalize(quat_from_rotation_vector(h * w) * before.orientation[i])
-        end.velocity[i] = before.velocity[i]
-        end.angular_velocity[i] = w
-        ledger.work[i] = ZERO
+def begin_hold(ledger: Ledger) -> None:
+    """No mechanism is held back."""
+    ledger.any_held[0] = 0
 
 
 @kernel
@@ -179,32 +68,28 @@ def begin_balance(ledger: Ledger) -> None:
 
 
 @wp.func
-def add_drive(
-    bodies: Bodies, joints: Joints, definitions: RowDefinitions, reactions: Reactions, ledger: Ledger, j: int
-) -> None:
+def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, j: int) -> None:
     """A joint with rates of its own does no more work than its impulse times its speed; it goes to one of its bodies."""
+    joints = measured.joints
     speed = ZERO
     spin = ZERO
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rate = definitions.rate[r]
-        if definitions.is_length[r] == 1:
+        rate = measured.definitions.rate[r]
+        if measured.definitions.is_length[r] == 1:
             speed += rate * rate
         else:
             spin += rate * rate
     i = joints.body_b[j]
     if i < 0 or bodies.mass[wp.max(i, 0)] == ZERO:
         i = joints.body_a[j]
-    work = wp.sqrt(speed) * wp.length(reactions.impulse[j]) + wp.sqrt(spin) * wp.length(reactions.couple[j])
+    work = wp.sqrt(speed) * wp.length(measured.reactions.impulse[j]) + wp.sqrt(spin) * wp.length(measured.reactions.couple[j])
     ledger.work[i] = ledger.work[i] + work
 
 
 @kernel
 def balance(
     bodies: Bodies,
-    joints: Joints,
-    definitions: RowDefinitions,
-    reactions: Reactions,
-    mechanisms: Mechanisms,
+    measured: Measured,
     motion: Motion,
     clock: Clock,
     remembered: JointState,
@@ -219,20 +104,23 @@ def balance(
     if stop[0] > 0 or (stop[0] < 0 and floor.resolves == 1):
         return
     m = wp.tid()
+    mechanisms = measured.mechanisms
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-        if joints.drives[mechanisms.joint[k]] == 1:
-            add_drive(bodies, joints, definitions, reactions, ledger, mechanisms.joint[k])
+        if measured.joints.drives[mechanisms.joint[k]] == 1:
+            add_drive(bodies, measured, ledger, mechanisms.joint[k])
     first = mechanisms.body[mechanisms.first[m]]
     before = real(0.0)
     work = real(0.0)
     now = real(0.0)
     mass = real(0.0)
+    missed = real(0.0)
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
         i = mechanisms.body[k]
         before += ledger.before[i]
         work += ledger.work[i]
         now += kinetic_energy(bodies, motion, i)
         mass += bodies.mass[i]
+        missed += ledger.missed[i]
     j = mechanisms.joint[mechanisms.first_joint[m]]
     w = bodies.world[first]
     fade = wp.exp(-real(clock.time_step[w]) / WHILE)
@@ -242,6 +130,8 @@ def balance(
     most += mass * floor.energy
     close = wp.min(remembered.gap[j] / real(clock.time_step[w]), floor.speed)
     gain = now - before - work - real(0.5) * mass * close * close
+    if floor.first_order == 1:
+        gain -= missed
     remembered.peak[j] = peak
     if gain > ZERO and debt + gain > most:
         left = wp.max(most - debt, ZERO)
@@ -254,6 +144,23 @@ def balance(
         remembered.debt[j] = wp.max(debt, most)
     else:
         remembered.debt[j] = wp.max(debt + gain, ZERO)
+
+
+@kernel
+def balance_loose(bodies: Bodies, motion: Motion, ledger: Ledger, floor: Floor, stop: wp.array[wp.int32]) -> None:
+    """The same for a body without joints, which remembers no debt."""
+    i = wp.tid()
+    if stop[0] > 0 or (stop[0] < 0 and floor.resolves == 1) or ledger.loose[i] == 0 or bodies.mass[i] == ZERO:
+        return
+    due = ledger.before[i] + ledger.work[i]
+    most = SHARE * wp.max(due, ledger.before[i]) + bodies.mass[i] * floor.energy
+    if floor.first_order == 1:
+        most += ledger.missed[i]
+    if kinetic_energy(bodies, motion, i) > due + most:
+        ledger.head[i] = i
+        ledger.allowed[i] = most
+        ledger.over[bodies.world[i]] = 1
+        ledger.any_over[0] = 1
 
 
 @wp.func
@@ -339,104 +246,113 @@ class EnergyLimit:
 
     Attributes:
         context: Where the step is recorded.
-        joints: The joints.
-        definitions: Their rows.
-        reactions: Their impulses.
-        mechanisms: What they connect.
+        measured: The joints, and what they connect.
+        status: How their loops go.
         touching: Contacts, and the number of colliders of a world; None without contacts.
         ledger: What happens to the energy.
-        floor: Energy that tolerances stand for.
+        floor: What a step may leave.
+        audit: What tells the gain that is left.
     """
 
     context: StepContext
-    joints: Any
-    definitions: Any
-    reactions: Any
-    mechanisms: Any
+    measured: Any
+    status: Any
     touching: tuple[Any, int] | None
     ledger: Any
     floor: Any
+    audit: EnergyAudit
+
+    def _for_mechanisms(self, kernel: Any, *inputs: Any) -> None:
+        self.context.program.launch(kernel, len(self.measured.mechanisms.first), *inputs)
+
+    def record_written(self) -> None:
+        """Record, in the prologue, how far apart the user has put joints."""
+        state = self.context.state
+        with self.context.program.when(self.status.any_written):
+            self._for_mechanisms(note_written, self.measured, state.motion, state.joints, self.status)
 
     def record_start(self) -> None:
         """Record the energies and the gaps at the beginning of a step."""
         context, state = self.context, self.context.state
         context.share_bodies(note_before, state.motion, self.ledger)
-        given = (self.joints, self.definitions, state.motion, state.contacts, state.joints, self.mechanisms)
-        context.program.launch(note_gaps, len(self.mechanisms.first), *given, self.floor)
+        self._for_mechanisms(note_gaps, self.measured, state.motion, state.joints, self.floor)
 
     def record_work(self) -> None:
         """Record what forces did in the prediction."""
         context, state = self.context, self.context.state
-        context.share_bodies(note_work, state.motion, context.start, context.predicted, state.clock, self.ledger)
+        motions = (state.motion, context.start, context.predicted)
+        context.share_bodies(note_work, *motions, context.loads, state.clock, self.ledger)
+        self.audit.record_work()
 
-    def record_hold(self) -> None:
-        """Record that mechanisms which corrections have torn apart go on without forces."""
-        context, state = self.context, self.context.state
-        given = (context.model.bodies, self.joints, self.definitions, self.mechanisms, state.motion, context.predicted)
-        context.program.launch(
-            hold_back, len(self.mechanisms.first), *given, state.clock, state.joints, self.ledger, self.floor
-        )
+    def record_hold(self, measure: "Callable[[], None]") -> None:
+        """Record that mechanisms which corrections have torn apart go on without forces; the way of all is known then.
+
+        Args:
+            measure: Records that their joints are measured where they are then.
+        """
+        context, state, ledger = self.context, self.context.state, self.ledger
+        given = (context.model.bodies, self.measured, state.motion, context.predicted, state.joints)
+        context.program.launch(begin_hold, 1, ledger)
+        self._for_mechanisms(hold_back, *given, ledger, self.audit.sums, self.floor)
+        if self.touching is not None:
+            thrown = (state.motion, context.predicted, ledger, self.audit.sums, self.floor)
+            context.for_bodies(hold_loose, *thrown)
+        with context.program.when(ledger.any_held):
+            measure()
+        context.share_bodies(note_way, state.motion, context.predicted, state.clock, ledger)
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
         context, ledger, motion, state = self.context, self.ledger, self.context.state.motion, self.context.state
         context.for_worlds(begin_balance, ledger)
-        given = (
-            context.model.bodies,
-            self.joints,
-            self.definitions,
-            self.reactions,
-            self.mechanisms,
-            motion,
-            state.clock,
-            state.joints,
-            ledger,
-            self.floor,
-            context.stop,
-        )
-        context.program.launch(balance, len(self.mechanisms.first), *given)
+        moving, worlds = (context.model.bodies, motion), context.model.worlds
+        given = (context.model.bodies, self.measured, motion, state.clock, state.joints, ledger)
+        self._for_mechanisms(balance, *given, self.floor, context.stop)
+        if self.touching is not None:
+            context.for_bodies(balance_loose, motion, ledger, self.floor, context.stop)
         with context.program.when(ledger.any_over):
-            moving, worlds = (context.model.bodies, motion), context.model.worlds
-            each = len(self.joints.body_a) // worlds
-            context.program.launch(join_joints, worlds, *moving, self.joints, ledger, each)
+            joints = self.measured.joints
+            context.program.launch(join_joints, worlds, *moving, joints, ledger, len(joints.body_a) // worlds)
             if self.touching is not None:
                 contacts, each = self.touching
                 context.program.launch(join_contacts, worlds, *moving, contacts, context.model.surfaces, ledger, each)
             context.program.launch(limit, worlds, *moving, context.predicted, ledger)
+        self.audit.record_end()
 
     @cached_property
     def forget(self) -> "Callable[[], None]":
-        """To be called when a call begins: no energy has been removed yet."""
-        return host_read.clearing(self.ledger.most)
+        """To be called when a call begins: no energy has been removed or gained yet."""
+        return together([host_read.clearing(self.ledger.most), self.audit.forget])
 
     def take_over(self, old: "EnergyLimit") -> None:
         """Continue with what another one of the same model has seen."""
-        for name in ("before", "work", "allowed", "most", "body"):
-            wp.copy(getattr(self.ledger, name), getattr(old.ledger, name))
+        arrays.copy_into(self.ledger, old.ledger)
+        self.audit.take_over(old.audit)
 
     @property
-    def fell_short(self) -> Any:
-        """Above zero where energy was taken in a step of the call."""
-        return self.ledger.most
+    def fell_short(self) -> tuple[Any, Any]:
+        """Above zero where energy was taken in a step of the call, or gained."""
+        return self.ledger.most, self.audit.gains.beyond
 
     def summary(self) -> dict[str, Any]:
-        """What the report says: how much energy was taken, and from where."""
-        most = self.ledger.most.numpy()
+        """What the report says: how much energy was taken, and from where, and how much is left too much."""
+        most, said = self.ledger.most.numpy(), self.audit.summary()
         world = int(most.argmax())
-        said: dict[str, Any] = {"energy_limited": float(most[world])}
+        said["energy_limited"] = float(most[world])
         if most[world] > 0.0:
             name, number = self.context.model.locate(int(self.ledger.body.numpy()[world]))
             where = f" of world {number}" if self.context.model.batched else ""
-            said["reason"] = (
+            taken = (
                 f"Joints, stops and contacts of body {name!r}{where} and what it touches would have added "
                 f"{most[world]:.3g} J to the energy in a step; velocities were lowered by as much. "
                 "A shorter time_step helps, or joints that do not contradict each other."
             )
+            said["reason"] = f"{taken} {said.get('reason', '')}".strip()
         return said
 
 
 def make_energy_limit(
-    context: StepContext, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float]
+    context: StepContext, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float, float, float]
 ) -> Any:
     """The energy limit of a model with joints.
 
@@ -444,16 +360,22 @@ def make_energy_limit(
         context: Where the step is recorded.
         preview: How its joints are held.
         touching: Contacts, and the number of colliders of a world; None without contacts.
-        sizes: How far positions [m] and velocities [m/s] may be off.
+        sizes: How far positions [m] and velocities [m/s] may be off, aimed at and reported.
     """
-    model, floor = context.model, Floor()
+    model, floor, measured = context.model, Floor(), Measured()
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
-    length, speed = sizes
-    floor.gap = preview.limits.position
-    floor.speed, floor.resolves = preview.limits.speed, int(touching is not None)
-    floor.energy = math.hypot(*model.scene.gravity) * length + speed * speed
+    held = np.isin(np.arange(model.count) % len(model.names), preview.problem.pairs)
+    ledger.loose.assign((~held).astype(np.int32))
+    gravity = math.hypot(*model.scene.gravity)
+    length, speed, reported_length, reported_speed = sizes
+    floor.gap, floor.speed = preview.limits.position, preview.limits.speed
+    floor.energy = gravity * length + speed * speed
+    floor.lift, floor.creep = gravity * reported_length + reported_speed * reported_speed, reported_speed
+    floor.rounding = ROUNDINGS * epsilon
+    floor.resolves = int(touching is not None)
     problem = preview.problem
-    return EnergyLimit(
-        context, problem.fixed, problem.definitions, preview.reactions, preview.mechanisms, touching, ledger, floor
-    )
+    measured.joints, measured.definitions = problem.fixed, problem.definitions
+    measured.mechanisms, measured.reactions = preview.mechanisms, preview.reactions
+    audit = make_energy_audit(context, preview.mechanisms, ledger, floor)
+    return EnergyLimit(context, measured, preview.status, touching, ledger, floor, audit)

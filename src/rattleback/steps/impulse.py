@@ -147,10 +147,8 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, context.stop)
-            if self.energy is not None:
-                self.energy.record_hold()
-            if self.joints is not None:
-                self.joints.record_account(moved=contacts is not None)
+            if self.joints is not None and self.energy is not None:
+                self._account(self.joints, self.energy)
             self._advance(context)
         if contacts is not None:
             with program.stage("contacts"):
@@ -170,6 +168,8 @@ class ImpulseStep:
                 context.share_bodies(copy_motion, context.state.motion, context.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
+            if self.energy is not None:
+                self.energy.record_written()
             if self.contacts is not None:
                 self._record_prologue(context)
             if self.impulses is not None:
@@ -298,6 +298,13 @@ class ImpulseStep:
             self.energy.record_work()
         with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
+
+    def _account(self, joints: Preview, energy: EnergyLimit) -> None:
+        """Account for where the joints are, once bodies have gone their way."""
+        energy.record_hold(joints.record_moved)
+        if self.contacts is not None:
+            joints.record_moved()
+        joints.record_account()
 
     def _try(self, context: StepContext) -> None:
         """A step of another length, from the same start; worlds that are done do the same once more."""
