@@ -1,13 +1,16 @@
 """The energy audit: what a world has gained at the end of a step that no force, spring or motor has given it.
 
-    gain = Σ (T' − T − W),      told where   gain > D
-    D = min(0.02, θ²) max(P, T, T') + min(1, θ) R + m (g δ + u²) + √(2 m T) u + ε Σ |E|
+    gain = Σ (T' − T − W),      told where   gain > D   or   G e^(−h/τ) + gain > 2 D₀
+    D = min(0.02, 4 θ²) max(P, T, T') + min(1, 4 θ²) ½ m (g h)² + m (g δ + u²) + √(2 m T) u
+        + m₀ g s + 0.02 C + R₁ + ε Σ |E|
 
 T, T' kinetic energy of a body at either end of the step, W work of loads on the way it really went, so that weight that
 is lifted by position corrections or joints that close counts as a gain. θ largest angle by which a body turns in the
-step, P the largest energies of motion of the mechanisms lately, R what loads give bodies at rest in a step, of which
-integrators of first order may miss all, m mass of all bodies, g gravity, δ and u the tolerances of positions and
-velocities, ε what rounding may take.
+step, and two of them against each other by twice that; P the largest energies of motion of the mechanisms lately; m
+mass of all bodies, g gravity, δ and u the tolerances of positions and velocities. Where the user has put joints apart,
+they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
+the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding. G
+is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
 
 The gain is what is there after the energy limit has taken what it takes. Worlds in which a static body or a surface
 moves are not audited: those may do any work. A joint with rates of its own may do what its impulse allows.
@@ -38,6 +41,12 @@ if TYPE_CHECKING:
 
 # The part of the kinetic energy that bodies which turn fast may gain in a step.
 TURNED = wp.constant(real(0.02))
+# The square of how many times the angle of one body two of them may turn against each other.
+FOLD = wp.constant(real(4.0))
+# How many times farther than a joint that closes its bodies may be lifted.
+LEVERAGE = wp.constant(real(4.0))
+# How many times the most that is allowed in a step all steps together may gain, and how long that is remembered [s].
+OFTEN, WHILE = wp.constant(real(2.0)), wp.constant(real(1.0))
 
 
 @group(axis="worlds")
@@ -68,6 +77,7 @@ def audit(
     missed = ZERO
     size = ZERO
     mass = ZERO
+    gone = ZERO
     turn = ZERO
     most = ZERO
     body = int(-1)
@@ -79,17 +89,33 @@ def audit(
         missed += sums.missed[k]
         size += sums.size[k]
         mass += sums.mass[k]
+        gone += sums.gone[k]
         turn = wp.max(turn, sums.turn[k])
         if sums.body[k] >= 0 and (body < 0 or sums.most[k] > most):
             most = sums.most[k]
             body = sums.body[k]
+    h = sums.time_step[w]
     peak = ZERO
+    lift = ZERO
+    closing = ZERO
     each = mechanisms.first.shape[0] // sums.time_step.shape[0]
     for m in range(w * each, (w + 1) * each):
-        peak += remembered.peak[mechanisms.joint[mechanisms.first_joint[m]]]
-    allowed = wp.min(TURNED, turn * turn) * wp.max(peak, kinetic) + mass * floor.lift
-    allowed += wp.sqrt(real(2.0) * mass * kinetic) * floor.creep + floor.rounding * size
-    allowed += wp.where(floor.first_order == 1, real(1.0), wp.min(turn, real(1.0))) * missed
+        j = mechanisms.joint[mechanisms.first_joint[m]]
+        peak += remembered.peak[j]
+        lift += mechanisms.mass[m] * floor.gravity * wp.min(LEVERAGE * remembered.gap[j], h * floor.speed)
+        if remembered.gap[j] > ZERO:
+            closing = wp.min(real(0.5) * mass * floor.speed * floor.speed, gone)
+    most = wp.max(peak, kinetic)
+    granted = lift + TURNED * closing + wp.where(floor.first_order == 1, missed, ZERO)
+    noise = mass * floor.lift + wp.sqrt(real(2.0) * mass * most) * floor.creep + floor.rounding * size
+    fade = wp.exp(-h / WHILE) * remembered.surplus[w]
+    lately = wp.max(fade + gain - granted, ZERO)
+    fold = FOLD * turn * turn
+    fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
+    share = wp.min(TURNED, fold) * most + wp.min(real(1.0), fold) * fall + noise
+    # What is told now is no part of what is added up.
+    allowed = granted + wp.min(share, wp.max(OFTEN * (TURNED * most + fall + noise) - fade, ZERO))
+    remembered.surplus[w] = wp.where(gain > allowed, fade, lately)
     if gain - allowed > gains.beyond[w]:
         gains.beyond[w] = gain - allowed
         gains.gain[w] = gain

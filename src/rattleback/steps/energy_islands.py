@@ -34,6 +34,7 @@ class Ledger:
     rate: vec3 = field("rad/s", "mean angular velocity of the predicted step")
     work: real = field("J", "work of forces in the predicted step, and of joints with a rate of their own")
     rest: real = field("J", "work of forces on the rest of the way that the body really goes")
+    gone: real = field("J", "half of its mass times the square of its mean speed on that")
     missed: real = field("J", "what integrators of first order may miss of it")
     allowed: real = field(
         "J", "what a mechanism in debt may gain, at its first body; its part at others; else below zero"

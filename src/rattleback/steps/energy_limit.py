@@ -82,7 +82,9 @@ def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, j: int) -> Non
     i = joints.body_b[j]
     if i < 0 or bodies.mass[wp.max(i, 0)] == ZERO:
         i = joints.body_a[j]
-    work = wp.sqrt(speed) * wp.length(measured.reactions.impulse[j]) + wp.sqrt(spin) * wp.length(measured.reactions.couple[j])
+    work = wp.sqrt(speed) * wp.length(measured.reactions.impulse[j]) + wp.sqrt(spin) * wp.length(
+        measured.reactions.couple[j]
+    )
     ledger.work[i] = ledger.work[i] + work
 
 
@@ -123,12 +125,13 @@ def balance(
         missed += ledger.missed[i]
     j = mechanisms.joint[mechanisms.first_joint[m]]
     w = bodies.world[first]
-    fade = wp.exp(-real(clock.time_step[w]) / WHILE)
+    h = real(clock.time_step[w])
+    fade = wp.exp(-h / WHILE)
     debt = fade * remembered.debt[j]
     peak = wp.max(before, fade * remembered.peak[j])
     most = SHARE * wp.max(before + work, peak)
-    most += mass * floor.energy
-    close = wp.min(remembered.gap[j] / real(clock.time_step[w]), floor.speed)
+    most += mass * (floor.energy + real(0.5) * (floor.gravity * h) * (floor.gravity * h))
+    close = wp.min(remembered.gap[j] / h, floor.speed)
     gain = now - before - work - real(0.5) * mass * close * close
     if floor.first_order == 1:
         gain -= missed
@@ -153,9 +156,7 @@ def balance_loose(bodies: Bodies, motion: Motion, ledger: Ledger, floor: Floor, 
     if stop[0] > 0 or (stop[0] < 0 and floor.resolves == 1) or ledger.loose[i] == 0 or bodies.mass[i] == ZERO:
         return
     due = ledger.before[i] + ledger.work[i]
-    most = SHARE * wp.max(due, ledger.before[i]) + bodies.mass[i] * floor.energy
-    if floor.first_order == 1:
-        most += ledger.missed[i]
+    most = SHARE * wp.max(due, ledger.before[i]) + bodies.mass[i] * floor.energy + ledger.missed[i]
     if kinetic_energy(bodies, motion, i) > due + most:
         ledger.head[i] = i
         ledger.allowed[i] = most
@@ -291,7 +292,7 @@ class EnergyLimit:
             measure: Records that their joints are measured where they are then.
         """
         context, state, ledger = self.context, self.context.state, self.ledger
-        given = (context.model.bodies, self.measured, state.motion, context.predicted, state.joints)
+        given = (context.model.bodies, self.measured, state.motion, context.predicted)
         context.program.launch(begin_hold, 1, ledger)
         self._for_mechanisms(hold_back, *given, ledger, self.audit.sums, self.floor)
         if self.touching is not None:
@@ -369,6 +370,7 @@ def make_energy_limit(
     ledger.loose.assign((~held).astype(np.int32))
     gravity = math.hypot(*model.scene.gravity)
     length, speed, reported_length, reported_speed = sizes
+    floor.gravity = gravity
     floor.gap, floor.speed = preview.limits.position, preview.limits.speed
     floor.energy = gravity * length + speed * speed
     floor.lift, floor.creep = gravity * reported_length + reported_speed * reported_speed, reported_speed

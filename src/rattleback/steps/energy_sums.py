@@ -26,6 +26,7 @@ class Sums:
     missed: real = field("J", "what integrators of first order may miss of the work of forces")
     size: real = field("J", "energies that were added up, for what rounding may take of them")
     mass: real = field("kg", "their mass")
+    gone: real = field("J", "what they have at their mean speeds on the way they go")
     turn: real = field("rad", "largest angle by which one of them turns in the step")
     most: real = field("J", "largest gain of one of them")
     body: wp.int32 = field("1", "row of that body")
@@ -65,6 +66,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     missed = ZERO
     size = ZERO
     mass = ZERO
+    gone = ZERO
     turn = ZERO
     most = ZERO
     body = int(-1)
@@ -80,6 +82,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
         load = wp.length(ledger.push[i]) / sums.time_step[w]
         size += now + ledger.before[i] + wp.abs(work) + load * wp.length(motion.position[i])
         mass += bodies.mass[i]
+        gone += ledger.gone[i]
         turn = wp.max(turn, wp.max(ledger.spin[i], wp.length(motion.angular_velocity[i])))
         if body < 0 or own > most:
             most = own
@@ -89,6 +92,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     sums.missed[k] = missed
     sums.size[k] = size
     sums.mass[k] = mass
+    sums.gone[k] = gone
     sums.turn[k] = turn * sums.time_step[w]
     sums.most[k] = most
     sums.body[k] = body

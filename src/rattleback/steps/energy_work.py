@@ -94,6 +94,8 @@ def note_work(
 def note_way(bodies: Bodies, before: Motion, end: Motion, clock: Clock, ledger: Ledger, lanes: int) -> None:
     """A step is taken over: work of loads on the rest of the way that bodies really go."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        h = real(clock.time_step[bodies.world[i]])
+        ledger.gone[i] = real(0.5) * bodies.mass[i] * wp.length_sq(end.position[i] - before.position[i]) / (h * h)
         ledger.rest[i] = ZERO
         if bodies.mass[i] > ZERO:
-            ledger.rest[i] = work_on_way(before, end, ledger, real(clock.time_step[bodies.world[i]]), i) - ledger.work[i]
+            ledger.rest[i] = work_on_way(before, end, ledger, h, i) - ledger.work[i]

@@ -1,16 +1,17 @@
-"""Mechanisms that corrections have torn apart or thrown away: they go on as fast as they were, without forces.
+"""Mechanisms that corrections have thrown away: they go on as fast as they were, without forces.
 
-    held back   where   e > e₀ + c h   or   ½ Σ m (Δx/h)² > 4 Σ (√T + √R)² + 2 m c²
+    held back   where   ½ Σ m (Δx/h)² > 4 Σ (√T + √R)² + ½ m (4 c² + (16 c₀)² + (100 r)²),      c₀ = min(e₀/h, c)
 
-e largest error of the joints of a mechanism at the end of a step, e₀ at its beginning, angles as lengths, c the speed at
-which joints close, h time step, Δx the way of a body, T kinetic energy of all bodies of the world at the beginning, R
-what loads may add to it, m mass of the mechanism. No step that means anything gets there: corrections have diverged.
-Mechanisms with rates of their own, or in a world with a body that is moved, may be thrown by those.
+Δx the way of a body of a mechanism in a step of length h, T kinetic energy of all bodies of the world at its beginning,
+R what loads give them at rest, m mass of the mechanism, e₀ the largest error of its joints at the beginning, angles as
+lengths, c the speed at which joints close, r the rates that its joints have of their own. No step that means anything
+gets there: corrections have diverged. The same is done with a body without joints that contacts have thrown away. Where
+a static body or a surface moves, it may throw others.
 
 What the user has put apart may be put together: how far joints were apart when something was written is remembered, and
 becomes less as they close.
 
-Cost: one look at every joint at either end of a step, and at every body.
+Cost: one look at every joint at the beginning of a step, and at every body at its end.
 """
 
 import warp as wp
@@ -30,6 +31,11 @@ from rattleback.steps.energy_sums import LANES, Sums
 
 # How many times the energy that all bodies can have a mechanism may fly with.
 FLIGHT = wp.constant(real(4.0))
+# The square of how many times faster than joints close it may go, where something pushes it; and how many times faster
+# than its own joints close, which four corrections of twice their way may do on both sides.
+AIDED, PULLS = wp.constant(real(4.0)), wp.constant(real(16.0))
+# How far from a joint with a rate of its own bodies may be that it moves [m].
+DRIVEN = wp.constant(real(100.0))
 
 
 @wp.struct
@@ -42,6 +48,7 @@ class Floor:
     """
 
     energy: real
+    gravity: real
     gap: real
     speed: real
     lift: real
@@ -132,9 +139,12 @@ def is_thrown(bodies: Bodies, measured: Measured, before: Motion, end: Motion, s
     mechanisms = measured.mechanisms
     w = bodies.world[mechanisms.body[mechanisms.first[m]]]
     most = most_flight(sums, w)
+    aware = most >= ZERO
+    driven = ZERO
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
-        if measured.joints.drives[mechanisms.joint[k]] == 1:
-            return False
+        j = mechanisms.joint[k]
+        for r in range(measured.joints.first[j], measured.joints.first[j] + measured.joints.count[j]):
+            driven += DRIVEN * wp.abs(measured.definitions.rate[r])
     way = ZERO
     mass = ZERO
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
@@ -142,7 +152,9 @@ def is_thrown(bodies: Bodies, measured: Measured, before: Motion, end: Motion, s
         way += flown(bodies, before, end, i)
         mass += bodies.mass[i]
     h = sums.time_step[w]
-    return most >= ZERO and not (way <= h * h * (most + real(2.0) * mass * speed * speed))
+    close = PULLS * wp.min(mechanisms.gap[m] / h, speed)
+    most += real(0.5) * mass * (AIDED * speed * speed + close * close + driven * driven)
+    return aware and not (way <= h * h * most)
 
 
 @wp.func
@@ -163,18 +175,15 @@ def hold_back(
     measured: Measured,
     before: Motion,
     end: Motion,
-    remembered: JointState,
     ledger: Ledger,
     sums: Sums,
     floor: Floor,
 ) -> None:
-    """Mechanisms that corrections have torn apart or thrown away go on as fast as they were, without forces."""
+    """Mechanisms that corrections have thrown away go on as fast as they were, without forces."""
     m = wp.tid()
     mechanisms = measured.mechanisms
     h = sums.time_step[bodies.world[mechanisms.body[mechanisms.first[m]]]]
-    error = largest_error(measured, end, remembered, m)
-    torn = not (error <= mechanisms.gap[m] + h * floor.speed)
-    if not torn and not is_thrown(bodies, measured, before, end, sums, floor.speed, m):
+    if not is_thrown(bodies, measured, before, end, sums, floor.speed, m):
         return
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
         i = mechanisms.body[k]
@@ -191,6 +200,6 @@ def hold_loose(bodies: Bodies, before: Motion, end: Motion, ledger: Ledger, sums
         return
     h = sums.time_step[w]
     most = most_flight(sums, w)
-    free = h * h * (most + real(2.0) * bodies.mass[i] * floor.speed * floor.speed)
+    free = h * h * (most + real(0.5) * AIDED * bodies.mass[i] * floor.speed * floor.speed)
     if most >= ZERO and not (flown(bodies, before, end, i) <= free):
         go_on(before, end, ledger, h, i)
