@@ -295,8 +295,8 @@ class RecordedStep:
             made = make_energy_limit(self.context, self.preview, None, (length, speed, length, speed))
         else:
             finder, limits = self.contacts.finder, self.impulses.limits
-            sizes = (max(length, limits.depth), max(speed, limits.speed))
-            sizes += (length + limits.deepest, speed + limits.fastest)
+            aimed = (max(length, limits.depth), max(speed, limits.speed))
+            sizes = (*aimed, length + limits.deepest, speed + limits.fastest)
             made = make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
         made.floor.first_order = int(getattr(self.methods.integrator, "order", 2) == 1)
         return made

@@ -43,7 +43,7 @@ class Report:
         energy_limited: Most energy that joints, stops and contacts would have added to bodies in a step, beyond what
             is allowed them, and that was taken from their velocities [J].
         energy_gained: Energy that joints, contacts and their corrections have added in the step in which that was
-            farthest beyond what tolerances allow [J]; zero where it never was.
+            farthest beyond what accurate steps add [J]; zero where it never was.
         worst_body: Body with the largest integration error; empty when all are zero.
     """
 

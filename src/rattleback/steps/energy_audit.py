@@ -1,6 +1,6 @@
 """The energy audit: what a world has gained at the end of a step that no force, spring or motor has given it.
 
-    gain = Σ (T' − T − W),      told where   gain > D   or   G e^(−h/τ) + gain > 2 D₀
+    gain = Σ (T' − T − W),      not converged where   gain > D   or   G e^(−h/τ) + gain > 2 D₀
     D = min(0.02, 4 θ²) max(P, T, T') + min(1, 4 θ²) ½ m (g h)² + m (g δ + u²) + √(2 m T) u
         + m₀ g s + 0.02 C + R₁ + ε Σ |E|
 
@@ -11,6 +11,7 @@ mass of all bodies, g gravity, δ and u the tolerances of positions and velociti
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
 the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding. G
 is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
+The gain itself is told from θ² in place of 4 θ² on, and without what gravity does in a step.
 
 The gain is what is there after the energy limit has taken what it takes. Worlds in which a static body or a surface
 moves are not audited: those may do any work. A joint with rates of its own may do what its impulse allows.
@@ -54,9 +55,11 @@ class Gains:
     """The step of the call whose gain is farthest beyond what is allowed."""
 
     beyond: real = field("J", "how far; zero where none is")
-    gain: real = field("J", "its gain")
+    most: real = field("J", "its gain")
     allowed: real = field("J", "what it may gain")
     body: wp.int32 = field("1", "the body that has gained most in it")
+    beyond_told: real = field("J", "how far the gain of a step is beyond what need not be told; zero where none is")
+    gain: real = field("J", "gain of that step")
 
 
 @kernel
@@ -110,15 +113,20 @@ def audit(
     noise = mass * floor.lift + wp.sqrt(real(2.0) * mass * most) * floor.creep + floor.rounding * size
     fade = wp.exp(-h / WHILE) * remembered.surplus[w]
     lately = wp.max(fade + gain - granted, ZERO)
-    fold = FOLD * turn * turn
+    angle = turn * turn
     fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
-    share = wp.min(TURNED, fold) * most + wp.min(real(1.0), fold) * fall + noise
-    # What is told now is no part of what is added up.
-    allowed = granted + wp.min(share, wp.max(OFTEN * (TURNED * most + fall + noise) - fade, ZERO))
+    left = wp.max(OFTEN * (TURNED * most + noise) - fade, ZERO)
+    told = granted + wp.min(wp.min(TURNED, angle) * most + noise, left)
+    share = wp.min(TURNED, FOLD * angle) * most + wp.min(real(1.0), FOLD * angle) * fall + noise
+    allowed = granted + wp.min(share, left + OFTEN * fall)
+    # What is beyond is said, and no part of what is added up.
     remembered.surplus[w] = wp.where(gain > allowed, fade, lately)
+    if gain - told > gains.beyond_told[w]:
+        gains.beyond_told[w] = gain - told
+        gains.gain[w] = gain
     if gain - allowed > gains.beyond[w]:
         gains.beyond[w] = gain - allowed
-        gains.gain[w] = gain
+        gains.most[w] = gain
         gains.allowed[w] = allowed
         gains.body[w] = body
 
@@ -159,7 +167,7 @@ class EnergyAudit:
     @cached_property
     def forget(self) -> "Callable[[], None]":
         """To be called when a call begins: nothing was gained yet."""
-        return host_read.clearing(self.gains.beyond)
+        return host_read.clearing(self.gains.beyond, self.gains.beyond_told)
 
     def take_over(self, old: "EnergyAudit") -> None:
         """Continue with what another one of the same model has seen."""
@@ -168,15 +176,17 @@ class EnergyAudit:
 
     def summary(self) -> dict[str, Any]:
         """What the report says: how much energy was gained, and where."""
-        beyond = self.gains.beyond.numpy()
-        world = int(beyond.argmax())
+        gains: Any = self.gains
+        beyond, told = gains.beyond.numpy(), gains.beyond_told.numpy()
+        world, other = int(beyond.argmax()), int(told.argmax())
+        gained = float(gains.gain.numpy()[other]) if told[other] > 0.0 else 0.0
         if not beyond[world] > 0.0:
-            return {"energy_gained": 0.0}
-        gain, allowed = float(self.gains.gain.numpy()[world]), float(self.gains.allowed.numpy()[world])
+            return {"energy_gained": gained}
+        gain, allowed = float(gains.most.numpy()[world]), float(gains.allowed.numpy()[world])
         name, number = self.context.model.locate(int(self.gains.body.numpy()[world]))
         where = f" of world {number}" if self.context.model.batched else ""
         return {
-            "energy_gained": gain,
+            "energy_gained": max(gain, gained),
             "reason": (
                 f"Joints, contacts and their corrections added {gain:.3g} J to the energy in a step, more than the "
                 f"{allowed:.3g} J that tolerances allow, most of it at body {name!r}{where}; a shorter time_step helps, "

@@ -246,6 +246,8 @@ class ImpulseStep:
     def _start(self, context: StepContext) -> None:
         if self.joints is not None:
             self.joints.record_start()
+            if self.impulses is not None:
+                self.joints.answer.begin()
         elif self.impulses is not None:
             context.share_bodies(copy_motion, context.state.motion, context.start)
         if self.impulses is not None:
