@@ -114,7 +114,8 @@ class RecordedStep:
             flags.append(self.preview.status.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
-        flags += [part.fell_short for part in (self.energy, self.servos) if part is not None]
+        flags += [] if self.servos is None else [self.servos.fell_short]
+        flags += [] if self.energy is None else self.energy.fell_short
         return host_read.watching(*flags)
 
     def report(self) -> Report:
@@ -126,6 +127,8 @@ class RecordedStep:
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
         reason = given.get("reason", "")
+        if limited.get("reason") and reason != limited["reason"]:
+            reason = f"{reason} {limited['reason']}"
         given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
 
@@ -288,12 +291,15 @@ class RecordedStep:
         if self.preview is None:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
-        damped = self.forces.velocity_dependent
         if self.impulses is None or self.contacts is None:
-            return make_energy_limit(self.context, self.preview, None, (length, speed), damped)
-        finder, limits = self.contacts.finder, self.impulses.limits
-        sizes = (max(length, limits.depth), max(speed, limits.speed))
-        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes, damped)
+            made = make_energy_limit(self.context, self.preview, None, (length, speed, length, speed))
+        else:
+            finder, limits = self.contacts.finder, self.impulses.limits
+            aimed = (max(length, limits.depth), max(speed, limits.speed))
+            sizes = (*aimed, length + limits.deepest, speed + limits.fastest)
+            made = make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
+        made.floor.first_order = int(getattr(self.methods.integrator, "order", 2) == 1)
+        return made
 
     def _make_impulses(self) -> Any:
         methods = self.methods

@@ -64,6 +64,12 @@ def find_settled(status: JointStatus, which: wp.array[wp.int32], settled: wp.arr
 
 
 @kernel
+def forget_settled(settled: wp.array[wp.int32]) -> None:
+    """A step begins: no loop has put the joints of a world together in it."""
+    settled[wp.tid()] = 0
+
+
+@kernel
 def begin_answer(status: JointStatus, which: wp.array[wp.int32], settled: wp.array[wp.int32], careful: int) -> None:
     """The worlds that are asked answer, but for those where what corrections find is not good for more than one."""
     w = wp.tid()
@@ -144,6 +150,10 @@ class JointAnswer:
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
         self.unseen, self.displacements = arrays.clone(preview.reactions), preview.context.scratch(Motion)
+
+    def begin(self) -> None:
+        """Record that a step begins."""
+        self.preview.context.for_worlds(forget_settled, self.settled)
 
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""

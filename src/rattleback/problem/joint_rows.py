@@ -181,6 +181,8 @@ def respond(joints: Joints, inertias: Inertias, rows: Rows, j: int, r: int) -> N
     """The response of one row."""
     a = joints.body_a[j]
     b = joints.body_b[j]
+    rows.spin_a[r] = vec3()
+    rows.spin_b[r] = vec3()
     if a >= 0:
         rows.spin_a[r] = inertias.inverse[a] * rows.angular_a[r]
     if b >= 0:

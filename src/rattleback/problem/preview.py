@@ -165,15 +165,13 @@ class Preview:
         with self.context.program.when(self.status.any_torn):
             self.context.for_bodies(corrections.drop_pull, *given)
 
-    def record_account(self, moved: bool) -> None:
-        """Record what the report says of the positions the step ends with.
+    def record_moved(self) -> None:
+        """Record where the joints are, as something else may have moved bodies since they were held."""
+        self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
+        self.measure_end()
 
-        Args:
-            moved: Whether something else may have moved bodies since the joints were held.
-        """
-        if moved:
-            self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
-            self.measure_end()
+    def record_account(self) -> None:
+        """Record what the report says of the positions the step ends with."""
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:

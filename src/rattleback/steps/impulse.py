@@ -147,8 +147,8 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, context.stop)
-            if self.joints is not None:
-                self.joints.record_account(moved=contacts is not None)
+            if self.joints is not None and self.energy is not None:
+                self._account(self.joints, self.energy)
             self._advance(context)
         if contacts is not None:
             with program.stage("contacts"):
@@ -168,6 +168,8 @@ class ImpulseStep:
                 context.share_bodies(copy_motion, context.state.motion, context.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
+            if self.energy is not None:
+                self.energy.record_written()
             if self.contacts is not None:
                 self._record_prologue(context)
             if self.impulses is not None:
@@ -244,6 +246,8 @@ class ImpulseStep:
     def _start(self, context: StepContext) -> None:
         if self.joints is not None:
             self.joints.record_start()
+            if self.impulses is not None:
+                self.joints.answer.begin()
         elif self.impulses is not None:
             context.share_bodies(copy_motion, context.state.motion, context.start)
         if self.impulses is not None:
@@ -266,6 +270,8 @@ class ImpulseStep:
         if self.impulses is not None:
             with context.program.stage("contact impulses"):
                 self._solve_contacts(context)
+        elif self.energy is not None:
+            self.energy.record_work()
         if self.joints is not None:
             with context.program.stage("joints" if self.impulses is None else "contact impulses"):
                 self.joints.record_pull()
@@ -290,8 +296,17 @@ class ImpulseStep:
         joints = self.joints
         hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(context), hit=True)
         self.impulses.record_positions(lambda: self._predict(context), hold)
+        if self.energy is not None:
+            self.energy.record_work()
         with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
+
+    def _account(self, joints: Preview, energy: EnergyLimit) -> None:
+        """Account for where the joints are, once bodies have gone their way."""
+        energy.record_hold(joints.record_moved)
+        if self.contacts is not None:
+            joints.record_moved()
+        joints.record_account()
 
     def _try(self, context: StepContext) -> None:
         """A step of another length, from the same start; worlds that are done do the same once more."""
@@ -324,8 +339,6 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
         context.share_bodies(remember, context.diagnostics, context.worst)
-        if self.energy is not None:
-            self.energy.record_work()
         context.share_bodies(find_fault, context.predicted, context.stop)
         context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
         context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
