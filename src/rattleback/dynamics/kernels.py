@@ -58,7 +58,9 @@ def mass(
         slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         mass_matrix(forest, slot, motion, composite, out)
-        heed(out, slot.v * n, n * n, row, fault)
+        # What is not finite in a body is so on the diagonal of all that carry it.
+        for c in range(n):
+            heed(out, slot.v * n + c * n + c, 1, row, fault)
 
 
 @wp.func

@@ -31,7 +31,7 @@ def inverse_slopes(
         newton_euler(forest, slot, motion, state.v, forces)
         differentiate(forest, slot, motion, state.v, forces, slopes)
         write_slopes(forest, slot, motion, forces, slopes, matrices)
-        heed(matrices.by_q, slot.v * n, n * n, row, fault)
+        heed(forces.tau, slot.v, n, row, fault)
 
 
 @kernel
@@ -50,4 +50,5 @@ def forward_slopes(
         solve_rows(forest, first, matrices.by_a, real(-1.0), matrices.by_q)
         solve_rows(forest, first, matrices.by_a, real(-1.0), matrices.by_v)
         solve_rows(forest, first, matrices.by_a, real(1.0), out)
-        heed(out, first, n * n, row, fault)
+        for c in range(n):
+            heed(out, first + c * n + c, 1, row, fault)
