@@ -87,7 +87,9 @@ def arch(stones: int = 15, thickness: float = 0.2, mu: float = 0.7) -> Example:
     bodies = boxes(size, place, 1000.0 * float(np.prod(size)))
     ring = np.column_stack([np.cos(joints), np.zeros(stones + 1), np.sin(joints)])
     corners = [
-        (1.0 + side * 0.5 * thickness) * ring[:, None, :] + [0.0, depth, 0.0] for side in (-1, 1) for depth in (-0.15, 0.15)
+        (1.0 + side * 0.5 * thickness) * ring[:, None, :] + [0.0, depth, 0.0]
+        for side in (-1, 1)
+        for depth in (-0.15, 0.15)
     ]
     points = np.concatenate(corners, axis=1)
     along = np.column_stack([-np.sin(joints), np.zeros(stones + 1), np.cos(joints)])
@@ -110,13 +112,13 @@ def needles(count: int = 30, contacts: int = 90, mu: float = 0.3, seed: int = 0)
         seed: Number that decides where.
     """
     rng = np.random.default_rng(seed)
-    place = rng.uniform(-0.5, 0.5, (count, 3)) + [0.0, 0.0, 1.0]
+    place = rng.uniform(-0.5, 0.5, (count, 3)) + np.array([0.0, 0.0, 1.0])
     bodies = boxes((1.0, 0.03, 0.03), place, 0.01)
     bodies.velocity[:] = rng.normal(scale=0.3, size=(count, 3))
     a = rng.integers(0, count, contacts)
     b = (a + rng.integers(1, count, contacts)) % count
     b[: contacts // 4] = -1
-    normal = rng.normal(size=(contacts, 3)) + [0.0, 0.0, 1.0]
+    normal = rng.normal(size=(contacts, 3)) + np.array([0.0, 0.0, 1.0])
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     along = np.column_stack([rng.uniform(-0.5, 0.5, contacts), rng.normal(scale=0.01, size=(contacts, 2))])
     points = Points(a, b, place[a] + along, normal, mu, np.zeros(contacts))

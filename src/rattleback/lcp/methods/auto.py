@@ -9,8 +9,8 @@
 | operators | apgd, bb; jacobi under ``pyramid`` |
 
 The last newton starts from zero; pivoting takes part up to 400 rows. Each method is run as it is, and its reason is
-part of the reason in the end. Where the tolerance is met but the relative residual of Siconos is above it, because of the
-unit of mass, a few more steps of newton take it down.
+part of the reason in the end. Where the tolerance is met but the relative residual of Siconos is above it, because of
+the unit of mass, a few more steps of newton take it down.
 
 Cost: that of the methods it runs; most problems need the first two.
 

@@ -92,7 +92,7 @@ class Drive:
         self.rows = rows
         finite = np.isfinite(rows.lower), np.isfinite(rows.upper)
         self.r = np.where(finite[0], rows.lower, np.where(finite[1], rows.upper, 0.0))
-        self.state = np.where(finite[0], LOWER, UPPER)
+        self.state = np.where(finite[0], LOWER, np.where(finite[1], UPPER, FREE))
         self.u = rows.W @ self.r + rows.q
         # Rows that are not driven yet are held where they are and may move as they like.
         self.met = np.zeros(rows.size, dtype=bool)

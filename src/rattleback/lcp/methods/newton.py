@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import scipy.linalg as la
 
+from rattleback.lcp.factor import factorise
 from rattleback.lcp.maps import Slope, slope
 from rattleback.lcp.scaled import Scaled
 
@@ -111,8 +112,8 @@ def _directions(J: NDArray[np.float64], F: NDArray[np.float64]) -> Iterator[NDAr
         shifted = J.copy()
         shifted[np.diag_indices_from(J)] += shift * size
         try:
-            step = la.lu_solve(la.lu_factor(shifted, check_finite=False), -F, check_finite=False)
-        except (la.LinAlgError, ValueError):
+            step = factorise(shifted)(-F)
+        except la.LinAlgError:
             continue
         if np.isfinite(step).all():
             yield step
