@@ -9,8 +9,8 @@ is lifted by position corrections or joints that close counts as a gain. θ larg
 step, and two of them against each other by twice that; P the largest energies of motion of the mechanisms lately; m
 mass of all bodies, g gravity, δ and u the tolerances of positions and velocities. Where the user has put joints apart,
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
-the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding. G
-is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
+the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding.
+G is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
 The gain itself is told from θ² in place of 4 θ² on, and without what gravity does in a step.
 
 The gain is what is there after the energy limit has taken what it takes. Worlds in which a static body or a surface
@@ -33,7 +33,7 @@ from rattleback.core.precision import real
 from rattleback.model.joint_memory import JointState
 from rattleback.model.step_context import StepContext
 from rattleback.problem.mechanisms import Mechanisms
-from rattleback.steps.energy_islands import ZERO, Ledger
+from rattleback.steps.energy_islands import ZERO
 from rattleback.steps.energy_sums import LANES, Sums, sum_free, sum_gains
 from rattleback.steps.torn_mechanisms import Floor
 
@@ -109,15 +109,15 @@ def audit(
         if remembered.gap[j] > ZERO:
             closing = wp.min(real(0.5) * mass * floor.speed * floor.speed, gone)
     most = wp.max(peak, kinetic)
-    granted = lift + TURNED * closing + wp.where(floor.first_order == 1, missed, ZERO)
+    granted = lift + wp.where(floor.first_order == 1, missed, ZERO)
     noise = mass * floor.lift + wp.sqrt(real(2.0) * mass * most) * floor.creep + floor.rounding * size
     fade = wp.exp(-h / WHILE) * remembered.surplus[w]
     lately = wp.max(fade + gain - granted, ZERO)
     angle = turn * turn
     fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
-    left = wp.max(OFTEN * (TURNED * most + noise) - fade, ZERO)
-    told = granted + wp.min(wp.min(TURNED, angle) * most + noise, left)
-    share = wp.min(TURNED, FOLD * angle) * most + wp.min(real(1.0), FOLD * angle) * fall + noise
+    left = wp.max(OFTEN * (TURNED * (most + closing) + noise) - fade, ZERO)
+    told = granted + wp.min(wp.min(TURNED, angle) * most + TURNED * closing + noise, left)
+    share = wp.min(TURNED, FOLD * angle) * most + wp.min(real(1.0), FOLD * angle) * fall + TURNED * closing + noise
     allowed = granted + wp.min(share, left + OFTEN * fall)
     # What is beyond is said, and no part of what is added up.
     remembered.surplus[w] = wp.where(gain > allowed, fade, lately)
@@ -189,8 +189,8 @@ class EnergyAudit:
             "energy_gained": max(gain, gained),
             "reason": (
                 f"Joints, contacts and their corrections added {gain:.3g} J to the energy in a step, more than the "
-                f"{allowed:.3g} J that tolerances allow, most of it at body {name!r}{where}; a shorter time_step helps, "
-                "or joints that do not contradict each other."
+                f"{allowed:.3g} J that tolerances allow, most of it at body {name!r}{where}; a shorter time_step "
+                "helps, or joints that do not contradict each other."
             ),
         }
 

@@ -1,19 +1,19 @@
 """The energy limit: joints, limits of joints and contacts may not add energy.
 
     gain = T' − T − W − ½ m c²,      d' = max(0, d e^(−h/τ) + gain)            limited where   gain > 0  and  d' > D
-    D = 0.02 max(T + W, P) + m (g δ + u²),    P' = max(T, P e^(−h/τ))
+    D = 0.02 max(T + W, P) + m (½ (g h)² + g δ + u²),    P' = max(T, P e^(−h/τ))
 
-T, T' kinetic energy of a mechanism at the beginning and the end of a step, W work of forces, springs and motors,
-Δp·Δx/h, d its debt: energy that its joints and contacts have added lately and not removed again. D is the debt that
-accurate steps have now and then, P the largest T lately, m mass, c how fast joints close that the user has put apart,
-δ and u the tolerances of positions and velocities, τ a second.
+T, T' kinetic energy of a mechanism at the beginning and the end of a step, W work of forces, springs and motors, see
+``energy_work``, d its debt: energy that its joints and contacts have added lately and not removed again. D is the debt
+that accurate steps have now and then, P the largest T lately, m mass, c how fast joints close that the user has put
+apart, g h what gravity does in a step, δ and u the tolerances of positions and velocities, τ a second. A body without
+joints is judged the same way in every step for itself.
 
-What touches shares its energy, so a mechanism in debt is judged with its island: moving bodies that touch or are
-joined.
+What touches shares its energy, so what is in debt is judged with its island: moving bodies that touch or are joined.
 An island that has gained loses the excess: all velocities are scaled, against those of its centre of mass where it
 leans on nothing. That keeps the conditions of its joints, which are linear in the velocities. Where corrections have
-diverged, the velocities of the prediction are taken instead. Islands that something
-drives are skipped: velocity joints, static bodies that move, belts.
+diverged, the velocities of the prediction are taken instead. Islands that static bodies or belts drive are skipped;
+a joint with rates of its own does at most the work of its impulse.
 
     step begins: T;   it is taken: W;   its velocities are done: d, by mechanism; where one has d > D: islands, scale
 Cost: three looks at every body of a mechanism; islands, one world a thread, only where a mechanism is in debt.
@@ -38,7 +38,7 @@ from rattleback.model.step_context import StepContext
 from rattleback.problem.mechanisms import kinetic_energy
 from rattleback.steps.energy_audit import EnergyAudit, make_energy_audit
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
-from rattleback.steps.energy_work import note_before, note_way, note_work
+from rattleback.steps.energy_work import note_before, note_loads, note_way, note_work
 from rattleback.steps.torn_mechanisms import Floor, Measured, hold_back, hold_loose, note_gaps, note_written
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def begin_balance(ledger: Ledger) -> None:
 
 @wp.func
 def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, j: int) -> None:
-    """A joint with rates of its own does no more work than its impulse times its speed; it goes to one of its bodies."""
+    """A joint with rates of its own does at most its impulse times its speed as work, at one of its bodies."""
     joints = measured.joints
     speed = ZERO
     spin = ZERO
@@ -277,6 +277,11 @@ class EnergyLimit:
         context, state = self.context, self.context.state
         context.share_bodies(note_before, state.motion, self.ledger)
         self._for_mechanisms(note_gaps, self.measured, state.motion, state.joints, self.floor)
+
+    def record_loads(self) -> None:
+        """Record what loads do in the first prediction."""
+        context = self.context
+        context.share_bodies(note_loads, context.start, context.predicted, self.ledger)
 
     def record_work(self) -> None:
         """Record what forces did in the prediction."""

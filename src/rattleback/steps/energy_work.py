@@ -6,10 +6,10 @@
 and φ the way and the turn of the step with those impulses, h its length, m and J mass and inertia. A constant load does
 exactly this work, whatever holds the body. R is what integrators of first order may miss of it.
 
-    step begins: T;   contacts and joints hold in the prediction: W, R;   it is taken over: W for the way really gone,
+    step begins: T;   first prediction: R;   joints and contacts hold: W;   it is taken over: W for the way really gone,
     which position corrections, stops of continuous bodies and mechanisms that are held back may have changed
 
-Cost: three looks at every body.
+Cost: four looks at every body.
 """
 
 import warp as wp
@@ -57,6 +57,19 @@ def work_on_way(before: Motion, end: Motion, ledger: Ledger, h: real, i: int) ->
 
 
 @kernel
+def note_loads(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, lanes: int) -> None:
+    """A step is predicted for the first time: nothing has diverged yet that may spoil what loads depend on."""
+    for i in range(wp.tid(), bodies.world.shape[0], lanes):
+        ledger.missed[i] = ZERO
+        if bodies.mass[i] > ZERO:
+            push = bodies.mass[i] * (end.velocity[i] - start.velocity[i])
+            turn = angular_momentum(bodies, end, i) - angular_momentum(bodies, start, i)
+            turn = rotate_back(start.orientation[i], turn)
+            spun = wp.dot(turn, bodies.inverse_inertia[i] * turn)
+            ledger.missed[i] = real(0.5) * (bodies.inverse_mass[i] * wp.length_sq(push) + spun)
+
+
+@kernel
 def note_work(
     bodies: Bodies,
     before: Motion,
@@ -70,7 +83,6 @@ def note_work(
     """A step is predicted, and joints and contacts hold in it."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         ledger.work[i] = ZERO
-        ledger.missed[i] = ZERO
         ledger.push[i] = vec3()
         ledger.turn[i] = vec3()
         if bodies.mass[i] == ZERO:
@@ -85,9 +97,6 @@ def note_work(
         ledger.turn[i] = turn
         ledger.rate[i] = rate
         ledger.work[i] = work_on_way(before, end, ledger, h, i)
-        turned = rotate_back(before.orientation[i], turn)
-        spun = wp.dot(turned, bodies.inverse_inertia[i] * turned)
-        ledger.missed[i] = real(0.5) * (bodies.inverse_mass[i] * wp.length_sq(push) + spun)
 
 
 @kernel

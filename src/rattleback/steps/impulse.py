@@ -263,7 +263,7 @@ class ImpulseStep:
 
     def _predict_and_hold(self, context: StepContext) -> None:
         with context.program.stage("predict"):
-            self._predict(context)
+            self._predict_first(context)
         if self.joints is not None:
             with context.program.stage("joints"):
                 self._hold(context, self.joints)
@@ -315,13 +315,19 @@ class ImpulseStep:
         self._start(context)
         if self.velocities is not None:
             self.velocities.record_start()
-        self._predict(context)
+        self._predict_first(context)
         if self.joints is not None:
             self._hold(context, self.joints)
         if self.impulses is not None:
             self._solve_contacts(context)
         if self.joints is not None:
             self.joints.record_pull()
+
+    def _predict_first(self, context: StepContext) -> None:
+        """Predict the step from where it begins."""
+        self._predict(context)
+        if self.energy is not None:
+            self.energy.record_loads()
 
     def _predict(self, context: StepContext) -> None:
         context.share_bodies(forget, context.diagnostics)
