@@ -288,6 +288,7 @@ class Description:
         exclusions: Pairs of links that never collide.
         allowed: Pairs of links that collide although they are joined.
         gravity: Uniform acceleration (3,) [m/s²].
+        combine: How coefficients of two materials combine, as for ``Scene.combine``.
     """
 
     name: str
@@ -302,3 +303,4 @@ class Description:
     exclusions: list[tuple[str, str]] = field(default_factory=list)
     allowed: list[tuple[str, str]] = field(default_factory=list)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    combine: dict[str, str] = field(default_factory=dict)

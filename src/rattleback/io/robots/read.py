@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from rattleback.model import Scene
 
 # Formats by the name of their reader; each has read(source) in a file of its own.
-MENU = {"URDF": "urdf"}
-ELEMENTS = {"robot": "URDF"}
+MENU = {"URDF": "urdf", "MJCF": "mjcf"}
+ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
 ENDINGS = {
     **dict.fromkeys((".urdf",), "URDF"),
+    **dict.fromkeys((".mjcf",), "MJCF"),
+    **dict.fromkeys((".sdf", ".world"), "SDF"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), "USD"),
 }
 OWN = "rattleback"
 BASES = ("fixed", "floating")
@@ -154,6 +157,8 @@ def recognise(name: str) -> tuple[str, Document | None]:
     """The format of a file, and its XML where it is some."""
     content = whole_file.read(name, "scene or robot file")
     ending = os.path.splitext(name)[1].lower()
+    if content.startswith(b"#usda") or content.startswith(b"PXR-USDC") or ENDINGS.get(ending) == "USD":
+        return "USD", None
     head = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"<") or content[:2] in (b"\xff\xfe", b"\xfe\xff") or ending in (*ENDINGS, ".xml"):
         document = Document(name, ENDINGS.get(ending, "XML"), content)

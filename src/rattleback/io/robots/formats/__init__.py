@@ -3,4 +3,7 @@
 | format | endings | told by |
 |---|---|---|
 | URDF | ``.urdf`` | the element ``robot`` |
+| MJCF | ``.xml``, ``.mjcf`` | the element ``mujoco`` |
+| SDF | ``.sdf``, ``.world`` | the element ``sdf`` |
+| USD | ``.usd``, ``.usda``, ``.usdc``, ``.usdz`` | the first bytes |
 """
