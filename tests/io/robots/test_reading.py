@@ -57,7 +57,7 @@ def test_a_copy_keeps_the_robot_and_the_report() -> None:
     [
         ("a.urdf", "<robot", "is not XML: unclosed token in line 1"),
         ("a.urdf", "", "is not XML: no element found in line 1"),
-        ("a.xml", "<html/>", "has the outermost element 'html'; known are robot, mujoco"),
+        ("a.xml", "<html/>", "has the outermost element 'html'; known are robot, mujoco, mujocoinclude, sdf"),
         ("a.urdf", '<!DOCTYPE r [<!ENTITY a "b">]><robot>&a;</robot>', "declares a document type"),
         ("a.urdf", '<robot xmlns:xacro="x"><xacro:macro/></robot>', "holds xacro macros; expand them first"),
         ("a.xacro", "", "is a xacro macro; expand it first"),

@@ -246,7 +246,7 @@ def test_two_loop_frames_close_a_four_bar(robot) -> None:
 @pytest.mark.parametrize(
     ("loops", "said"),
     [
-        ([("a", "nowhere")], "A loop joins 'nowhere', which is no link and no joint"),
+        ([("a", "nowhere")], "A loop joins 'nowhere', which is no link, frame or joint"),
         ([("a", "base", "glue")], "A loop is of the kind 'glue'"),
         ([("a",)], r"it must be a list of \(link, link\)"),
         ("gone.yaml", "The loop file 'gone.yaml' cannot be read"),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rattleback.model import Scene
 
 # Formats by the name of their reader; each has read(source) in a file of its own.
-MENU = {"URDF": "urdf", "MJCF": "mjcf"}
-ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
+MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf"}
+ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}
 ENDINGS = {
     **dict.fromkeys((".urdf",), "URDF"),
     **dict.fromkeys((".mjcf",), "MJCF"),

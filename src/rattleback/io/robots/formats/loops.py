@@ -1,7 +1,7 @@
 """Loops of a URDF robot: pairs of frames that lie on each other, from a file beside it or from the user.
 
     loops=[("closedloop1_A", "closedloop1_B")]                     two links, fixed to each other
-    loops=[("wrist_left", "wrist_right", "ball")]                  any joint of the menu that frames place
+    loops=[("wrist_left", "wrist_right", "cylindrical")]           another joint, about the z axes of both
     loops="robot.yaml"                                             the same from a YAML file
     loops=False                                                    the tree stays open
 
@@ -17,14 +17,21 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rattleback.core import whole_file
 from rattleback.core.errors import FileError, InputError, did_you_mean, listing
 from rattleback.io.robots.description import Description, Joint
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rattleback.io.robots.read import Source
 
-KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in ("fixed", "ball", "revolute", "prismatic")}}
+    Floats = NDArray[np.float64]
+
+NAMED = ("fixed", "ball", "revolute", "prismatic", "cylindrical", "universal", "planar")
+KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, "point_on_line", "point_on_plane")}}
 MOST_BYTES = 2**20
 
 
@@ -40,22 +47,24 @@ def add_loops(description: Description, source: Source) -> None:
         given = str(beside)
     pairs = _from_yaml(str(given), source) if isinstance(given, (str, Path)) else _from_user(given)
     for number, (first, second, kind) in enumerate(pairs, 1):
-        first, second = (_link(description, name) for name in (first, second))
+        (a, frame_a), (b, frame_b) = (_frame(description, name) for name in (first, second))
         if kind not in KINDS:
             raise InputError(f"A loop is of the kind {kind!r}; it may be {listing(list(KINDS))}.")
         name = f"loop {number}"
-        description.joints[name] = Joint(name, KINDS[kind], first, second, where=name, closes=True)
+        description.joints[name] = Joint(name, KINDS[kind], a, b, frame_a, frame_b, name, closes=True)
         source.report.keep(f"{name}, {first!r} to {second!r}", f"a {KINDS[kind]} joint")
 
 
-def _link(description: Description, name: str) -> str:
-    """The link that a frame of a loop is: itself, or the child of the joint of this name."""
-    if name not in description.links and name in description.joints:
-        return description.joints[name].child
-    if name not in description.links:
-        known = [*description.links, *description.joints]
-        raise InputError(f"A loop joins {name!r}, which is no link and no joint.{did_you_mean(name, known)}")
-    return name
+def _frame(description: Description, name: str) -> tuple[str, Floats]:
+    """Link and frame on it that a frame of a loop is: a link, a named frame, or the child of a joint."""
+    if name in description.links:
+        return name, np.eye(4)
+    if name in description.sites:
+        return description.sites[name].link, description.sites[name].place
+    if name in description.joints:
+        return description.joints[name].child, np.eye(4)
+    known = [*description.links, *description.sites, *description.joints]
+    raise InputError(f"A loop joins {name!r}, which is no link, frame or joint.{did_you_mean(name, known)}")
 
 
 def _from_user(given: Any) -> list[tuple[str, str, str]]:

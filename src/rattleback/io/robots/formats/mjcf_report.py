@@ -58,12 +58,13 @@ DROPPED = {
     "custom": "it is for programs of the user",
     "size": "buffers grow by themselves",
 }
+SOFTNESS = ("solref", "solimp", "solmix", "solreflimit", "solimplimit", "solreffriction", "solimpfriction")
+METHODS = ("timestep", "integrator", "solver", "iterations", "tolerance", "cone", "jacobian", "impratio")
 # Why single attributes are dropped.
 WHY = {
-    **dict.fromkeys("solref solimp solmix solreflimit solimplimit solreffriction solimpfriction".split(), SOFT),
+    **dict.fromkeys(SOFTNESS, SOFT),
     **dict.fromkeys(("margin", "gap"), "contacts begin where surfaces touch"),
-    **dict.fromkeys("timestep integrator solver iterations tolerance cone jacobian impratio".split(),
-                    "methods and time step are chosen with the Simulation"),
+    **dict.fromkeys(METHODS, "methods and time step are chosen with the Simulation"),
     **dict.fromkeys(("density", "viscosity", "wind", "fluidshape", "fluidcoef"), "a medium is added with rb.Drag"),
     "priority": "the larger coefficient of friction counts",
     "texture": "bodies have one colour",
