@@ -20,9 +20,9 @@ from rattleback.integrators import MENU
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
+from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
-from rattleback.problem.joint_forces import JointForces
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview

@@ -21,9 +21,9 @@ from rattleback.core.protocols import Integrator
 from rattleback.forces.servo_bounds import ServoBounds
 from rattleback.model.contact_memory import Due, record_due
 from rattleback.model.step_context import StepContext, copy_motion
-from rattleback.problem.joint_account import JointAccount
-from rattleback.problem.joint_forces import JointForces
-from rattleback.problem.joint_projection import JointProjection
+from rattleback.problem.by_forces.account import JointAccount
+from rattleback.problem.by_forces.joint_forces import JointForces
+from rattleback.problem.by_forces.projection import JointProjection
 from rattleback.problem.preview import Preview
 from rattleback.steps.impulse import find_fault, forget, move_clock, remember, take_over
 

@@ -28,7 +28,7 @@ from rattleback.core.mirror import seen
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.dense_factor import make_dense_factor
-from rattleback.problem.joint_forces import JointLaw
+from rattleback.problem.by_forces.joint_forces import JointLaw
 from rattleback.problem.joint_rows import JointRows
 from rattleback.solvers.joints.connections import find_closing
 from rattleback.solvers.joints.levels import baumgarte_law, check_level

@@ -13,7 +13,7 @@ Reference: Bender, dissertation, §2.1.3.3 and §3.5; Baumgarte, 1972.
 """
 
 from rattleback.core import checks
-from rattleback.problem.joint_forces import JointLaw
+from rattleback.problem.by_forces.joint_forces import JointLaw
 
 LEVELS = ("acceleration", "velocity")
 STABILISATIONS = ("baumgarte", "none", "projection", "impulses")

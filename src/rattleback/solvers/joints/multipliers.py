@@ -24,8 +24,8 @@ from rattleback.core.mirror import seen
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.maths.dense_factor import DenseSystems, make_dense_factor
+from rattleback.problem.by_forces.joint_forces import JointLaw
 from rattleback.problem.delassus import AA, AB, BA, BB, REDUNDANT, entry
-from rattleback.problem.joint_forces import JointLaw
 from rattleback.problem.joint_rows import JointRows, Joints, Rows
 from rattleback.solvers.joints.levels import baumgarte_law, check_level
 

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from rattleback.core import checks
 from rattleback.core.sealed import sealed
-from rattleback.problem.joint_forces import JointLaw
+from rattleback.problem.by_forces.joint_forces import JointLaw
 from rattleback.problem.joint_rows import JointRows
 from rattleback.solvers.joints.direct import PreparedDirect
 

@@ -12,10 +12,10 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_errors, stiffness
+from rattleback.problem.by_forces.joint_forces import JointForces
+from rattleback.problem.by_forces.projection import record_rows
 from rattleback.problem.corrections import JointStatus, Limits, Reactions
 from rattleback.problem.joint_errors import JointErrors
-from rattleback.problem.joint_forces import JointForces
-from rattleback.problem.joint_projection import record_rows
 from rattleback.problem.joint_rows import Joints, RowDefinitions, Rows, row_velocity
 from rattleback.problem.preview import Preview
 
