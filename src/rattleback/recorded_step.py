@@ -63,18 +63,12 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.by_forces = held and works_by_forces(methods.joints)
-        if self.by_forces:
-            name = name_of(methods.joints, joint_methods.MENU)
-            check_joints(name, methods.joints, self.model.scene)
-            check_settings(name, methods, self._can_meet)
-        self.joint_forces: JointForces | None = None
+        self.by_forces = held and self._takes_forces()
         self.context = self._make_context(held or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.preview = self._make_preview() if held else None
-        if self.by_forces and self.preview is not None:
-            self.joint_forces = JointForces(self.context, methods.joints, self.preview.problem, self._evaluate_others)
+        self.joint_forces = self._make_joint_forces()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         met = self._can_meet or not methods.resolves
@@ -274,6 +268,22 @@ class RecordedStep:
         problem = compile_joints(self.model, self.state.breaks.broken)
         method = Direct() if self.by_forces else methods.joints
         return make_preview(self.context, problem, method, limits, methods.sleep)
+
+    def _takes_forces(self) -> bool:
+        """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
+        methods = self.methods
+        if not works_by_forces(methods.joints):
+            return False
+        name = name_of(methods.joints, joint_methods.MENU)
+        check_joints(name, methods.joints, self.model.scene)
+        check_settings(name, methods, self._can_meet)
+        return True
+
+    def _make_joint_forces(self) -> JointForces | None:
+        """The forces that hold joints, where forces do."""
+        if self.preview is None or not self.by_forces:
+            return None
+        return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""

@@ -42,7 +42,7 @@ def test_the_reaction_of_a_swinging_bar_is_that_of_the_closed_form(method: str) 
 
 @every_method
 def test_a_velocity_joint_leads_and_its_errors_decay(method: str) -> None:
-    """C_v(t) = C_v(0) exp(−γ t) with γ = 20/s for all methods, where the rate jumps on the way; at the start it fits."""
+    """C_v(t) = C_v(0) exp(−γ t) with γ = 20/s for all methods, where the rate jumps on the way."""
     scene = rb.Scene(gravity=(0, 0, 0))
     scene.add_body(mass=1.0, inertia=(1, 1, 1), name="cart")
     scene.add_joint(rb.VelocityJoint("world", "cart", linear=(0.5, None, None)), name="lead")

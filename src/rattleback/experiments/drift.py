@@ -51,8 +51,7 @@ def rod(gravity: float = 0.0) -> Scene:
 
 def drift_of(scene: Scene, steps: int, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """Times [s] and errors of the joint [m], at 60 moments that are evenly spread in log t."""
-    tolerances = dict.fromkeys(("position_tolerance", "velocity_tolerance"), TOLERANCE)
-    sim = Simulation(scene, warn=False, **tolerances, **settings)
+    sim = Simulation(scene, warn=False, position_tolerance=TOLERANCE, velocity_tolerance=TOLERANCE, **settings)
     times, errors, done = [], [], 0
     for moment in np.unique(np.geomspace(5, steps, 60).astype(int)).tolist():
         sim.step(moment - done)

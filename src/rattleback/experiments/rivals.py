@@ -101,14 +101,14 @@ def time_steps(found: Findings, options: Options) -> Panel:
             found.rows.append(Finding(f"{count} bars, {name}: a step", spent, said, "ms"))
     grown = {name: spent[-1] / spent[0] for name, spent in times.items()}
     size = bars[-1] / bars[0]
-    said = {name: numbers[len(bars) - 1] / numbers[0] for name, numbers in PUBLISHED.items()}
+    printed_growth = {name: numbers[len(bars) - 1] / numbers[0] for name, numbers in PUBLISHED.items()}
     found.rows += [
-        at_most("baraff: growth of time", grown["baraff"], 1.3 * size, published=said["baraff"]),
-        at_least("multipliers: growth of time", grown["multipliers"], size**2, published=said["multipliers"]),
+        at_most("baraff: growth of time", grown["baraff"], 1.3 * size, published=printed_growth["baraff"]),
+        at_least("multipliers: growth of time", grown["multipliers"], size**2, published=printed_growth["multipliers"]),
     ]
     curves = []
-    for number, (name, spent) in enumerate(times.items()):
-        curves.append(Curve(f"{name}, here", bars, spent, colour=number))
+    for number, (name, measured) in enumerate(times.items()):
+        curves.append(Curve(f"{name}, here", bars, measured, colour=number))
         if name in PUBLISHED:
             curves.append(Curve("", SIZES, PUBLISHED[name], "published", number))
     return Panel("Figure 3.32 (dotted: dissertation)", "bars", "time of a step [ms]", tuple(curves), ("log", "log"))

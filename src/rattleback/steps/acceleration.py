@@ -61,13 +61,7 @@ class AccelerationStep:
         with program.stage("predict"):
             self._predict(context)
         with program.stage("joints"):
-            if projection is not None:
-                projection.record_positions()
-            elif self._stabilisation == "impulses":
-                self.joints.record_start()
-                self.joints.record_positions(lambda: self._predict(context))
-                self.joints.record_pull()
-                self.joints.record_account(moved=False)
+            self._record_positions(context, projection)
         with program.stage("advance"):
             self._advance(context)
         if self.contacts is not None:
@@ -80,6 +74,16 @@ class AccelerationStep:
     def _stabilisation(self) -> str:
         stabilisation: str = self.forces.method.stabilisation
         return stabilisation
+
+    def _record_positions(self, context: StepContext, projection: JointProjection | None) -> None:
+        """What stabilises the positions."""
+        if projection is not None:
+            projection.record_positions()
+        elif self._stabilisation == "impulses":
+            self.joints.record_start()
+            self.joints.record_positions(lambda: self._predict(context))
+            self.joints.record_pull()
+            self.joints.record_account(moved=False)
 
     def _record_velocities(self, account: JointAccount, projection: JointProjection | None) -> None:
         """What becomes of the velocities, and what the report says of the joints."""

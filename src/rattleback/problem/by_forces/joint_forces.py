@@ -78,13 +78,14 @@ class JointLaw:
 
 @wp.struct
 class Law:
-    """The same for kernels; ``by_velocity`` is 1 where joints are held by velocities."""
+    """The same for kernels, with J̇ V of every row; ``by_velocity`` is 1 where joints are held by velocities."""
 
     damping: real
     stiffness: real
     velocity: real
     closing: real
     by_velocity: wp.int32
+    bias: wp.array[real]
 
 
 @wp.func
@@ -141,7 +142,6 @@ def find_wanted(
     clock: Clock,
     law: Law,
     rows: Rows,
-    bias: wp.array[real],
 ) -> None:
     """The acceleration of every row of a joint that the loads alone leave wanting."""
     j = wp.tid()
@@ -155,9 +155,9 @@ def find_wanted(
                 closing = wp.where(definitions.is_velocity[r] == 1, real(0.0), law.closing * rows.error[r])
                 rows.wanted[r] = -free - (rate + closing) / h
             elif definitions.is_velocity[r] == 1:
-                rows.wanted[r] = -free - bias[r] - law.velocity * rate
+                rows.wanted[r] = -free - law.bias[r] - law.velocity * rate
             else:
-                rows.wanted[r] = -free - bias[r] - law.damping * rate - law.stiffness * rows.error[r]
+                rows.wanted[r] = -free - law.bias[r] - law.damping * rate - law.stiffness * rows.error[r]
 
 
 @kernel
@@ -230,10 +230,10 @@ class JointForces:
         self.levers: Any = arrays.allocate(Levers, counts, model.device)
         self.links = make_links(self.problem)
         self.everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-        self.bias = wp.zeros(self.problem.row_count, dtype=real, device=model.device)
         law = method.law
         self.problem.rows.compliance.fill_(law.compliance)
         self.law: Any = Law()
+        self.law.bias = wp.zeros(self.problem.row_count, dtype=real, device=model.device)
         self.law.damping, self.law.stiffness, self.law.velocity = law.damping, law.stiffness, law.velocity
         self.law.closing, self.law.by_velocity = law.closing, int(method.level == "velocity")
         self.kept: Any = context.scratch(Loads) if self.law.by_velocity else None
@@ -281,9 +281,9 @@ class JointForces:
         given = (joints, definitions, motion, context.state.joints, self.inertias, rows, self.levers)
         self._for_joints(evaluate_rows, *given, everywhere)
         if not self.law.by_velocity:
-            self._for_joints(find_biases, joints, definitions, motion, self.bias)
+            self._for_joints(find_biases, joints, definitions, motion, self.law.bias)
         self.solver.record_preparation(context.program, everywhere)
-        parts = (joints, definitions, motion, loads, context.state.clock, self.law, rows, self.bias)
+        parts = (joints, definitions, motion, loads, context.state.clock, self.law, rows)
         self._for_joints(find_wanted, context.model.bodies, *parts)
         self.solver.record_solution(context.program)
 
