@@ -20,13 +20,17 @@ from rattleback.integrators import MENU
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
+from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
-from rattleback.steps import ImpulseStep
+from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
+from rattleback.solvers.joints.direct import Direct
+from rattleback.steps import AccelerationStep, ImpulseStep
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
 from rattleback.steps.sleeping import Sleeping
 
@@ -59,10 +63,12 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
+        self.by_forces = held and self._takes_forces()
         self.context = self._make_context(held or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.preview = self._make_preview() if held else None
+        self.joint_forces = self._make_joint_forces()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         met = self._can_meet or not methods.resolves
@@ -82,15 +88,22 @@ class RecordedStep:
 
     def _record(self) -> None:
         """Write the step down and compile it."""
-        forces, methods = self.forces, self.methods
+        forces = self.forces
         with forces.around_step(self.program, self.context.stop):
-            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
-            step = ImpulseStep(methods.integrator, *held)
+            step = self._recipe()
             step.record(self.context)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.context.stop):
                 step.record_idle_clock(self.context)
         self.program.compile()
+
+    def _recipe(self) -> Any:
+        """What happens in a step, by how joints are held."""
+        integrator, preview = self.methods.integrator, self.preview
+        if self.joint_forces is not None and preview is not None:
+            return AccelerationStep(integrator, self.joint_forces, preview, self.contacts, self.servos)
+        held = (preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
+        return ImpulseStep(integrator, *held)
 
     @property
     def outdated(self) -> bool:
@@ -122,6 +135,8 @@ class RecordedStep:
         """What the steps of the call say about themselves."""
         tolerances = self.methods.tolerances
         held = {} if self.preview is None else self.preview.summary(tolerances)
+        if self.joint_forces is not None:
+            held = self.joint_forces.summary(held)
         pressed = {} if self.impulses is None else self.impulses.summary()
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
@@ -217,6 +232,12 @@ class RecordedStep:
         """Record the launches that write the loads of a moment."""
         if self.velocities is not None:
             moment = self.velocities.look(moment)
+        self._evaluate_others(moment, loads)
+        if self.joint_forces is not None:
+            self.joint_forces.record(moment, loads)
+
+    def _evaluate_others(self, moment: Moment, loads: Loads) -> None:
+        """Record the same without the forces of joints."""
         self.forces.record(self.program, moment, loads)
 
     def _make_context(self, held: bool, old: RecordedStep | None) -> StepContext:
@@ -231,8 +252,9 @@ class RecordedStep:
             predicted=arrays.allocate(Motion, counts, device) if old is None else old.context.predicted,
             loads=arrays.allocate(Loads, counts, device),
             evaluate=self._evaluate,
-            velocity_dependent=self.forces.velocity_dependent and (not self._meets_joints or self._some_loose),
-            motion_dependent=self.forces.motion_dependent,
+            velocity_dependent=self.by_forces
+            or (self.forces.velocity_dependent and (not self._meets_joints or self._some_loose)),
+            motion_dependent=self.by_forces or self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, device),
             worst=arrays.allocate(Diagnostics, counts, device),
             proposed=wp.zeros(model.worlds, dtype=wp.float64, device=device),
@@ -247,11 +269,28 @@ class RecordedStep:
         # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
         problem = compile_joints(self.model, self.state.breaks.broken)
-        return make_preview(self.context, problem, methods.joints, limits, methods.sleep)
+        method = Direct() if self.by_forces else methods.joints
+        return make_preview(self.context, problem, method, limits, methods.sleep)
+
+    def _takes_forces(self) -> bool:
+        """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
+        methods = self.methods
+        if not works_by_forces(methods.joints):
+            return False
+        name = name_of(methods.joints, joint_methods.MENU)
+        check_joints(name, methods.joints, self.model.scene)
+        check_settings(name, methods, self._can_meet)
+        return True
+
+    def _make_joint_forces(self) -> JointForces | None:
+        """The forces that hold joints, where forces do."""
+        if self.preview is None or not self.by_forces:
+            return None
+        return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
-        if self.preview is None or not self._meets_joints:
+        if self.preview is None or not self._meets_joints or self.by_forces:
             return None
         return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
@@ -288,7 +327,7 @@ class RecordedStep:
 
     def _make_energy_limit(self) -> EnergyLimit | None:
         """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
-        if self.preview is None:
+        if self.preview is None or self.by_forces:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
         if self.impulses is None or self.contacts is None:

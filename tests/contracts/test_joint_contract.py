@@ -12,7 +12,7 @@ import rattleback as rb
 from rattleback.joints import MENU
 from rattleback.problem.joint_rows import evaluate_rows
 from rattleback.problem.stiffness import weigh
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 PARTS = ("position", "orientation", "velocity", "angular_velocity")
 CROSSED = ("double_rotation", "universal")

@@ -18,7 +18,7 @@ from rattleback.collision.narrowphase import MENU as NARROWPHASES
 from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.joints import MENU as JOINTS
 from rattleback.shapes import MENU as SHAPES
-from rattleback.solvers.joints import MENU as JOINT_METHODS
+from rattleback.solvers.joints import IMPULSES as JOINT_METHODS
 
 pytestmark = pytest.mark.contacts
 

@@ -1,5 +1,6 @@
 """The recipes of a time step. Each file reads as a table of contents of what happens in one step."""
 
+from rattleback.steps.acceleration import AccelerationStep
 from rattleback.steps.impulse import ImpulseStep
 
-__all__ = ["ImpulseStep"]
+__all__ = ["AccelerationStep", "ImpulseStep"]
