@@ -17,6 +17,7 @@ from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
 from rattleback.core.unbroken import Unbroken
 from rattleback.recorded_step import RecordedStep
+from rattleback.steps.impulse import LIGHT, WHIRL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +214,7 @@ class Replay:
         count, step = self.model.count, self.state.steps
         name, world = self.model.locate((count - fault) % count)
         where, at = f" of world {world}" if self.model.batched else "", f"t = {self.state.time:.6g} s"
-        how = "is no longer finite" if self._lost((count - fault) % count) else "moves faster than light"
+        how = self._fault((count - fault) % count)
         said = (
             f"Body {name!r}{where} {how} in step {step + 1}, after {at}; the state is the last good one. "
             "A shorter time_step or another integrator may help."
@@ -228,8 +229,12 @@ class Replay:
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)
 
-    def _lost(self, row: int) -> bool:
-        """Whether the prediction of a body is not finite."""
+    def _fault(self, row: int) -> str:
+        """What is wrong with the prediction of a body."""
         motion = self.step.context.predicted
         parts = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
-        return not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts)
+        if not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts):
+            return "is no longer finite"
+        if math.hypot(*motion.velocity.numpy()[row].tolist()) < float(LIGHT):
+            return f"turns faster than {float(WHIRL):g} rad/s"
+        return "moves faster than light"

@@ -160,6 +160,14 @@ def test_a_body_faster_than_light_is_a_divergence_while_its_numbers_are_finite()
     assert sim["ball"].position == pytest.approx((0.0, 0.0, 0.0))
 
 
+def test_a_body_that_turns_so_fast_that_squares_are_no_numbers_is_a_divergence_too() -> None:
+    scene = rb.Scene(gravity=(0, 0, 0))
+    scene.add_body(rb.Sphere(0.1), mass=1.0, angular_velocity=(1e200, 1e200, 0), name="ball")
+    sim = rb.Simulation(scene, time_step=0.01)
+    with pytest.raises(rb.DivergenceError, match=r"Body 'ball' turns faster than 1e\+15 rad/s in step 1"):
+        sim.step()
+
+
 def test_velocities_of_corrections_that_diverged_are_replaced_by_those_of_the_prediction() -> None:
     """A million times the energy means nothing any more, in no direction."""
     sim = double_pendulum(1e-5)

@@ -39,6 +39,8 @@ from rattleback.steps.sleeping import Sleeping
 
 # A body that moves faster than light [m/s] has diverged long before its numbers do.
 LIGHT = wp.constant(real(299_792_458.0))
+# So has one that turns faster than this [rad/s], whose square is a number in single precision, too.
+WHIRL = wp.constant(real(1e15))
 
 
 @kernel
@@ -48,7 +50,8 @@ def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lane
         q = predicted.orientation[i]
         # A sum is finite only if all its terms are.
         v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and wp.length(predicted.velocity[i]) < LIGHT):
+        fast = wp.length(predicted.velocity[i]) < LIGHT and wp.length(predicted.angular_velocity[i]) < WHIRL
+        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and fast):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
