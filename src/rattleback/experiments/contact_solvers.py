@@ -3,7 +3,8 @@
 Problems are scenes in closed form (a sliding block, stacks, a wall, arches, needles, redundant ones) and the files in
 the folder that ``--data`` or the environment variable ``RATTLEBACK_DATA`` names, or in its folder ``contact_problems``:
 text files of Siconos and saved problems. Each method solves the law that is hardest for it: Coulomb's if it can, else
-the pyramid, else the convex cone. A time counts from the history of the method: when the residual first was within a tolerance.
+the pyramid, else the convex cone. A time counts from the history of the method: when its residual first was within a
+tolerance.
 
 The performance profile of a method says for which share of the problems it is within a factor τ of the fastest method.
 A problem that a method does not solve counts for no τ.

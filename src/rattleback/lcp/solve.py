@@ -7,7 +7,7 @@ way for every method; a method cannot pass its own estimate off as the residual.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,25 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rattleback.lcp.problem import Problem
-
-
-class Method(Protocol):
-    """A method: which laws and matrices it takes, how many contacts, and how it solves.
-
-    Attributes:
-        laws: Names of the laws it solves.
-        storage: Forms of W it takes: ``"dense"``, ``"sparse"``, ``"operator"``.
-        most_rows: Largest number of rows it takes; infinite where it has no limit.
-        iterations: Largest number of iterations.
-    """
-
-    laws: tuple[str, ...]
-    storage: tuple[str, ...]
-    most_rows: float
-    iterations: int
-
-    def solve(self, problem: Problem, law: Law, watch: Watch) -> None:
-        """Work until the watch says stop; the watch keeps the best impulses and the reason."""
 
 
 def solve(
