@@ -299,9 +299,7 @@ class Articulation:
         self, body: int | None = None, wrenches: Any = None, still: tuple[str, ...] = (), **values: Any
     ) -> tuple[Bench, Given]:
         """A bench with all that is given on it."""
-        if wrenches is None and body is None and self._single.fill(values):
-            for name in still:
-                self._single.put(name, 0.0)
+        if wrenches is None and body is None and self._single.fill(values, still):
             return self._single, ONE
         shapes = self._shapes
         arrays = {name: (value, shapes[name]) for name, value in values.items()}

@@ -116,16 +116,20 @@ class Bench:
         """Write an array of the groups; a Warp array takes its place."""
         if isinstance(values, wp.array):
             setattr(getattr(self, PLACES[name]), name, values)
-            return
-        self.mirror(name).put(values)
+        elif np.ndim(values) == 0:
+            self.array(name).fill_(values)
+        else:
+            self.mirror(name).put(values)
 
-    def fill(self, values: dict[str, Any]) -> bool:
-        """Write all that is given where each is a NumPy array of just the size; whether that is so."""
+    def fill(self, values: dict[str, Any], still: tuple[str, ...]) -> bool:
+        """Write all that is given, and zeros, where each is a NumPy array of just the size; whether that is so."""
         for name, value in values.items():
             memory = self._memories.get(name)
             if memory is None or type(value) is not np.ndarray or value.shape != memory.shape:
                 return False
             memory[:] = value
+        for name in still:
+            self._memories[name][:] = 0.0
         return True
 
     def mirror(self, name: str) -> Mirror:
@@ -150,7 +154,7 @@ class Bench:
     def check(self) -> None:
         """Refuse configurations whose results are not finite."""
         if (row := self._fault.look().min()) != NONE:
-            self._fault.put(NONE)
+            self.fault.fill_(NONE)
             raise InputError(_not_finite(int(row), self.rows))
 
     def _record(self, kernel: Any, size: int) -> Callable[[], None]:
