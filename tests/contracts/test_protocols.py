@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rattleback as rb
-from rattleback import integrators
+from rattleback import integrators, lcp
 from rattleback.collision import broadphase, narrowphase
 from rattleback.collision.broadphase import bounds
 from rattleback.core import protocols
@@ -18,6 +18,7 @@ MENUS: dict[str, dict[str, Any]] = {
     "JointMethod": joints.MENU,
     "ContactScheme": {name: kind for name, kind in contacts.MENU.items() if kind.resolves},
     "ContactSolver": SOLVERS,
+    "ComplementarityMethod": lcp.MENU,
     "BroadPhase": broadphase.MENU,
     "BoundingVolume": bounds.MENU,
     "NarrowPhase": narrowphase.MENU,

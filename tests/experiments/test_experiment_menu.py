@@ -29,7 +29,7 @@ SURE += [
     "presets",
     "wall_shock",
 ]
-TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
+TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel", "contact_solvers"]
 
 
 def test_the_short_versions_cover_the_menu():

@@ -249,3 +249,22 @@ class Observer(Protocol):
 
     def observe(self, simulation: Any) -> None:
         """Called after every ``every``-th step."""
+
+
+class ComplementarityMethod(Protocol):
+    """A method for contact problems as matrices; see ``lcp.methods``.
+
+    Attributes:
+        laws: Names of the laws it solves.
+        storage: Forms of W it takes: ``"dense"``, ``"sparse"``, ``"operator"``.
+        most_rows: Largest number of rows it takes; infinite where it has no limit.
+        iterations: Largest number of iterations, where the caller names none.
+    """
+
+    laws: ClassVar[tuple[str, ...]]
+    storage: ClassVar[tuple[str, ...]]
+    most_rows: ClassVar[float]
+    iterations: int
+
+    def solve(self, problem: Any, law: Any, watch: Any) -> None:
+        """Work until the watch says stop; the watch keeps the best impulses and the reason."""

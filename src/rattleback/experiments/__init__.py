@@ -34,6 +34,7 @@
 | ``wall_shock`` | what shock propagation saves in that wall, and what it costs |
 | ``funnel`` | collisions and contacts of a thousand cubes in a funnel |
 | ``presets`` | what the presets buy, and what sub-steps and sweeps do |
+| ``contact_solvers`` | which contact method solves which problem, how exactly and in what time |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
 """
@@ -45,6 +46,7 @@ from rattleback.experiments import (
     bounces,
     bricard,
     chain,
+    contact_solvers,
     cradle,
     cubes_1000,
     double_pendulum_impact,
@@ -110,6 +112,7 @@ MENU: dict[str, Experiment] = {
         wall_shock,
         funnel,
         presets,
+        contact_solvers,
     )
 }
 

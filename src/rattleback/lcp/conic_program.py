@@ -47,7 +47,9 @@ class Group:
 
     def back(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gᵀ z, shape (variables,)."""
-        return np.bincount(self.rows.ravel(), (self.factor * z).ravel(), self.size)
+        whole = np.zeros(self.size)
+        np.add.at(whole, self.rows, self.factor * z)
+        return whole
 
     def add_to(self, matrix: NDArray[np.float64], blocks: NDArray[np.float64]) -> None:
         """Add Gᵀ blocks G."""
@@ -82,9 +84,7 @@ class ConicProgram:
         first = m + d * np.arange(problem.contacts)
         self.groups = [*self._lines(place, fixed, first[~slides]), *self._cones(place, first[slides], slides)]
 
-    def _lines(
-        self, place: NDArray[np.int64], fixed: NDArray[np.bool_], normals: NDArray[np.int64]
-    ) -> list[Group]:
+    def _lines(self, place: NDArray[np.int64], fixed: NDArray[np.bool_], normals: NDArray[np.int64]) -> list[Group]:
         """Half lines: bounds of plain rows, normals without friction."""
         scaled, m = self.scaled, self.problem.plain_rows
         below = np.flatnonzero(np.isfinite(scaled.lower) & ~fixed[:m])
@@ -94,9 +94,7 @@ class ConicProgram:
         offset = np.concatenate([-scaled.lower[below], np.zeros(len(normals)), scaled.upper[above]])
         return [Group(rows[:, None], factor[:, None], offset[:, None], len(self.kept))] if len(rows) else []
 
-    def _cones(
-        self, place: NDArray[np.int64], first: NDArray[np.int64], slides: NDArray[np.bool_]
-    ) -> list[Group]:
+    def _cones(self, place: NDArray[np.int64], first: NDArray[np.int64], slides: NDArray[np.bool_]) -> list[Group]:
         """Second-order cones of contacts with friction."""
         if not len(first):
             return []
@@ -112,7 +110,9 @@ class ConicProgram:
         x = np.zeros(len(self.kept))
         for group in self.groups:
             head = group.rows[:, 0]
-            x[head] = np.where(group.factor[:, 0] > 0.0, size - group.offset[:, 0], x[head]) / np.abs(group.factor[:, 0])
+            x[head] = np.where(group.factor[:, 0] > 0.0, size - group.offset[:, 0], x[head]) / np.abs(
+                group.factor[:, 0]
+            )
         m = self.problem.plain_rows
         lower, upper = self.scaled.lower, self.scaled.upper
         middle = np.where(np.isinf(lower), upper - size, np.minimum(lower + size, 0.5 * (lower + upper)))

@@ -6,7 +6,7 @@
 |---|---|
 | ``frictionless`` | x_n − max(0, x_n − u_n), x_t |
 | ``pyramid`` | the same normal part; x_t − clip(x_t − u_t, ± μ max(0, x_n − u_n)) |
-| ``coulomb`` | the same normal part; x_t − onto the disc of radius μ max(0, x_n − u_n), of x_t − u_t (Alart and Curnier) |
+| ``coulomb`` | the same normal part; x_t − x_t − u_t brought onto the disc of radius μ max(0, x_n − u_n) |
 | ``cone`` | x − onto the cone, of x − u |
 
 x impulses, u velocities, scaled (``lcp.scaled``). A and B are one number for each plain row and one d × d block for

@@ -88,9 +88,7 @@ class Rows:
         right = -(self.W[free] @ fixed + self.q[free])
         return fixed + S @ self.solve(self.W[free] @ S, right, free)
 
-    def solve(
-        self, A: NDArray[np.float64], b: NDArray[np.float64], rows: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def solve(self, A: NDArray[np.float64], b: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """X with A x = b on some rows, of least norm where A is singular."""
         s = self.scale[rows]
         scaled = s[:, None] * A * s[None, :]

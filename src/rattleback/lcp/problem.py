@@ -10,7 +10,7 @@ K is at a contact is a matter of the law (``lcp.laws``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A contact problem: W, q, and what its rows are.
 
@@ -51,6 +51,7 @@ class Problem:
     W: Any
     q: Any
     mu: Any = None
+    _: KW_ONLY
     dimension: Any = None
     free: int = 0
     lower: Any = None

@@ -7,7 +7,7 @@ way for every method; a method cannot pass its own estimate off as the residual.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,25 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rattleback.lcp.problem import Problem
-
-
-class Method(Protocol):
-    """A method: which laws and matrices it takes, how many contacts, and how it solves.
-
-    Attributes:
-        laws: Names of the laws it solves.
-        storage: Forms of W it takes: ``"dense"``, ``"sparse"``, ``"operator"``.
-        most_rows: Largest number of rows it takes; infinite where it has no limit.
-        iterations: Largest number of iterations.
-    """
-
-    laws: tuple[str, ...]
-    storage: tuple[str, ...]
-    most_rows: float
-    iterations: int
-
-    def solve(self, problem: Problem, law: Law, watch: Watch) -> None:
-        """Work until the watch says stop; the watch keeps the best impulses and the reason."""
 
 
 def solve(
@@ -80,20 +61,21 @@ def solve(
         first,
     )
     with np.errstate(all="ignore"):
-        chosen.solve(problem, found, watch)
+        chosen.solve(problem, law_for(problem, chosen, found), watch)
     return _result(problem, chosen, found, watch)
+
+
+def law_for(problem: Problem, method: Any, law: Law) -> Law:
+    """The law under which a method works: in the plane ``pyramid`` and ``coulomb`` are the same."""
+    if problem.dimension == 2 and law.name not in method.laws:
+        return {"pyramid": LAWS["coulomb"], "coulomb": LAWS["pyramid"]}.get(law.name, law)
+    return law
 
 
 def taken(problem: Problem, method: Any, law: Law) -> str:
     """Why a method does not take a problem under a law; empty when it does."""
     name = name_of(method, methods.MENU)
-    if not problem.contacts:
-        known = True
-    elif problem.dimension == 2 and law.name == "coulomb":
-        known = bool({"coulomb", "pyramid"} & set(method.laws))
-    else:
-        known = law.name in method.laws
-    if not known:
+    if problem.contacts and law_for(problem, method, law).name not in method.laws:
         return f"{name} does not solve the law {law.name!r}, only {listing(method.laws)}"
     if problem.storage not in method.storage:
         return f"{name} does not take W of {problem.name} as {problem.storage}, only {listing(method.storage)}"

@@ -5,8 +5,8 @@
     M = Rᵀ W R + E,   p = Rᵀ (W t + q) + e,   free rows eliminated by their own block
 
 A row with one bound is a variable of its own, r = bound ± z. A row with two bounds takes a second variable, the
-velocity at its upper bound. A tangent under ``pyramid`` takes three (Stewart and Trinkle): its two directions β⁺, β⁻ and
-the sliding speed σ,
+velocity at its upper bound. A tangent under ``pyramid`` takes three (Stewart and Trinkle): its two directions β⁺, β⁻
+and the sliding speed σ,
 
     0 ≤ β± ⟂ ±u_t + σ ≥ 0,      0 ≤ σ ⟂ μ r_n − β⁺ − β⁻ ≥ 0,      r_t = β⁺ − β⁻.
 

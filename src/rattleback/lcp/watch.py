@@ -120,17 +120,19 @@ class Watch:
         """End with a reason of the method's own, unless the best impulses meet the tolerance."""
         self.reason = CONVERGED if self.converged else reason
 
-    def run(self, method: Any, tolerance: float | None = None) -> str:
+    def run(self, method: Any, tolerance: float | None = None, fresh: bool = False) -> str:
         """Run a method from the best impulses and take over what it reaches; its reason.
 
         Args:
             method: The method.
             tolerance: Residual for it to reach [m/s]; that of this watch where left out.
+            fresh: Whether it starts from zero.
         """
         left = max(1, min(method.iterations, self.budget - self.iterations))
         wanted = self.tolerance if tolerance is None else tolerance
         seconds = max(self.seconds - self.elapsed, 0.0)
-        inner = Watch(self.problem, self.law, wanted, left, seconds, self.best)
+        start = np.zeros_like(self.best) if fresh else self.best
+        inner = Watch(self.problem, self.law, wanted, left, seconds, start)
         before, passed = self.elapsed, self.iterations
         method.solve(self.problem, self.law, inner)
         self.used.append(type(method).__name__.lower())

@@ -25,13 +25,13 @@ Mangoni, Benatti and Garziera, Int. J. Numer. Meth. Engng. 122 (2021).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
+from rattleback.lcp.factor import factorise
 from rattleback.lcp.scaled import Scaled
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ class _Iteration:
             S = sp.dia_array((self.scaled.scale[None, :], [0]), shape=(problem.size, problem.size))
             shifted = sp.csc_array(S @ problem.sparse @ S + shift * sp.eye_array(problem.size))
             return sla.splu(shifted).solve
-        shifted = self.scaled.dense() + shift * np.eye(problem.size)
-        factor: Any = la.lu_factor(shifted, check_finite=False)
-        return lambda b: la.lu_solve(factor, b, check_finite=False)
+        return factorise(self.scaled.dense() + shift * np.eye(problem.size))
 
     def iterate(self) -> None:
         """One iteration."""

@@ -92,7 +92,7 @@ class Drive:
         self.rows = rows
         finite = np.isfinite(rows.lower), np.isfinite(rows.upper)
         self.r = np.where(finite[0], rows.lower, np.where(finite[1], rows.upper, 0.0))
-        self.state = np.where(finite[0], LOWER, UPPER)
+        self.state = np.where(finite[0], LOWER, np.where(finite[1], UPPER, FREE))
         self.u = rows.W @ self.r + rows.q
         # Rows that are not driven yet are held where they are and may move as they like.
         self.met = np.zeros(rows.size, dtype=bool)
@@ -162,9 +162,7 @@ class Drive:
         S = self.rows.columns(self.state, free)
         return own + S @ self.rows.solve(self.rows.W[free] @ S, -(self.rows.W[free] @ own), free)
 
-    def _first_event(
-        self, d: int, step: NDArray[np.float64], velocity: NDArray[np.float64]
-    ) -> tuple[float, int, int]:
+    def _first_event(self, d: int, step: NDArray[np.float64], velocity: NDArray[np.float64]) -> tuple[float, int, int]:
         """Length of the step, the row that ends it (−1 for the driven row's own zero), and its state then."""
         r, u, state = self.r, self.u, self.state
         lower, upper = self.rows.limits(r)
@@ -203,5 +201,5 @@ class Drive:
         self.u = self.rows.W @ self.r + self.rows.q
 
     def answers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The impulses as they were moved, and solved anew from the sides of the rows, without the rounding of moves."""
+        """The impulses as they were moved, and solved anew from the sides of the rows."""
         return self.r, self.rows.impulses(self.state)

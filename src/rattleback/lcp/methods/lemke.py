@@ -66,7 +66,8 @@ class Lemke:
             watch.iterations += 1
         watch.see(form.impulse(tableau.solution()), done=0)
         watch.reason = ""
-        watch.stop(tableau.reason or f"budget: {watch.iterations} pivots used up before z₀ left")
+        reason = tableau.reason or f"budget: {watch.iterations} pivots used up before z₀ left"
+        watch.stop(f"{reason}, residual {watch.best_error:.3g} m/s")
 
 
 class Tableau:

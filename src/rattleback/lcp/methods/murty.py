@@ -16,8 +16,8 @@ Cost: one dense solution O(rows³) a round; few rounds as a rule, 2ⁿ in the wo
 When to use it: exact answers to small problems; for a P-matrix (all principal minors positive, as W without redundancy
 and friction) the rule of least index cannot cycle. With friction or redundant rows it may; then the reason says so.
 
-Reference: Murty, Linear Complementarity, Linear and Nonlinear Programming, §4.1; Júdice and Pires, Computers & Operations
-Research 21 (1994).
+Reference: Murty, Linear Complementarity, Linear and Nonlinear Programming, §4.1; Júdice and Pires, Computers and
+Operations Research 21 (1994).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Murty:
         """Pivot until no row is wrong."""
         rows = Rows(problem, law)
         state = np.where(np.isfinite(rows.lower), LOWER, np.where(np.isfinite(rows.upper), UPPER, FREE))
-        fewest, left, seen = problem.size + 1, self.rounds, set()
+        fewest, left, seen = problem.size + 1, self.rounds, set[bytes]()
         while True:
             r = rows.impulses(state)
             wanted = wanted_states(rows, state, r)
