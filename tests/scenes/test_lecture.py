@@ -1,4 +1,4 @@
-"""The three scenes of a first course: uniform motion, parabolas, and contacts without friction as a quadratic programme."""
+"""The three scenes of a first course: uniform motion, parabolas, contacts without friction as a quadratic programme."""
 
 import numpy as np
 import pytest
@@ -39,16 +39,18 @@ def test_in_free_fall_bodies_are_where_the_formula_of_their_steps_puts_them():
 
 
 @pytest.mark.slow
-def test_bodies_in_a_box_stay_inside_and_lose_energy_without_friction():
+def test_bodies_in_a_box_stay_inside_and_lose_energy_but_no_spin_without_friction():
     sim = simulate("frictionless_box", contacts=rb.contacts.TimeStepping(law="frictionless"), warn=False)
-    energies = [sim.energy().total]
+    energies, spins = [sim.energy().total], sim.state.angular_velocity.copy()
     for _ in range(8):
         sim.run(0.5)
         energies.append(sim.energy().total)
         assert np.abs(sim.state.position[5:, :2]).max() < 2.25
         assert sim.state.position[5:, 2].min() > 0.25
     assert np.diff(energies).max() < 0.5
-    assert sim.report.tangential_velocity_error == 0.0
+    # Contacts are solved to within their tolerance, of a millimetre a second.
+    balls = [row for row, name in enumerate(sim.model.names) if name.startswith("ball")]
+    np.testing.assert_allclose(sim.state.angular_velocity[balls], spins[balls], atol=1e-4)
 
 
 def test_contacts_in_the_box_solve_the_quadratic_programme():

@@ -79,7 +79,7 @@ MENU: dict[str, Entry] = {
     "thrown": Entry(thrown, duration=2.0, time_step=0.01, integrator="rk4"),
     "free_motion": Entry(free_motion, duration=5.0, time_step=0.01, integrator="semi_implicit_euler"),
     "free_fall": Entry(free_fall, duration=2.0, time_step=0.01, integrator="semi_implicit_euler"),
-    "frictionless_box": Entry(frictionless_box, duration=8.0, time_step=0.005, integrator="semi_implicit_euler"),
+    "frictionless_box": Entry(frictionless_box, duration=8.0, time_step=0.005, integrator="lie_midpoint"),
     "orbits": Entry(orbits, duration=2.0 * EIGHT_PERIOD, time_step=0.01, integrator="rk45"),
     "kepler": Entry(kepler, duration=4.0 * math.pi, time_step=0.01, integrator="rk45"),
     "swarm": Entry(swarm, duration=2.0, time_step=0.01, integrator="lie_midpoint"),
