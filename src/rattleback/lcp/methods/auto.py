@@ -3,7 +3,7 @@
 | problem | order |
 |---|---|
 | cones and ``frictionless`` contacts | apgd → newton, apgd longer → newton, admm → newton, nsgs → newton, newton |
-| the same beyond the size of newton | apgd, bb, nsgs, admm |
+| the same beyond the size of newton | apgd, admm, apgd longer, nsgs, bb |
 | plain rows | lemke, apgd → newton, pgs → newton, newton, murty, dantzig |
 | ``pyramid`` | lemke, pgs → newton, newton, murty, dantzig |
 | operators | apgd, bb; jacobi under ``pyramid`` |
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rattleback.lcp.watch import Watch
 
 # Runs of a method in ``auto``: short ones for a start, long ones on the second try.
-SHORT_APGD, LONG_APGD = APGD(iterations=1500, patience=100), APGD(iterations=20_000)
+SHORT_APGD, LONG_APGD = APGD(iterations=1500, patience=100), APGD(iterations=20_000, patience=400)
 # Pivoting takes part up to this many rows, where it is faster than what else there is.
 PIVOTING_ROWS = 400
 # Steps of newton after the answer is there, for the relative residual.
@@ -84,7 +84,7 @@ def order(problem: Problem, law: Law) -> list[Any]:
         return [Jacobi()] if linear and problem.contacts else [LONG_APGD, BB()]
     if not linear:
         steps = [SHORT_APGD, *newton, LONG_APGD, *newton, ADMM(), *newton, NSGS(), *newton, *newton]
-        return steps if newton else [LONG_APGD, BB(), NSGS(), ADMM()]
+        return steps if newton else [APGD(patience=100), ADMM(), LONG_APGD, NSGS(), BB()]
     pivoting = [Lemke()] if problem.size <= PIVOTING_ROWS else []
     others = [Murty(), Dantzig()] if pivoting else []
     first = [] if problem.contacts else [APGD(patience=100), *newton]
