@@ -114,6 +114,14 @@ def test_joints_are_inside_the_problem():
     np.testing.assert_allclose((W @ push)[::3], len(W) / 3 / 11.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize("law", ["coulomb", "cone"])
+@pytest.mark.parametrize("method", ["auto", "nsgs", "apgd", "newton"])
+def test_a_smooth_contact_that_parts_is_not_pulled(method, law):
+    problem = rb.lcp.Problem(W=np.eye(3), q=[1.0, 0.0, 0.0], mu=[0.0])
+    assert rb.lcp.residual(problem, [-1.0, 0.0, 0.0], law) == pytest.approx(1.0)
+    assert np.array_equal(rb.lcp.solve(problem, method, law).impulse, np.zeros(3))
+
+
 def test_every_world_has_its_problem():
     sim = rb.Simulation(sliding_boxes(), worlds=2, **settings())
     sim["box_1"].velocity = [(1.5, 0, 0), (-0.5, 0, 0)]

@@ -77,6 +77,28 @@ def test_under_the_cone_a_sliding_block_lags_by_friction_times_its_gap(scheme):
     np.testing.assert_allclose(lag, MU * np.array(gaps), atol=2e-6)
 
 
+def test_on_an_incline_the_braking_distance_is_right_and_the_way_there_is_not_under_the_cone():
+    tilt, v = np.radians(15.0), 2.0
+    down, press = G * np.sin(tilt), G * np.cos(tilt)
+    scene = lambda: block(v, gravity=(down, 0, -press))  # noqa: E731
+    fine = {"integrator": "lie_midpoint", "time_step": 0.002, "contact_velocity_tolerance": 1e-6}
+    # Points within this count as touching, and would be lifted once more.
+    fine["penetration_tolerance"] = 1e-5
+    true, cone = (simulate("pgs", law, rb.contacts.Impulse, scene(), **fine) for law in ("coulomb", "cone"))
+    lags = []
+    for _ in range(60):
+        true.step(15)
+        cone.step(15)
+        lags.append((true["block"].position[0] - cone["block"].position[0], cone["block"].position[2] - 0.5))
+    assert true["block"].position[0] == pytest.approx(v**2 / (2 * (MU * press - down)), abs=1e-4)
+    lag, gap = np.transpose(lags)
+    np.testing.assert_allclose(lag, MU * gap, atol=1e-4)
+    # It leaves with mu v / (1 + mu²), and half of a step of its weight, and rises against its press.
+    leaves = (MU * v + 0.5 * 0.002 * (press + MU * down)) / (1 + MU**2)
+    assert lag.max() == pytest.approx(MU * leaves**2 / (2 * press), rel=0.005)
+    assert abs(lag[-1]) < 1e-3
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -96,7 +96,9 @@ def onto_pyramid(z: NDArray[np.float64], mu: NDArray[np.float64]) -> NDArray[np.
 def onto_cone(z: NDArray[np.float64], mu: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest point of the cone ‖r_t‖ ≤ μ r_n."""
     n, t = z[:, 0], length(z[:, 1:])
-    inside, polar = t <= mu * n, mu * t <= -n
+    # Without friction a pull is within ‖r_t‖ ≤ μ r_n, too: the polar cone comes first.
+    polar = mu * t <= -n
+    inside = ~polar & (t <= mu * n)
     normal = (n + mu * t) / (1.0 + mu * mu)
     normal = np.where(inside, n, np.where(polar, 0.0, normal))
     factor = np.where(inside, 1.0, mu * normal / np.where(t > 0.0, t, 1.0))

@@ -29,10 +29,10 @@ SMALL = wp.constant(real(epsilon))
 def onto_cone(z: vec3, mu: real) -> vec3:
     """The nearest point of the cone ‖r_t‖ ≤ μ r_n."""
     t = wp.sqrt(z[1] * z[1] + z[2] * z[2])
-    if t <= mu * z[0]:
-        return z
     if mu * t <= -z[0]:
         return vec3()
+    if t <= mu * z[0]:
+        return z
     n = (z[0] + mu * t) / (real(1.0) + mu * mu)
     return vec3(n, mu * n / t * z[1], mu * n / t * z[2])
 
