@@ -31,7 +31,9 @@ from rattleback.solvers import joints as joint_methods
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
 from rattleback.steps import AccelerationStep, ImpulseStep
+from rattleback.steps.energy_floor import Sizes
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
+from rattleback.steps.energy_watch import WATCHED, EnergyWatch, make_energy_watch
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -325,20 +327,21 @@ class RecordedStep:
         taken = None if self.impulses is None else self.impulses.taken
         return Sleeping(self.context, self.forces, self.contacts, self.preview, taken)
 
-    def _make_energy_limit(self) -> EnergyLimit | None:
+    def _make_energy_limit(self) -> EnergyLimit | EnergyWatch | None:
         """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
-        if self.preview is None or self.by_forces:
+        if self.by_forces:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
+        first_order = getattr(self.methods.integrator, "order", 2) == 1
         if self.impulses is None or self.contacts is None:
-            made = make_energy_limit(self.context, self.preview, None, (length, speed, length, speed))
-        else:
-            finder, limits = self.contacts.finder, self.impulses.limits
-            aimed = (max(length, limits.depth), max(speed, limits.speed))
-            sizes = (*aimed, length + limits.deepest, speed + limits.fastest)
-            made = make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
-        made.floor.first_order = int(getattr(self.methods.integrator, "order", 2) == 1)
-        return made
+            sizes = Sizes(length, speed, length, speed, first_order)
+            return None if self.preview is None else make_energy_limit(self.context, self.preview, None, sizes)
+        finder, limits = self.contacts.finder, self.impulses.limits
+        reported = (length + limits.deepest, speed + limits.fastest)
+        sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, first_order)
+        if self.preview is None:
+            return make_energy_watch(self.context, sizes) if len(self.model.names) <= WATCHED else None
+        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

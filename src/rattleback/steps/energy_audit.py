@@ -6,7 +6,7 @@
 
 T, T' kinetic energy of a body at either end of the step, W work of loads on the way it really went, so that weight that
 is lifted by position corrections or joints that close counts as a gain. θ largest angle by which a body turns in the
-step, and two of them against each other by twice that; P the largest energies of motion of the mechanisms lately; m
+step, and two of them against each other by twice that; P the largest energy of motion of the world lately; m
 mass of all bodies, g gravity, δ and u the tolerances of positions and velocities. Where the user has put joints apart,
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
 the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding.
@@ -33,9 +33,9 @@ from rattleback.core.precision import real
 from rattleback.model.joint_memory import JointState
 from rattleback.model.step_context import StepContext
 from rattleback.problem.mechanisms import Mechanisms
+from rattleback.steps.energy_floor import Floor
 from rattleback.steps.energy_islands import ZERO
 from rattleback.steps.energy_sums import LANES, Sums, sum_free, sum_gains
-from rattleback.steps.torn_mechanisms import Floor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,7 @@ def audit(
         return
     w = wp.tid()
     gain = ZERO
+    before = ZERO
     kinetic = ZERO
     missed = ZERO
     size = ZERO
@@ -88,6 +89,7 @@ def audit(
         if sums.moved[k] == 1:
             return
         gain += sums.gain[k]
+        before += sums.before[k]
         kinetic += sums.kinetic[k]
         missed += sums.missed[k]
         size += sums.size[k]
@@ -98,20 +100,21 @@ def audit(
             most = sums.most[k]
             body = sums.body[k]
     h = sums.time_step[w]
-    peak = ZERO
     lift = ZERO
     closing = ZERO
     each = mechanisms.first.shape[0] // sums.time_step.shape[0]
     for m in range(w * each, (w + 1) * each):
         j = mechanisms.joint[mechanisms.first_joint[m]]
-        peak += remembered.peak[j]
         lift += mechanisms.mass[m] * floor.gravity * wp.min(LEVERAGE * remembered.gap[j], h * floor.speed)
         if remembered.gap[j] > ZERO:
             closing = wp.min(real(0.5) * mass * floor.speed * floor.speed, gone)
-    most = wp.max(peak, kinetic)
+    fading = wp.exp(-h / WHILE)
+    most = wp.max(wp.max(before, kinetic), fading * remembered.highest[w])
+    remembered.highest[w] = wp.max(kinetic, fading * remembered.highest[w])
     granted = lift + wp.where(floor.first_order == 1, missed, ZERO)
-    noise = mass * floor.lift + wp.sqrt(real(2.0) * mass * most) * floor.creep + floor.rounding * size
-    fade = wp.exp(-h / WHILE) * remembered.surplus[w]
+    creep = wp.sqrt(real(2.0) * mass * wp.max(before, kinetic)) * floor.creep
+    noise = mass * floor.lift + creep + floor.rounding * size
+    fade = fading * remembered.surplus[w]
     lately = wp.max(fade + gain - granted, ZERO)
     angle = turn * turn
     fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)

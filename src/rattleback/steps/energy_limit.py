@@ -30,16 +30,17 @@ import warp as wp
 from rattleback.core import arrays, host_read
 from rattleback.core.kernel import kernel
 from rattleback.core.node import together
-from rattleback.core.precision import epsilon, real, vec3
+from rattleback.core.precision import real, vec3
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.step_context import StepContext
 from rattleback.problem.mechanisms import kinetic_energy
 from rattleback.steps.energy_audit import EnergyAudit, make_energy_audit
+from rattleback.steps.energy_floor import Floor, Sizes, make_floor
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
 from rattleback.steps.energy_work import note_before, note_loads, note_way, note_work
-from rattleback.steps.torn_mechanisms import Floor, Measured, hold_back, hold_loose, note_gaps, note_written
+from rattleback.steps.torn_mechanisms import DRIVEN, Measured, hold_back, hold_loose, note_gaps, note_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +51,6 @@ SHARE = wp.constant(real(0.02))
 WHILE = wp.constant(real(1.0))
 # Where so little would be left of the velocities, corrections have diverged: their directions mean nothing.
 LOST = wp.constant(real(0.03))
-# How many units of rounding a sum of energies may be off.
-ROUNDINGS = 100.0
 
 
 @kernel
@@ -68,8 +67,11 @@ def begin_balance(ledger: Ledger) -> None:
 
 
 @wp.func
-def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, j: int) -> None:
-    """A joint with rates of its own does at most its impulse times its speed as work, at one of its bodies."""
+def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, mass: real, j: int) -> None:
+    """A joint with rates of its own does at most its impulse times its speed as work, at one of its bodies.
+
+    Where impulses have diverged that is nonsense: at most it gives a mass the speed with which it may be thrown.
+    """
     joints = measured.joints
     speed = ZERO
     spin = ZERO
@@ -82,10 +84,9 @@ def add_drive(bodies: Bodies, measured: Measured, ledger: Ledger, j: int) -> Non
     i = joints.body_b[j]
     if i < 0 or bodies.mass[wp.max(i, 0)] == ZERO:
         i = joints.body_a[j]
-    work = wp.sqrt(speed) * wp.length(measured.reactions.impulse[j]) + wp.sqrt(spin) * wp.length(
-        measured.reactions.couple[j]
-    )
-    ledger.work[i] = ledger.work[i] + work
+    work = wp.sqrt(speed) * wp.length(measured.reactions.impulse[j])
+    work += wp.sqrt(spin) * wp.length(measured.reactions.couple[j])
+    ledger.work[i] = ledger.work[i] + wp.min(work, real(0.5) * mass * DRIVEN * DRIVEN * (speed + spin))
 
 
 @kernel
@@ -109,7 +110,7 @@ def balance(
     mechanisms = measured.mechanisms
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
         if measured.joints.drives[mechanisms.joint[k]] == 1:
-            add_drive(bodies, measured, ledger, mechanisms.joint[k])
+            add_drive(bodies, measured, ledger, mechanisms.mass[m], mechanisms.joint[k])
     first = mechanisms.body[mechanisms.first[m]]
     before = real(0.0)
     work = real(0.0)
@@ -290,12 +291,8 @@ class EnergyLimit:
         context.share_bodies(note_work, *motions, context.loads, state.clock, self.ledger)
         self.audit.record_work()
 
-    def record_hold(self, measure: "Callable[[], None]") -> None:
-        """Record that mechanisms which corrections have torn apart go on without forces; the way of all is known then.
-
-        Args:
-            measure: Records that their joints are measured where they are then.
-        """
+    def record_hold(self) -> None:
+        """Record that mechanisms which corrections have thrown away go on without forces; the way of all is known."""
         context, state, ledger = self.context, self.context.state, self.ledger
         given = (context.model.bodies, self.measured, state.motion, context.predicted)
         context.program.launch(begin_hold, 1, ledger)
@@ -303,9 +300,11 @@ class EnergyLimit:
         if self.touching is not None:
             thrown = (state.motion, context.predicted, ledger, self.audit.sums, self.floor)
             context.for_bodies(hold_loose, *thrown)
-        with context.program.when(ledger.any_held):
-            measure()
         context.share_bodies(note_way, state.motion, context.predicted, state.clock, ledger)
+
+    def when_held(self) -> Any:
+        """What is recorded inside happens where a mechanism is held back."""
+        return self.context.program.when(self.ledger.any_held)
 
     def record_end(self) -> None:
         """Record the limit at the end of a step, when its velocities are done."""
@@ -357,30 +356,21 @@ class EnergyLimit:
         return said
 
 
-def make_energy_limit(
-    context: StepContext, preview: Any, touching: tuple[Any, int] | None, sizes: tuple[float, float, float, float]
-) -> Any:
+def make_energy_limit(context: StepContext, preview: Any, touching: tuple[Any, int] | None, sizes: Sizes) -> Any:
     """The energy limit of a model with joints.
 
     Args:
         context: Where the step is recorded.
         preview: How its joints are held.
         touching: Contacts, and the number of colliders of a world; None without contacts.
-        sizes: How far positions [m] and velocities [m/s] may be off, aimed at and reported.
+        sizes: What a step may leave.
     """
-    model, floor, measured = context.model, Floor(), Measured()
+    model, measured = context.model, Measured()
+    floor = make_floor(sizes, math.hypot(*model.scene.gravity), preview.limits, touching is not None)
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     held = np.isin(np.arange(model.count) % len(model.names), preview.problem.pairs)
     ledger.loose.assign((~held).astype(np.int32))
-    gravity = math.hypot(*model.scene.gravity)
-    length, speed, reported_length, reported_speed = sizes
-    floor.gravity = gravity
-    floor.gap, floor.speed = preview.limits.position, preview.limits.speed
-    floor.energy = gravity * length + speed * speed
-    floor.lift, floor.creep = gravity * reported_length + reported_speed * reported_speed, reported_speed
-    floor.rounding = ROUNDINGS * epsilon
-    floor.resolves = int(touching is not None)
     problem = preview.problem
     measured.joints, measured.definitions = problem.fixed, problem.definitions
     measured.mechanisms, measured.reactions = preview.mechanisms, preview.reactions

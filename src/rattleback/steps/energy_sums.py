@@ -22,7 +22,8 @@ class Sums:
     free: real = field("J", "kinetic energy with which they could fly on without joints and contacts")
     moved: wp.int32 = field("1", "1 where a static body of them moves, or the surface of any")
     gain: real = field("J", "energy they have that forces have not given them")
-    kinetic: real = field("J", "the larger of their kinetic energies at either end of the step")
+    before: real = field("J", "their kinetic energy at the beginning of the step")
+    kinetic: real = field("J", "and at its end")
     missed: real = field("J", "what integrators of first order may miss of the work of forces")
     size: real = field("J", "energies that were added up, for what rounding may take of them")
     mass: real = field("kg", "their mass")
@@ -62,6 +63,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     w = k // LANES
     count = bodies.world.shape[0] // sums.time_step.shape[0]
     gain = ZERO
+    before = ZERO
     kinetic = ZERO
     missed = ZERO
     size = ZERO
@@ -77,7 +79,8 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
         work = ledger.work[i] + ledger.rest[i]
         own = now - ledger.before[i] - work
         gain += own
-        kinetic += wp.max(now, ledger.before[i])
+        before += ledger.before[i]
+        kinetic += now
         missed += ledger.missed[i]
         load = wp.length(ledger.push[i]) / sums.time_step[w]
         size += now + ledger.before[i] + wp.abs(work) + load * wp.length(motion.position[i])
@@ -88,6 +91,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
             most = own
             body = i
     sums.gain[k] = gain
+    sums.before[k] = before
     sums.kinetic[k] = kinetic
     sums.missed[k] = missed
     sums.size[k] = size

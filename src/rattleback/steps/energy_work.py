@@ -61,9 +61,13 @@ def note_loads(bodies: Bodies, start: Motion, end: Motion, ledger: Ledger, lanes
     """A step is predicted for the first time: nothing has diverged yet that may spoil what loads depend on."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         ledger.missed[i] = ZERO
+        ledger.first_push[i] = vec3()
+        ledger.first_turn[i] = vec3()
         if bodies.mass[i] > ZERO:
             push = bodies.mass[i] * (end.velocity[i] - start.velocity[i])
             turn = angular_momentum(bodies, end, i) - angular_momentum(bodies, start, i)
+            ledger.first_push[i] = push
+            ledger.first_turn[i] = turn
             turn = rotate_back(start.orientation[i], turn)
             spun = wp.dot(turn, bodies.inverse_inertia[i] * turn)
             ledger.missed[i] = real(0.5) * (bodies.inverse_mass[i] * wp.length_sq(push) + spun)

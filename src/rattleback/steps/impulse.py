@@ -35,6 +35,7 @@ from rattleback.model.step_context import Diagnostics, StepContext, copy_motion,
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.preview import Preview
 from rattleback.steps.energy_limit import EnergyLimit
+from rattleback.steps.energy_watch import EnergyWatch
 from rattleback.steps.sleeping import Sleeping
 
 # A body that moves faster than light [m/s] has diverged long before its numbers do.
@@ -84,7 +85,9 @@ def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
 def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes: int) -> None:
     """Add the diagnostics of the prediction that is taken over to the worst of the call."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
+        # Where corrections have diverged, the prediction that this is of has been set aside.
+        if wp.isfinite(diagnostics.integration_error[i]):
+            worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
         worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
         worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
 
@@ -117,7 +120,7 @@ class ImpulseStep:
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
         impulses: How they are resolved, a bound scheme of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
-        energy: What keeps joints and contacts from adding energy; None without joints.
+        energy: What keeps joints and contacts from adding energy, or tells that they do; None where nothing does.
         velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
         servos: What keeps servos from doing more than the step can follow; None without servos.
     """
@@ -127,7 +130,7 @@ class ImpulseStep:
     contacts: Any = None
     impulses: Any = None
     sleep: Sleeping | None = None
-    energy: EnergyLimit | None = None
+    energy: EnergyLimit | EnergyWatch | None = None
     velocities: HeldVelocities | None = None
     servos: ServoBounds | None = None
 
@@ -150,8 +153,7 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, context.stop)
-            if self.joints is not None and self.energy is not None:
-                self._account(self.joints, self.energy)
+            self._account()
             self._advance(context)
         if contacts is not None:
             with program.stage("contacts"):
@@ -304,12 +306,18 @@ class ImpulseStep:
         with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
 
-    def _account(self, joints: Preview, energy: EnergyLimit) -> None:
+    def _account(self) -> None:
         """Account for where the joints are, once bodies have gone their way."""
-        energy.record_hold(joints.record_moved)
+        if self.energy is not None:
+            self.energy.record_hold()
+        if self.joints is None:
+            return
         if self.contacts is not None:
-            joints.record_moved()
-        joints.record_account()
+            self.joints.record_moved()
+        elif self.energy is not None:
+            with self.energy.when_held():
+                self.joints.record_moved()
+        self.joints.record_account()
 
     def _try(self, context: StepContext) -> None:
         """A step of another length, from the same start; worlds that are done do the same once more."""

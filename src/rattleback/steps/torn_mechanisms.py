@@ -18,7 +18,7 @@ import warp as wp
 
 from rattleback.constraints.row import error_of
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import real
+from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector, rotate_back
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
@@ -26,6 +26,7 @@ from rattleback.model.state import Motion
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import Joints, RowDefinitions, counted_frames_of, definition_of, is_folded, unfolded
 from rattleback.problem.mechanisms import Mechanisms
+from rattleback.steps.energy_floor import Floor
 from rattleback.steps.energy_islands import ZERO, Ledger
 from rattleback.steps.energy_sums import LANES, Sums
 
@@ -36,26 +37,6 @@ FLIGHT = wp.constant(real(4.0))
 AIDED, PULLS = wp.constant(real(4.0)), wp.constant(real(16.0))
 # How far from a joint with a rate of its own bodies may be that it moves [m].
 DRIVEN = wp.constant(real(100.0))
-
-
-@wp.struct
-class Floor:
-    """What a step may leave: energy per mass that tolerances stand for, g δ + u² [J/kg]; gravity; gap of joints.
-
-    ``speed`` is how fast joints close; ``resolves`` 1 where contacts push; ``first_order`` 1 for such integrators;
-    ``lift`` and ``creep`` are the reported tolerances of contacts and joints together, as energy per mass [J/kg] and as
-    speed [m/s]; ``rounding`` is the part of an energy that rounding may take.
-    """
-
-    energy: real
-    gravity: real
-    gap: real
-    speed: real
-    lift: real
-    creep: real
-    rounding: real
-    first_order: wp.int32
-    resolves: wp.int32
 
 
 @wp.struct
@@ -166,6 +147,9 @@ def go_on(before: Motion, end: Motion, ledger: Ledger, h: real, i: int) -> None:
     end.velocity[i] = before.velocity[i]
     end.angular_velocity[i] = w
     ledger.work[i] = ZERO
+    ledger.push[i] = ledger.first_push[i]
+    ledger.turn[i] = ledger.first_turn[i]
+    ledger.rate[i] = w
     ledger.any_held[0] = 1
 
 
@@ -189,6 +173,9 @@ def hold_back(
         i = mechanisms.body[k]
         if bodies.mass[i] > ZERO:
             go_on(before, end, ledger, h, i)
+    for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
+        measured.reactions.impulse[mechanisms.joint[k]] = vec3()
+        measured.reactions.couple[mechanisms.joint[k]] = vec3()
 
 
 @kernel
