@@ -15,7 +15,7 @@ from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.usd_bodies import fill_body
 from rattleback.io.robots.formats.usd_geometry import Solid, add_geometry
 from rattleback.io.robots.formats.usd_joints import add_joint
-from rattleback.io.robots.formats.usd_stage import Stage
+from rattleback.io.robots.formats.usd_stage import Stage, refused
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,11 @@ GROUPS = "physics:filteredGroups"
 
 def read(source: Source) -> Description:
     """The description of a USD file."""
+    with refused(source.path):
+        return _read(source)
+
+
+def _read(source: Source) -> Description:
     stage = Stage(source)
     default = stage.stage.GetDefaultPrim()
     described = Described(stage, source, Description(str(default.GetName()) if default else "stage"))

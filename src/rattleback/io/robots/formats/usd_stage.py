@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from rattleback.io.robots.source.placing import about_x, inverse
 from rattleback.kinematics.pose import make_pose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from rattleback.io.robots.read import Source
@@ -44,6 +47,18 @@ def pxr(path: str, name: str) -> Any:
         ) from None
 
 
+@contextmanager
+def refused(path: str) -> Iterator[None]:
+    """What USD complains about inside is told as a fault of the file."""
+    tf = pxr(path, "Tf")
+    try:
+        yield
+    except tf.ErrorException as error:
+        raise FileError(f"The USD file {path!r} cannot be read: {_said(error)}") from None
+    except UnicodeError:
+        raise FileError(f"The USD file {path!r} cannot be read: it holds text that is not UTF-8.") from None
+
+
 class Stage:
     """An open stage.
 
@@ -59,14 +74,11 @@ class Stage:
     def __init__(self, source: Source) -> None:
         self.path = source.path
         usd, self.geom = pxr(self.path, "Usd"), pxr(self.path, "UsdGeom")
-        self.physics, tf = pxr(self.path, "UsdPhysics"), pxr(self.path, "Tf")
+        self.physics = pxr(self.path, "UsdPhysics")
         if os.path.getsize(self.path) > MOST_BYTES:
             raise FileError(f"The USD file {self.path!r} has more than {MOST_BYTES} bytes.")
-        try:
-            self._check_layers(source)
-            self.stage = usd.Stage.Open(self.path)
-        except tf.ErrorException as error:
-            raise FileError(f"The USD file {self.path!r} cannot be read: {_said(error)}") from None
+        self._check_layers(source)
+        self.stage = usd.Stage.Open(self.path)
         physics = self.physics
         self.meters = float(self.geom.GetStageMetersPerUnit(self.stage))
         self.kilograms = float(physics.GetStageKilogramsPerUnit(self.stage))
@@ -184,5 +196,9 @@ class Stage:
 
 def _said(error: Exception) -> str:
     """The first sentence of an error of USD, without its place in USD's own source."""
-    text = " ".join(str(error).split()).split(" : '", 1)[-1]
+    try:
+        whole = str(error)
+    except UnicodeError:
+        return "it holds text that is not UTF-8."
+    text = " ".join(whole.split()).split(" : '", 1)[-1]
     return re.sub(r" matching \S+|pxrInternal\w*::", "", text)[:300] or "it is damaged."
