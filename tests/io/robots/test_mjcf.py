@@ -241,3 +241,10 @@ def test_the_base_can_be_fixed_or_let_go(tmp_path: Path) -> None:
     loose = load(tmp_path, body.replace("<freejoint/>", ""), base="floating")
     assert not loose["a"].static
     np.testing.assert_allclose(loose["a"].position, (0, 0, 2))
+
+
+def test_warnings_of_the_compiler_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rb.FileError, match="must be a finite number"):
+        load(tmp_path, f'<worldbody><body><joint axis="0 1 nan"/>{BALL}</body></worldbody>')
+    assert [path.name for path in tmp_path.iterdir()] == ["model.xml"]

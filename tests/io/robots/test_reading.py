@@ -239,3 +239,33 @@ def test_the_tree_of_a_file_solves_for_its_tool() -> None:
     found = rb.ik.solve(tree, rb.ik.Position(tuple(goal)))
     assert found.reached
     np.testing.assert_allclose(tree.forward(found.q)[:3, 3], goal, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "needs"), [("arm.xml", "mujoco"), ("arm.sdf", "numpy"), ("arm.usda", "pxr")])
+def test_the_other_examples_load_and_move(name: str, needs: str) -> None:
+    pytest.importorskip(needs, reason="needs pip install 'rattleback[formats]'")
+    scene = rb.Scene.from_file(ARM.parent / name)
+    assert scene.import_report.dropped == []
+    assert scene.assemble().iterations == 0
+    sim = rb.Simulation(scene, time_step=0.002)
+    sim.run(0.3)
+    assert sim.report.position_error < 1e-6
+    assert len(rb.kinematics.Tree.from_file(ARM.parent / name).coordinates) >= 2
+
+
+def test_loops_that_do_not_close_at_the_start_are_closed_from_elsewhere(tmp_path: Path) -> None:
+    """Three bars in one line cannot turn their end to the side: the way there is singular."""
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    parts = (
+        "".join(f'<link name="{name}">{inertial}</link>' for name in "abc") + '<link name="base"/><link name="goal"/>'
+    )
+    ends = [("base", "a", "0 0 0"), ("a", "b", "1 0 0"), ("b", "c", "1 0 0")]
+    for parent, child, place in ends:
+        parts += f'<joint name="{child}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        parts += f'<origin xyz="{place}"/><axis xyz="0 1 0"/></joint>'
+    parts += '<joint name="g" type="fixed"><parent link="base"/><child link="goal"/><origin xyz="1 0 0"/></joint>'
+    path = tmp_path / "r.urdf"
+    path.write_text(f'<robot name="r">{parts}</robot>')
+    scene = rb.Scene.from_file(path, loops=[("goal", "c", "ball")])
+    assert scene.assemble().position_error <= 1e-9
+    np.testing.assert_allclose(scene["c"].origin, (1, 0, 0), atol=1e-8)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rattleback.model import Scene
 
 # Formats by the name of their reader; each has read(source) in a file of its own.
-MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf"}
+MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf", "USD": "usd"}
 ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}
 ENDINGS = {
     **dict.fromkeys((".urdf",), "URDF"),

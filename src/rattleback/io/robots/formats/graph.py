@@ -51,6 +51,8 @@ def plant(description: Description) -> None:
     for joint in description.joints.values():
         if joint.start is None:
             joint.start = coordinate(joint, _between(description, joint))
+        if isinstance(joint.start, float):
+            joint.start = min(max(joint.start, joint.limit[0]), joint.limit[1])
 
 
 def _top(group: dict[str, str], name: str) -> str:

@@ -8,6 +8,7 @@ outside, is taken out of the model before it is compiled. Textures and skins are
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from rattleback.io.robots.source.folders import Outside
 from rattleback.io.robots.source.xml_text import Document, read_document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rattleback.io.robots.read import Source
 
 INCLUDES = ("include", "model")
@@ -38,13 +41,25 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
     mujoco = mujoco_module(source.path)
     documents = _included(source)
     try:
-        spec = mujoco.MjSpec.from_file(source.path)
-        _leave_out_textures(spec)
-        _find_files(spec, source)
-        return spec.compile(), documents
-    except (ValueError, TypeError, KeyError, mujoco.FatalError, mujoco.UnexpectedError) as error:
+        with _warnings_told(mujoco, source):
+            spec = mujoco.MjSpec.from_file(source.path)
+            _leave_out_textures(spec)
+            _find_files(spec, source)
+            return spec.compile(), documents
+    except (ValueError, TypeError, KeyError, RuntimeError, mujoco.FatalError, mujoco.UnexpectedError) as error:
         said = " ".join(str(error).split())[:400]
         raise FileError(f"The MJCF file {source.path!r} cannot be compiled: {said}") from None
+
+
+@contextmanager
+def _warnings_told(mujoco: Any, source: Source) -> Iterator[None]:
+    """Warnings of the compiler go into the report, not into a log file in the folder of the user."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: source.report.approximate("compiler", f"MuJoCo warns: {text}"))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _included(source: Source) -> list[Document]:
