@@ -135,3 +135,34 @@ def test_projection_moves_bodies_by_their_masses(level: str) -> None:
     sim.step()
     for name in ("light", "heavy"):
         np.testing.assert_allclose(sim[name].position, (0.1, 0, 0), atol=1e-6)
+
+
+@every_method
+def test_a_force_in_python_is_called_at_every_stage(method: str) -> None:
+    """It splits the captured step, and nothing else changes."""
+    ends = []
+    for force in (rb.PythonForce(lambda _time, bodies: -0.4 * bodies.velocity), rb.Drag(linear=0.4)):
+        scene = pendulum()
+        scene.add_force(force, name="air")
+        sim = rb.Simulation(scene, joints=method, integrator="rk4")
+        sim.run(0.3)
+        ends.append(np.array(sim["bar"].position))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
+
+
+@every_method
+def test_a_running_simulation_is_rebuilt_and_stepped_in_parts(method: str) -> None:
+    """Two sub-steps have the bits of two steps, and another body may join."""
+    whole, parts = (
+        rb.Simulation(pendulum(), joints=method, time_step=h, substeps=n) for h, n in ((5e-3, 1), (1e-2, 2))
+    )
+    whole.step(20)
+    parts.step(10)
+    for name in ("position", "orientation", "velocity", "angular_velocity"):
+        np.testing.assert_array_equal(getattr(parts.state, name), getattr(whole.state, name))
+    scene = parts.scene.copy()
+    scene.add_body(mass=1.0, inertia=(0.1, 0.1, 0.1), name="free")
+    parts.rebuild(scene)
+    parts.run(0.1)
+    assert parts["free"].velocity[2] == pytest.approx(-0.1 * GRAVITY, abs=1e-12)
+    assert parts.report.position_error < 1e-3

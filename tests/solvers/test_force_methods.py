@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 import rattleback as rb
 from rattleback.core.stages import Program
 from rattleback.maths.dense_factor import make_dense_factor
+from rattleback.problem.by_forces.joint_forces import JointLaw
 from rattleback.scenes import bricard, four_bar, loops, six_bar, tree
 from rattleback.solvers.joints import FORCES, Baraff, Multipliers, Penalty
 
@@ -241,6 +242,28 @@ def test_settings_that_do_not_go_with_forces_are_refused(method: str) -> None:
     sim.step()
     with pytest.raises(rb.InputError, match="its prepare takes no members="):
         rb.joints_by_chain({"arm": method})
+
+
+class Mine:
+    """A method from elsewhere: what the dense one solves, with a law of its own."""
+
+    level, stabilisation = "acceleration", "mine"
+    law = JointLaw(damping=30.0, stiffness=200.0)
+
+    def prepare(self, problem: Any, inertias: Any) -> Any:
+        return Multipliers().prepare(problem, inertias)
+
+
+def test_a_method_from_elsewhere_fills_the_slot() -> None:
+    scene = rb.Scene(gravity=(0, 0, 0))
+    scene.add_body(mass=1.0, inertia=(1, 1, 1), name="point")
+    scene.add_joint(rb.Ball("world", "point"), name="joint")
+    sim = rb.Simulation(scene, joints=Mine(), integrator="rk4", time_step=1e-3, warn=False)
+    sim["point"].position = (0.1, 0, 0)
+    sim.run(0.2)
+    # The roots of s² + 30 s + 200 are −10 and −20.
+    assert sim["point"].position[0] == pytest.approx(0.1 * (2.0 * np.exp(-2.0) - np.exp(-4.0)), abs=1e-7)
+    assert sim.report.reason.endswith("more than its tolerance; a shorter time_step helps.")
 
 
 @pytest.mark.parametrize(

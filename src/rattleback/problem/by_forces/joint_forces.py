@@ -270,7 +270,8 @@ class JointForces:
         }
         if "reason" in said:
             measured = said["reason"].split(" after ")[0]
-            found["reason"] = f"{measured}, more than its tolerance; {HELP[self.method.stabilisation]}"
+            help_with = HELP.get(self.method.stabilisation, "a shorter time_step helps.")
+            found["reason"] = f"{measured}, more than its tolerance; {help_with}"
         return {**said, **found}
 
     def _solve(self, motion: Motion, loads: Loads) -> None:
