@@ -65,7 +65,7 @@ def inverse_mass(problem: ContactProblem) -> scipy.sparse.csr_matrix:
 
 def joint_jacobian(problem: ContactProblem, response: JointResponse) -> scipy.sparse.csr_matrix:
     """G of the rows that hold in every step, shape (rows, 6 bodies); stops and rows that yield are left out."""
-    joints, rows = response.joints.preview.problem.joints, response.joints.preview.problem.rows
+    joints, rows = response.joints.preview.problem.fixed, response.joints.preview.problem.rows
     first, count = joints.first.numpy(), joints.count.numpy()
     found = np.zeros((len(rows.linear), 6 * len(problem.bodies.world)))
     linear = np.asarray(rows.linear.numpy(), dtype=np.float64)
