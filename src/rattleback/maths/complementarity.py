@@ -3,8 +3,8 @@
     0 ≤ y  ⟂  g + A (y − y₀) ≥ 0
 
 y impulses, y₀ those so far, g gaps of the rows with y₀, A symmetric and positive semidefinite. A row has two bounds,
-of which it pushes at one: it turns round where the other is broken. Rows may also be two-sided: then g + A (y − y₀) = 0,
-whatever the sign of y.
+of which it pushes at one: it turns round where the other is broken. Rows may also be two-sided: then
+g + A (y − y₀) = 0, whatever the sign of y.
 
     solve A for the rows that push;  shorten the step where one would pull, and let that row go;
     when none pulls: rows whose gap closes push, too, at first all of them, then one by one;  again, until none does
@@ -25,8 +25,10 @@ REDUNDANT = wp.constant(real(epsilon**0.6))
 ROUNDING = wp.constant(real(8.0 * epsilon))
 # Rounds in which all rows whose gaps close are taken at once.
 ALL_AT_ONCE = wp.constant(5)
-# What a row does: its answers are unknown, it is barred from pushing for this solution, open, pushing, held two-sided.
-UNKNOWN, BARRED, OPEN, PUSHING, HELD = (wp.constant(k) for k in (-2, -1, 0, 1, 2))
+# What a row does: it is barred from pushing for this solution, open, pushing, held two-sided.
+BARRED, OPEN, PUSHING, HELD = (wp.constant(k) for k in (-1, 0, 1, 2))
+# What is said of a row that is to push: none is, or it is one whose column is not known.
+NONE, UNKNOWN = (wp.constant(k) for k in (-1, -2))
 
 
 @group(axis="rows")
@@ -39,7 +41,10 @@ class OneSidedRows:
     start: real = field("N s or N m s", "impulse so far")
     y: real = field("N s or N m s", "impulse found")
     trial: real = field("N s or N m s", "impulse tried")
-    does: wp.int32 = field("1", "1 where it pushes, 2 where it is two-sided, 0 where it is open, below zero where it may not push")
+    does: wp.int32 = field(
+        "1", "1 where it pushes, 2 where it is two-sided, 0 where it is open, below zero where it may not push"
+    )
+    known: wp.int32 = field("1", "1 where its column of A is known, 0 where it is not, −1 where that is wanted")
     place: wp.int32 = field("1", "the rows that push, from the first place of the group on")
     entry: real = field("1/kg", "A by rows: response of a row to a unit impulse along another", axis="entries")
     factor: real = field("1", "L below and D on the diagonal, for the rows that push", axis="entries")
@@ -108,8 +113,11 @@ def gap_of(rows: OneSidedRows, at: int, first: int, n: int, i: int) -> real:
 
 
 @wp.func
-def step_to_trial(rows: OneSidedRows, first: int, count: int, one_by_one: bool) -> bool:
-    """Go towards the impulses tried until one would pull; whether that was all of the way."""
+def step_to_trial(rows: OneSidedRows, first: int, count: int, last: int) -> bool:
+    """Go towards the impulses tried until one would pull; whether that was all of the way.
+
+    The row that was the last to push, alone, pulls by rounding only, and is barred.
+    """
     part = real(1.0)
     for a in range(count):
         s = first + rows.place[first + a]
@@ -119,7 +127,7 @@ def step_to_trial(rows: OneSidedRows, first: int, count: int, one_by_one: bool) 
         s = first + rows.place[first + a]
         y = rows.y[s] + part * (rows.trial[s] - rows.y[s])
         if rows.does[s] == PUSHING and rows.trial[s] < real(0.0) and y <= ROUNDING * rows.y[s]:
-            rows.does[s] = wp.where(one_by_one and rows.y[s] == real(0.0), BARRED, OPEN)
+            rows.does[s] = wp.where(s == last and rows.y[s] == real(0.0), BARRED, OPEN)
             y = real(0.0)
         rows.y[s] = y
     return part == real(1.0)
@@ -134,40 +142,53 @@ def turn_round(rows: OneSidedRows, s: int) -> None:
 
 
 @wp.func
-def let_push(rows: OneSidedRows, at: int, first: int, n: int, tolerance: real, one_by_one: bool) -> bool:
-    """Rows whose gaps close push, too; whether there are any."""
+def let_push(rows: OneSidedRows, at: int, first: int, n: int, tolerance: real, one_by_one: bool) -> int:
+    """Rows whose gaps close push, too; the last of them, or that there is none, or that a column is not known."""
     worst = -tolerance
-    found = int(-1)
+    found = int(NONE)
+    unknown = int(0)
     for i in range(n):
-        if rows.does[first + i] == OPEN:
+        s = first + i
+        if rows.does[s] == OPEN:
             g = gap_of(rows, at, first, n, i)
-            if rows.width[first + i] - g < wp.min(g, -tolerance):
-                g = rows.width[first + i] - g
-                turn_round(rows, first + i)
+            if rows.width[s] - g < wp.min(g, -tolerance):
+                g = rows.width[s] - g
+                turn_round(rows, s)
             if g < -tolerance and not one_by_one:
-                rows.does[first + i] = PUSHING
-                found = i
+                rows.does[s] = PUSHING
+                found = s
+                if rows.known[s] != 1:
+                    rows.known[s] = -1
+                    unknown = 1
             elif g < worst:
                 worst = g
-                found = i
-    if found >= 0:
-        rows.does[first + found] = PUSHING
-    return found >= 0
+                found = s
+    if found >= 0 and one_by_one:
+        rows.does[found] = PUSHING
+        if rows.known[found] != 1:
+            rows.known[found] = -1
+            unknown = 1
+    return wp.where(unknown == 1, UNKNOWN, found)
 
 
 @wp.func
-def solve_one_sided(rows: OneSidedRows, at: int, first: int, n: int, tolerance: real) -> None:
+def solve_one_sided(rows: OneSidedRows, at: int, first: int, n: int, tolerance: real) -> bool:
     """Impulses of a group of n rows whose entries begin at ``at``; gaps may close by the tolerance.
 
-    Rows that may push are marked as open, pushing or two-sided before, with their impulses so far.
+    Rows that may push are marked as open, pushing or two-sided before, with their impulses so far. False where a column
+    is not known that is wanted: the problem is to be posed again with it, and goes the same way then.
     """
     for k in range(n):
         rows.y[first + k] = rows.start[first + k]
         if rows.does[first + k] != HELD:
             rows.y[first + k] = wp.max(rows.y[first + k], real(0.0))
+    last = int(NONE)
     for r in range(10 + 4 * n):
-        one_by_one = r >= ALL_AT_ONCE
         count = factor_pushing(rows, at, first, n)
         find_trial(rows, at, first, n, count)
-        if step_to_trial(rows, first, count, one_by_one) and not let_push(rows, at, first, n, tolerance, one_by_one):
-            return
+        if step_to_trial(rows, first, count, last):
+            found = let_push(rows, at, first, n, tolerance, r >= ALL_AT_ONCE)
+            if found < 0:
+                return found == NONE
+            last = wp.where(r >= ALL_AT_ONCE, found, NONE)
+    return True

@@ -130,8 +130,7 @@ class JointAnswer:
         self.preview = preview
         problem = preview.problem
         self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
-        sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
-        sizes["worlds"] = problem.model.worlds
+        sizes = {"joints": problem.joint_count, "stops": preview.stops.count}
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
         self.settled = wp.zeros(problem.model.worlds, dtype=wp.int32, device=problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
@@ -161,8 +160,6 @@ class JointAnswer:
         acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
         self._for_held(apply_answer, *acting, motion)
         preview.stops.add_totals()
-        if preview.stops.count:
-            preview.context.for_worlds(joint_steps.note_choice, preview.stops.status, self.steps)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
@@ -186,7 +183,6 @@ class JointAnswer:
         self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
         given = (joints, preview.stops.system.stops, self.steps, which)
         preview.context.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
-        preview.context.for_worlds(joint_steps.note_begun, self.steps)
         self.note_rates(motion, swept=0)
 
     def note_rates(self, motion: Motion, swept: int) -> None:

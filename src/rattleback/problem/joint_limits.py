@@ -70,8 +70,8 @@ class StopStatus:
     more: wp.int32 = field("1", "1 while a stop is outside its tolerance")
     fresh: wp.int32 = field("1", "1 when a stop has just been hit")
     hits: wp.int32 = field("1", "number of stops that were hit in this step")
+    factors: wp.int32 = field("1", "factors that a stiff loop has made")
     held: wp.int32 = field("1", "1 when stops take part in the corrections of this step")
-    changed: wp.int32 = field("1", "1 when other stops push than before")
 
 
 @wp.struct
@@ -192,9 +192,7 @@ def error_of(stops: Stops, s: int) -> tuple[real, real]:
 
 
 @kernel
-def measure_positions(
-    system: StopRows, remembered: JointState, errors: JointErrors, may_look: int
-) -> None:
+def measure_positions(system: StopRows, remembered: JointState, errors: JointErrors, may_look: int) -> None:
     """How far the stops of a joint are from where they should be; where the joints hold, more may be hit."""
     stops = system.stops
     flight = system.flight
@@ -364,4 +362,3 @@ def free_stops(system: StopRows) -> None:
     system.status.fresh[w] = 0
     system.status.hits[w] = 0
     system.status.held[w] = 0
-    system.status.changed[w] = 0

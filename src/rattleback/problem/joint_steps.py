@@ -13,7 +13,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import Reactions
-from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
+from rattleback.problem.joint_limits import StopRows, Stops
 from rattleback.problem.joint_rows import Joints, row_velocity
 from rattleback.problem.one_sided_rows import StopGroups
 
@@ -33,18 +33,6 @@ class Steps:
     total_step: real = field("N s or N m s", "by the last step", axis="stops")
     rate: real = field("m/s or rad/s", "rate of its row before the last answers", axis="stops")
     swept_rate: real = field("m/s or rad/s", "the same after them", axis="stops")
-    changed: wp.int32 = field("1", "1 when a stop was let go", axis="worlds")
-    any_changed: wp.int32 = field("1", "1 when one of any world was", axis="flags")
-
-
-@kernel
-def note_choice(status: StopStatus, steps: Steps) -> None:
-    """Other stops that push make another problem of it, in which former steps mean nothing."""
-    w = wp.tid()
-    if status.changed[w] == 1:
-        steps.changed[w] = 1
-        steps.any_changed[0] = 1
-    status.changed[w] = 0
 
 
 @kernel
@@ -95,13 +83,6 @@ def add_gain(system: StopRows, groups: StopGroups, motion: Motion, steps: Steps,
             x0 = steps.rate[s]
             swept = objective(system.stops, s, steps.total[s], steps.total_aside[s], x0, steps.swept_rate[s])
             gain[w] = gain[w] + swept - objective(system.stops, s, steps.total[s], system.stops.total[s], x0, x)
-
-
-@kernel
-def note_begun(steps: Steps) -> None:
-    """No stop has been let go since."""
-    steps.changed[wp.tid()] = 0
-    steps.any_changed[0] = 0
 
 
 @kernel

@@ -96,11 +96,16 @@ class JointStops:
     def evaluate(self, motion: Motion, which: Any) -> None:
         """The rows of the stops at a motion."""
         self._for_stops(joint_limits.evaluate_stops, self.system, motion, self.inertias, which)
-        self.forget_columns(which)
 
     def forget_columns(self, which: Any) -> None:
-        """Rows, inertias or the factor of the joints are others, in the worlds where ``which`` is 1."""
-        self._for_stops(one_sided_rows.forget_columns, self.system, self.groups, which)
+        """The factor of the joints is another, in the worlds where ``which`` is 1."""
+        self._for_stops(one_sided_rows.forget_columns, self.system, self.rows, which)
+
+    def forget_old_columns(self) -> None:
+        """The same for another correction of a stiff loop."""
+        if self.count:
+            self._for_stops(one_sided_rows.forget_old_columns, self.system, self.rows)
+            self.context.for_worlds(one_sided_rows.count_factors, self.status, self.loop)
 
     def add_totals(self) -> None:
         """After the impulses are applied: what the stops have done so far."""
@@ -130,7 +135,7 @@ class JointStops:
         with program.when(groups.any_missing):
             self._for_joints(one_sided_rows.keep_wanted, self.system, groups, 1)
             with program.loop(groups.any_missing):
-                self._for_groups(one_sided_rows.choose_column, self.system, groups)
+                self._for_groups(one_sided_rows.choose_column, *given)
                 self._find_change(joints=0, stops=1)
                 self._for_joints(one_sided_rows.want_rest, self.system, self.change)
                 self.solver.record_solution(program)

@@ -18,11 +18,11 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
-from rattleback.maths.complementarity import BARRED, HELD, OPEN, PUSHING, UNKNOWN, OneSidedRows, gap_of, solve_one_sided
+from rattleback.maths.complementarity import BARRED, HELD, OPEN, PUSHING, OneSidedRows, solve_one_sided
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import FAR, JointStatus, Limits, Links
-from rattleback.problem.joint_limits import StopRows, Stops, take
+from rattleback.problem.joint_limits import StopRows, Stops, StopStatus, take
 from rattleback.problem.joint_rows import Inertias, row_velocity
 
 # What is solved: a correction at the start of a step, the answer to sweeps there, velocities at its end, displacements,
@@ -44,8 +44,8 @@ class StopGroups:
     count: wp.int32 = field("1", "number of its stops")
     entry: wp.int32 = field("1", "first entry of its matrix")
     chosen: wp.int32 = field("1", "stop whose column is found; −1 for none")
-    answered: wp.int32 = field("1", "1 where the column of a stop is known", axis="stops")
-    missing: wp.int32 = field("1", "1 where it is wanted", axis="stops")
+    rate: real = field("m/s or rad/s", "what the row of a stop does as the joints alone leave it", axis="stops")
+    begins: wp.int32 = field("1", "what it does at first, see ``maths.complementarity``", axis="stops")
     tolerance: real = field("m/s or rad/s", "by how much bounds may be broken")
     kept: real = field("m/s or rad/s", "change of the velocity of a row that was wanted", axis="rows")
     any_missing: wp.int32 = field("1", "1 where a column is wanted", axis="flags")
@@ -70,9 +70,7 @@ def pushed_by_rows(system: StopRows, links: Links, i: int, joints: int, stops: i
 
 
 @kernel
-def find_change(
-    bodies: Bodies, system: StopRows, links: Links, change: Motion, joints: int, stops: int
-) -> None:
+def find_change(bodies: Bodies, system: StopRows, links: Links, change: Motion, joints: int, stops: int) -> None:
     """Change of the velocities of a body by the impulses found, of joints, of stops, or of both."""
     i = wp.tid()
     if links.count[i] > 0:
@@ -111,8 +109,10 @@ def bounds_of(stops: Stops, s: int, h: real, mode: int) -> tuple[real, real, rea
 
 
 @wp.func
-def pose(rows: OneSidedRows, stops: Stops, s: int, x: real, low: real, high: real, total: real) -> None:
+def pose(rows: OneSidedRows, stops: Stops, groups: StopGroups, s: int, h: real, mode: int) -> None:
     """The row of a stop in the problem of its group."""
+    x = groups.rate[s]
+    low, high, total = bounds_of(stops, s, h, mode)
     below = low - x > x - high
     if total != real(0.0):
         below = wp.where(stops.side[s] != 0, stops.side[s] < 0, total > real(0.0))
@@ -120,7 +120,14 @@ def pose(rows: OneSidedRows, stops: Stops, s: int, x: real, low: real, high: rea
     rows.gap[s] = wp.where(below, x - low, high - x)
     rows.width[s] = high - low
     rows.start[s] = rows.sign[s] * total
-    rows.y[s] = rows.start[s]
+    rows.does[s] = groups.begins[s]
+
+
+@wp.func
+def takes_hits(system: StopRows, w: int, mode: int) -> bool:
+    """Whether limits may be hit; errors of a stiff world that is far off do not tell which are."""
+    far = system.loop.stiff[w] == 1 and system.loop.before[w] > NEAR
+    return mode == ANSWER or (mode == CORRECTION and not far)
 
 
 @wp.func
@@ -131,8 +138,6 @@ def note_solution(
     w = system.joints.world[system.stops.joint[s]]
     if rows.y[s] != rows.start[s]:
         groups.any_push[0] = 1
-    if (rows.y[s] > real(0.0)) != (rows.start[s] > real(0.0)):
-        system.status.changed[w] = 1
     side = wp.where(rows.sign[s] > real(0.0), -1, 1)
     if takes and rows.y[s] > real(0.0) and side != system.stops.side[s]:
         bound = wp.where(side > 0, system.stops.upper[s], system.stops.lower[s])
@@ -141,28 +146,26 @@ def note_solution(
 
 
 @wp.func
-def solve_group(system: StopRows, groups: StopGroups, rows: OneSidedRows, g: int, takes: bool) -> None:
+def solve_group(system: StopRows, groups: StopGroups, rows: OneSidedRows, g: int, mode: int) -> None:
     """Impulses of the stops of a group; nothing yet where a column is missing, or is found to be."""
     first = groups.first[g]
-    last = first + groups.count[g]
-    for s in range(first, last):
-        if groups.missing[s] == 1:
-            groups.any_missing[0] = 1
-            return
     n = groups.count[g]
     at = groups.entry[g]
-    solve_one_sided(rows, at, first, n, groups.tolerance[g])
+    w = system.joints.world[system.stops.joint[first]]
     missing = int(0)
-    for s in range(first, last):
-        if rows.does[s] == UNKNOWN and gap_of(rows, at, first, n, s - first) < -groups.tolerance[g]:
-            rows.does[s] = PUSHING
-            groups.missing[s] = 1
+    for s in range(first, first + n):
+        pose(rows, system.stops, groups, s, system.loop.time_step[w], mode)
+        if rows.does[s] > 0 and rows.known[s] != 1:
+            rows.known[s] = -1
             missing = 1
-    if missing == 1:
+        elif rows.known[s] == 1 and rows.entry[at + (s - first) * (n + 1)] == real(0.0):
+            rows.does[s] = BARRED
+    if missing == 1 or not solve_one_sided(rows, at, first, n, groups.tolerance[g]):
         groups.any_missing[0] = 1
-    else:
-        for s in range(first, last):
-            note_solution(system, groups, rows, s, rows.entry[at + (s - first) * (n + 1)], takes)
+        return
+    takes = takes_hits(system, w, mode)
+    for s in range(first, first + n):
+        note_solution(system, groups, rows, s, rows.entry[at + (s - first) * (n + 1)], takes)
 
 
 @wp.func
@@ -173,13 +176,6 @@ def tolerance_of(limits: Limits, h: real, mode: int) -> real:
     if mode == DISPLACEMENTS:
         return PART * wp.min(limits.position, limits.orientation)
     return wp.where(mode == PUSH, real(0.0), PART * limits.velocity)
-
-
-@wp.func
-def takes_hits(system: StopRows, w: int, mode: int) -> bool:
-    """Whether limits may be hit; errors of a stiff world that is far off do not tell which are."""
-    far = system.loop.stiff[w] == 1 and system.loop.before[w] > NEAR
-    return mode == ANSWER or (mode == CORRECTION and not far)
 
 
 @kernel
@@ -199,10 +195,9 @@ def pose_stops(
     for s in range(first, first + groups.count[g]):
         j = stops.joint[s]
         system.rows.impulse[stops.row[s]] = real(0.0)
-        rows.does[s] = BARRED
+        groups.begins[s] = BARRED
         rows.start[s] = real(0.0)
         rows.y[s] = real(0.0)
-        groups.missing[s] = 0
         if off or system.joints.broken[j] != 0:
             continue
         x = row_velocity(system.joints, system.rows, motion, j, stops.row[s])
@@ -212,16 +207,11 @@ def pose_stops(
         if takes and side != 0 and side != stops.side[s] and total == real(0.0):
             take(system, s, side, stops.now[s] + wp.float64(h * (x - stops.rate[s])))
             low, high, total = bounds_of(stops, s, h, mode)
-        pose(rows, stops, s, x, low, high, total)
-        wants = total != real(0.0) or side != 0 or low == high
-        rows.does[s] = wp.where(wants, wp.where(low == high, HELD, PUSHING), OPEN)
-        if groups.answered[s] == 0:
-            groups.missing[s] = wp.where(wants, 1, 0)
-            rows.does[s] = wp.where(wants, rows.does[s], UNKNOWN)
-        elif rows.entry[groups.entry[g] + (s - first) * (groups.count[g] + 1)] == real(0.0):
-            rows.does[s] = BARRED
+        groups.rate[s] = x
+        pushes = wp.where(total != real(0.0) or side != 0, PUSHING, OPEN)
+        groups.begins[s] = wp.where(low == high, HELD, pushes)
     if not off:
-        solve_group(system, groups, rows, g, takes)
+        solve_group(system, groups, rows, g, mode)
 
 
 @kernel
@@ -236,7 +226,7 @@ def keep_wanted(system: StopRows, groups: StopGroups, sign: int) -> None:
 
 
 @kernel
-def choose_column(system: StopRows, groups: StopGroups) -> None:
+def choose_column(system: StopRows, groups: StopGroups, rows: OneSidedRows) -> None:
     """A unit impulse along the next stop of a mechanism whose column is missing."""
     g = wp.tid()
     groups.chosen[g] = -1
@@ -244,7 +234,7 @@ def choose_column(system: StopRows, groups: StopGroups) -> None:
     groups.any_push[0] = 1
     for s in range(groups.first[g], groups.first[g] + groups.count[g]):
         unit = real(0.0)
-        if groups.missing[s] == 1 and groups.chosen[g] < 0:
+        if rows.known[s] < 0 and groups.chosen[g] < 0:
             groups.chosen[g] = s
             unit = real(1.0)
         system.rows.impulse[system.stops.row[s]] = unit
@@ -288,14 +278,15 @@ def store_column(system: StopRows, groups: StopGroups, rows: OneSidedRows, chang
     alone = (system.joints.inverse_mass_a[j] + system.joints.inverse_mass_b[j]) * wp.length_sq(system.rows.linear[r])
     alone += wp.dot(system.rows.angular_a[r], system.rows.spin_a[r])
     alone += wp.dot(system.rows.angular_b[r], system.rows.spin_b[r])
-    groups.answered[chosen] = 1
-    groups.missing[chosen] = 0
+    rows.known[chosen] = 1
     diagonal = groups.entry[g] + column * (n + 1)
     if rows.entry[diagonal] <= STUCK * alone:
         rows.entry[diagonal] = real(0.0)
-        rows.does[chosen] = BARRED
-        rows.y[chosen] = rows.start[chosen]
-    solve_group(system, groups, rows, g, takes_hits(system, system.joints.world[j], mode))
+    for s in range(first, first + n):
+        if rows.known[s] < 0:
+            groups.any_missing[0] = 1
+            return
+    solve_group(system, groups, rows, g, mode)
 
 
 @kernel
@@ -306,8 +297,27 @@ def put_impulses(system: StopRows, rows: OneSidedRows) -> None:
 
 
 @kernel
-def forget_columns(system: StopRows, groups: StopGroups, which: wp.array[wp.int32]) -> None:
-    """Rows or inertias are others, in the worlds that are wanted."""
+def forget_columns(system: StopRows, rows: OneSidedRows, which: wp.array[wp.int32]) -> None:
+    """The factor of the joints is another, in the worlds that are wanted."""
     s = wp.tid()
-    if which[system.joints.world[system.stops.joint[s]]] == 1:
-        groups.answered[s] = 0
+    w = system.joints.world[system.stops.joint[s]]
+    if which[w] == 1:
+        rows.known[s] = 0
+        system.status.factors[w] = 0
+
+
+@kernel
+def forget_old_columns(system: StopRows, rows: OneSidedRows) -> None:
+    """In a stiff loop it is in every correction, but by ever less: columns are found anew after 1, 2, 4, 8 … ones."""
+    s = wp.tid()
+    w = system.joints.world[system.stops.joint[s]]
+    n = system.status.factors[w]
+    if system.loop.turned[w] == 1 and (n & (n - 1)) == 0:
+        rows.known[s] = 0
+
+
+@kernel
+def count_factors(status: StopStatus, loop: JointStatus) -> None:
+    """One more correction of a stiff loop."""
+    w = wp.tid()
+    status.factors[w] = status.factors[w] + loop.turned[w]

@@ -302,6 +302,7 @@ class Preview:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
         self.solver.record_preparation(self.context.program, which)
+        self.stops.forget_columns(which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
@@ -335,7 +336,7 @@ class Preview:
         self.context.for_worlds(stiffness.find_turned, status, which)
         self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
-        self.stops.forget_columns(status.turned)
+        self.stops.forget_old_columns()
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""

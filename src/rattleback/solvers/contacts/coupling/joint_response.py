@@ -40,8 +40,6 @@ class JointResponse:
 
     Attributes:
         accelerates: Whether a solver may take steps along conjugate directions with it.
-        changed: 1 for every world whose stops act otherwise than when the directions began.
-        any_changed: 1 where any world's do.
         softness: What contacts know of the stiffness of loaded joints.
 
     Args:
@@ -57,7 +55,6 @@ class JointResponse:
         self, problem: "ContactProblem", joints: "JointAnswer", softness: Softness, displaces: bool = False
     ) -> None:
         self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
-        self.changed, self.any_changed = joints.steps.changed, joints.steps.any_changed
 
     def of_displacements(self) -> "JointResponse":
         """The same for displacements."""

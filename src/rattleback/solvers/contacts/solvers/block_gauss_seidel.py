@@ -121,8 +121,6 @@ class BoundBlockGaussSeidel:
                 else:
                     response.answer(motion, status.busy)
                     self._go_on(motion, response)
-                    with program.when(response.any_changed):
-                        self._begin_directions(motion, response.changed, response)
 
     def _begin_directions(self, motion: Motion, which: Any, response: Any) -> None:
         """Conjugate directions begin anew."""
@@ -138,7 +136,7 @@ class BoundBlockGaussSeidel:
         tried = (problem.system, motion, problem.status, directions)
         parts = (directions.accepted, directions.scale_z, directions.scale_d)
         response.note_sweep(motion)
-        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.changed)
+        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried)
         response.try_step(motion, directions.active, parts, directions.gain)
         problem.program.launch(accept_conjugate_step, 1, problem.bodies, *tried)
         response.settle_step(motion, (directions.active, directions.accepted))
