@@ -25,8 +25,8 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem import corrections, joint_settling, joint_steps
 from rattleback.problem.corrections import JointStatus, Links, Reactions, pushed_by
-from rattleback.problem.joint_limits import Stops
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, RowDefinitions, Rows
+from rattleback.problem.one_sided_rows import ANSWER, DISPLACEMENTS, VELOCITIES
 from rattleback.problem.yielding import eased_velocity
 
 if TYPE_CHECKING:
@@ -47,13 +47,6 @@ def note_targets(joints: Joints, definitions: RowDefinitions, rates: wp.array[re
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         rates[r] = definitions.rate[r]
-
-
-@kernel
-def note_stops(stops: Stops, rates: wp.array[real]) -> None:
-    """The same for a stop."""
-    s = wp.tid()
-    rates[stops.row[s]] = wp.where(stops.side[s] != 0, stops.target[s], real(0.0))
 
 
 @kernel
@@ -143,8 +136,7 @@ class JointAnswer:
         self.preview = preview
         problem = preview.problem
         self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
-        sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
-        sizes["worlds"] = problem.model.worlds
+        sizes = {"joints": problem.joint_count, "stops": preview.stops.count}
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
         self.settled = wp.zeros(problem.model.worlds, dtype=wp.int32, device=problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
@@ -157,30 +149,27 @@ class JointAnswer:
 
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
-        problem, stops = self.preview.problem, self.preview.stops
+        problem = self.preview.problem
         if motion is self.preview.context.state.motion:
             self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
-            self.preview.context.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
         else:
             self.preview.yielding.note()
-            self._for_joints(note_rates, problem.joints, problem.rows, motion, self.rates)
+            self._for_joints(note_rates, problem.fixed, problem.rows, motion, self.rates)
 
-    def respond(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
-        """Record the answer to what has changed the velocities of a motion since.
+    def respond(self, motion: Motion, which: Any) -> None:
+        """Record the answer of joints and stops to what has changed the velocities of a motion since.
 
         Args:
             motion: The velocities.
             which: 1 for every world that is asked.
-            may_let_go: Whether stops that would pull are let go.
         """
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
         self._want(motion)
-        acting = self._solve(preview.reactions, motion if may_let_go else None)
+        at_end = motion is preview.context.state.motion
+        acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
         self._for_held(apply_answer, *acting, motion)
         preview.stops.add_totals()
-        if preview.stops.count and may_let_go:
-            preview.context.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
@@ -198,13 +187,26 @@ class JointAnswer:
         self._want(displacements)
         self._respond_displacements(displacements)
 
-    def begin_steps(self, which: Any) -> None:
+    def begin_steps(self, motion: Motion, which: Any) -> None:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
-        given = (joints, preview.stops.desk.stops, self.steps, which)
+        given = (joints, preview.stops.system.stops, self.steps, which)
         preview.context.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
-        preview.context.for_worlds(joint_steps.note_begun, self.steps)
+        self.note_rates(motion, swept=0)
+
+    def note_rates(self, motion: Motion, swept: int) -> None:
+        """Record the rates of the stops before a sweep (0) or after the answer to it (1)."""
+        stops = self.preview.stops
+        given = (stops.system, motion, self.steps, swept)
+        self.preview.context.program.launch(joint_steps.note_rates, stops.count, *given)
+
+    def add_gain(self, motion: Motion, gain: Any) -> None:
+        """Record what the stops do to the gain of a step, by worlds."""
+        stops = self.preview.stops
+        if stops.count:
+            given = (stops.system, stops.groups, motion, self.steps, gain)
+            self.preview.context.for_worlds(joint_steps.add_gain, *given)
 
     def try_step(self, parts: tuple[Any, Any, Any]) -> None:
         """Record what a step along conjugate directions, instead of the last answers, means for the joints.
@@ -214,19 +216,21 @@ class JointAnswer:
         """
         self._for_steps(joint_steps.try_step, joint_steps.try_total, parts)
 
-    def settle_step(self, verdict: tuple[Any, Any]) -> None:
+    def settle_step(self, motion: Motion, verdict: tuple[Any, Any]) -> None:
         """Record that it is kept or not.
 
         Args:
+            motion: The velocities after it.
             verdict: By worlds: whether it is active, and whether it accepts the step.
         """
         self._for_steps(joint_steps.settle_step, joint_steps.settle_total, verdict)
+        self.note_rates(motion, swept=0)
 
     def _for_steps(self, kernel: Any, for_stops: Any, given: tuple[Any, ...]) -> None:
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(kernel, joints, preview.reactions, self.steps, *given)
         stops = preview.stops
-        preview.context.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
+        preview.context.program.launch(for_stops, stops.count, joints, stops.system.stops, self.steps, *given)
 
     def settle(self, motion: Motion, which: Any) -> None:
         """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1.
@@ -240,7 +244,7 @@ class JointAnswer:
         context.for_worlds(joint_settling.judge_settling, status, preview.limits)
         with context.program.loop(status.any_busy, may_stop=True):
             self._for_held(joint_settling.next_settling, status, self.displacements)
-            self._for_joints(joint_settling.want_displacements, preview.problem.joints, preview.problem.rows, status)
+            self._for_joints(joint_settling.want_displacements, preview.problem.fixed, preview.problem.rows, status)
             self._respond_displacements(self.displacements)
             self._for_held(joint_settling.limit_displacements, status, preview.limits, self.displacements)
             self._for_held(joint_settling.displace, status, self.displacements, motion)
@@ -250,19 +254,18 @@ class JointAnswer:
 
     def _respond_displacements(self, displacements: Motion) -> None:
         self._for_joints(joint_settling.begin_displacements, self.unseen)
-        self._for_held(apply_ways, *self._solve(self.unseen), displacements)
+        self._for_held(apply_ways, *self._solve(self.unseen, displacements, DISPLACEMENTS), displacements)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem
         self.preview.yielding.note()
-        self._for_joints(want_rates, problem.joints, problem.rows, motion, self.rates)
+        self._for_joints(want_rates, problem.fixed, problem.rows, motion, self.rates)
 
-    def _solve(self, reactions: Reactions, motion: "Motion | None" = None) -> tuple[Any, ...]:
-        """Impulses for what is wanted, and for velocities the stops that act; what kernels that apply them need."""
+    def _solve(self, reactions: Reactions, motion: Motion, mode: int) -> tuple[Any, ...]:
+        """Impulses for what is wanted, with those of the stops; what kernels that apply them need."""
         preview, problem = self.preview, self.preview.problem
         preview.solver.record_solution(preview.context.program)
-        if motion is not None:
-            preview.stops.choose(motion, may_take=False)
+        preview.stops.solve(motion, mode)
         given = (problem.joints, problem.rows, preview.levers, preview.status, reactions)
         self._for_joints(corrections.find_reactions, *given)
         return preview.links, preview.levers, reactions, preview.inertias, preview.status

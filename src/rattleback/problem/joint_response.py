@@ -23,6 +23,7 @@ from rattleback.problem import corrections, joint_settling
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_answer import apply_answer
 from rattleback.problem.joint_rows import Joints, Rows, row_velocity
+from rattleback.problem.one_sided_rows import PUSH
 
 if TYPE_CHECKING:
     from rattleback.problem.preview import Preview
@@ -107,8 +108,9 @@ class JointResponse:
         problem = self.preview.problem
         status = self.preview.status
         context.for_worlds(lend, status, self.lent, which)
-        self._for_joints(want_rest, problem.joints, problem.rows, response)
+        self._for_joints(want_rest, problem.fixed, problem.rows, response)
         preview.solver.record_solution(context.program)
+        preview.stops.solve(response, PUSH)
         given = (problem.joints, problem.rows, preview.levers, status, reactions)
         self._for_joints(corrections.find_reactions, *given)
         acting = (preview.links, preview.levers, reactions, preview.inertias, status, motion, self.held)

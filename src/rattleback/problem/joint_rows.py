@@ -5,7 +5,7 @@ A. Beside a_r and b_r stands their response, the change of the angular velocitie
 world and static bodies have no response.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -324,7 +324,12 @@ class JointRows:
     @property
     def row_count(self) -> int:
         """Number of rows in all worlds."""
-        return int(self.counts.sum()) * self.model.worlds
+        return len(self.rows.wanted)
+
+    def without_stops(self) -> "JointRows":
+        """The same joints without the rows of their limits, which joint methods do not see."""
+        counts = self.fixed.count.numpy()[: len(self.names)].astype(np.int64)
+        return replace(self, joints=self.fixed, counts=counts)
 
 
 def compile_joints(model: Model, broken: Any = None) -> JointRows:

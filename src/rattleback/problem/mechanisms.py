@@ -180,7 +180,7 @@ class WayBack:
 
 def make_mechanisms(problem: "JointRows") -> Any:
     """The mechanisms of a model, in the order of their first joints."""
-    model, parts = problem.model, _parts(problem)
+    model, parts = problem.model, parts_of(problem)
     members = [sorted({int(b) for j in part for b in problem.pairs[j] if b >= 0}) for part in parts]
     bodies, joints = len(model.names), len(problem.names)
     columns = {
@@ -195,7 +195,7 @@ def make_mechanisms(problem: "JointRows") -> Any:
     return made
 
 
-def _parts(problem: "JointRows") -> list[list[int]]:
+def parts_of(problem: "JointRows") -> list[list[int]]:
     """The joints of each mechanism of one world."""
     root = list(range(len(problem.names)))
 

@@ -25,8 +25,9 @@ from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
-from rattleback.problem.joint_stops import JointStops, make_stops
+from rattleback.problem.joint_stops import JointStops
 from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
+from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
 from rattleback.problem.yielding import Yielding
 
 
@@ -112,12 +113,14 @@ class Preview:
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
             self.yielding.leave_out(status.written)
+            self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
             context.for_worlds(joint_errors.note_held, memory)
 
     def record_again(self) -> None:
         """A step is tried once more from its start: no stop acts, and rows and matrix are those of the state."""
-        self._make_anew(*self.stops.end_step())
+        self.stops.forget()
+        self._make_anew(self.status.stiff, self.status.any_stiff)
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -127,6 +130,7 @@ class Preview:
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
+        self.stops.forget_columns(self.yielding.stale)
 
     def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
@@ -256,13 +260,13 @@ class Preview:
         self._for_joints(stiffness.note_loads, problem.joints, *loads)
         if problem.joints.counts.numpy().any():
             self._for_joints(joint_errors.count_turns, problem.joints, motion, context.state.joints)
-        self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
+        self.stops.forget()
+        self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
     def _make_anew(self, which: Any, any_of_them: Any) -> None:
         """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
         with self.context.program.when(any_of_them):
             self._evaluate_anew(which)
-            self.stops.made_anew()
             self.breaks.record_made_anew()
 
     def correct_velocities(self, which: Any) -> None:
@@ -296,6 +300,7 @@ class Preview:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
         self.solver.record_preparation(self.context.program, which)
+        self.stops.forget_columns(which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
@@ -329,12 +334,13 @@ class Preview:
         self.context.for_worlds(stiffness.find_turned, status, which)
         self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
+        self.stops.forget_old_columns()
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
         self.solver.record_solution(context.program)
-        self.stops.choose(motion)
+        self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
         acting = (self.links, self.levers, self.reactions, self.inertias, status)
         self._for_joints(corrections.find_reactions, joints, rows, self.levers, status, self.reactions)
         with context.program.when(status.any_limited):
@@ -377,13 +383,13 @@ def make_preview(
     counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
     kinds: tuple[type[Any], ...] = (JointErrors, Reactions, JointStatus, Levers, Inertias)
     errors, reactions, status, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
-    prepared = solver.prepare(problem)
+    prepared = solver.prepare(problem.without_stops())
     limits.share = prepared.share
     flight = Flight()
     flight.before, flight.start, flight.end = context.state.motion, context.start, context.predicted
     flight.pushed = arrays.allocate(Motion, counts, model.device)
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
     shared = (limits, errors, reactions, status, make_links(problem), levers, inertias, flight)
-    stops = make_stops(context, problem, prepared, shared)
+    stops = JointStops(context, problem, prepared, shared)
     breaks = JointBreaks(context, problem, reactions, status, sleeps)
     return Preview(context, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))
