@@ -14,7 +14,7 @@ from rattleback.core.choice import name_of
 from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
-from rattleback.forces.servo_bounds import make_servo_bounds
+from rattleback.forces.servo_bounds import ServoBounds, make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
 from rattleback.model.state import Loads, Motion
@@ -22,11 +22,13 @@ from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepCo
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
-from rattleback.problem.joint_rows import compile_joints
+from rattleback.problem.joint_rows import JointRows, compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
+from rattleback.reduced.midpoint.forest import LinkedTrees, plant
+from rattleback.reduced.midpoint.tree_motion import TreeMotion
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
-from rattleback.steps import ImpulseStep
+from rattleback.steps import ImpulseStep, ReducedStep
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
 from rattleback.steps.sleeping import Sleeping
 
@@ -59,14 +61,17 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.context = self._make_context(held or (methods.resolves and self._can_meet), old)
+        meets = self._can_meet or not methods.resolves
+        self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
+        self._bare = self._is_bare(meets)
+        self.context = self._make_context((held and not self._bare) or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
+        self.trees = None if self.planted is None else self._make_trees(*self.planted)
         self.preview = self._make_preview() if held else None
         self.velocities = self._make_velocities()
-        self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
-        met = self._can_meet or not methods.resolves
-        self.contacts = self._make_contacts(old) if met else None
+        self.servos = self._make_servo_bounds()
+        self.contacts = self._make_contacts(old) if meets else None
         if self.contacts is not None:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
@@ -82,15 +87,21 @@ class RecordedStep:
 
     def _record(self) -> None:
         """Write the step down and compile it."""
-        forces, methods = self.forces, self.methods
+        forces = self.forces
         with forces.around_step(self.program, self.context.stop):
-            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
-            step = ImpulseStep(methods.integrator, *held)
+            step = self._recipe()
             step.record(self.context)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.context.stop):
                 step.record_idle_clock(self.context)
         self.program.compile()
+
+    def _recipe(self) -> Any:
+        """What happens in a step."""
+        if self._bare:
+            return ReducedStep(self.trees)
+        held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
+        return ImpulseStep(self.trees or self.methods.integrator, *held)
 
     @property
     def outdated(self) -> bool:
@@ -99,7 +110,7 @@ class RecordedStep:
             return True
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
             return True
-        if self.preview is not None and self._memory is not self.state.contacts:
+        if self.preview is not None and not self._bare and self._memory is not self.state.contacts:
             return True
         if self.contacts is None:
             return False
@@ -243,12 +254,43 @@ class RecordedStep:
         limits.most, limits.speed = methods.max_iterations, methods.closing_speed
         # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
+        if self.trees is not None:
+            given = (self.trees.problem, self.trees.make_rows(self.context))
+            return make_preview(self.context, *given, limits, methods.sleep)
         problem = compile_joints(self.model, self.state.breaks.broken)
         return make_preview(self.context, problem, methods.joints, limits, methods.sleep)
 
+    def _plant(self) -> tuple[LinkedTrees, JointRows]:
+        """The trees of the model, and its joints with the rows that no tree holds."""
+        broken = self.state.breaks.broken
+        found = plant(compile_joints(self.model, broken), self._kept_as_rows())
+        return found, compile_joints(self.model, broken, found.joints)
+
+    def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:
+        limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
+        return TreeMotion(found, problem, self.context, self.methods.integrator, limits)
+
+    def _kept_as_rows(self) -> frozenset[int]:
+        """Joints that are no part of a tree: those that may break, and those that are broken in any world."""
+        made = self.model.scene.joints.values()
+        broken = list(np.any(seen(self.state.breaks.broken).reshape(self.model.worlds, -1), axis=0))
+        breaks = (joint.breaking_force is not None or joint.breaking_torque is not None for joint in made)
+        return frozenset(j for j, (may, is_broken) in enumerate(zip(breaks, broken, strict=True)) if may or is_broken)
+
+    def _is_bare(self, meets: bool) -> bool:
+        """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep."""
+        if self.planted is None or self.methods.sleep:
+            return False
+        return not self.planted[1].row_count and not (meets and self.methods.finds)
+
+    def _make_servo_bounds(self) -> ServoBounds | None:
+        if self.preview is None or self.trees is not None:
+            return None
+        return make_servo_bounds(self.context, self.preview, self.forces.named)
+
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
-        if self.preview is None or not self._meets_joints:
+        if self.preview is None or self.trees is not None or not self._meets_joints:
             return None
         return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
@@ -285,7 +327,7 @@ class RecordedStep:
 
     def _make_energy_limit(self) -> EnergyLimit | None:
         """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
-        if self.preview is None:
+        if self.preview is None or self.trees is not None:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
         damped = self.forces.velocity_dependent

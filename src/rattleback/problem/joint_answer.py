@@ -23,7 +23,7 @@ from rattleback.core.precision import real
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_settling, joint_steps
+from rattleback.problem import corrections, joint_settling, joint_steps, through
 from rattleback.problem.corrections import JointStatus, Links, Reactions, pushed_by
 from rattleback.problem.joint_limits import Stops
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, RowDefinitions, Rows
@@ -145,6 +145,11 @@ class JointAnswer:
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
         self.unseen, self.displacements = arrays.clone(preview.reactions), preview.context.scratch(Motion)
 
+    @property
+    def _has_rows(self) -> bool:
+        """Whether there are rows to answer with beside trees that hold all joints."""
+        return bool(self.preview.problem.row_count) or not through.is_through_trees(self.preview.solver)
+
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
         problem, stops = self.preview.problem, self.preview.stops
@@ -165,9 +170,13 @@ class JointAnswer:
         """
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
-        self._want(motion)
-        acting = self._solve(preview.reactions, motion if may_let_go else None)
-        self._for_held(apply_answer, *acting, motion)
+        given = (preview.solver, preview.context.program, motion, which)
+        through.record_fit(*given)
+        if self._has_rows:
+            self._want(motion)
+            acting = self._solve(preview.reactions, motion if may_let_go else None)
+            self._for_held(apply_answer, *acting, motion)
+            through.record_fit(*given)
         preview.stops.add_totals()
         if preview.stops.count and may_let_go:
             preview.context.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
@@ -185,8 +194,10 @@ class JointAnswer:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 0)
-        self._want(displacements)
-        self._respond_displacements(displacements)
+        through.record_fit(preview.solver, preview.context.program, displacements, which)
+        if self._has_rows:
+            self._want(displacements)
+            self._respond_displacements(displacements)
 
     def begin_steps(self, which: Any) -> None:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
@@ -224,6 +235,7 @@ class JointAnswer:
         The last one is taken back where it has put them farther apart.
         """
         preview, context, status = self.preview, self.preview.context, self.preview.status
+        through.record_restore(preview.solver, context.program, motion, which)
         context.for_worlds(joint_settling.begin_settling, status, which)
         context.for_worlds(joint_settling.begin_judging, status)
         preview.measure_end()
@@ -234,6 +246,7 @@ class JointAnswer:
             self._respond_displacements(self.displacements)
             self._for_held(joint_settling.limit_displacements, status, preview.limits, self.displacements)
             self._for_held(joint_settling.displace, status, self.displacements, motion)
+            through.record_restore(preview.solver, context.program, motion, status.busy)
             preview.measure_end()
             context.for_worlds(joint_settling.judge_settling, status, preview.limits)
             self._for_held(joint_settling.take_back, status, self.displacements, motion)
@@ -241,6 +254,7 @@ class JointAnswer:
     def _respond_displacements(self, displacements: Motion) -> None:
         self._for_joints(joint_settling.begin_displacements, self.unseen)
         self._for_held(apply_ways, *self._solve(self.unseen), displacements)
+        through.record_fit(self.preview.solver, self.preview.context.program, displacements, self.preview.status.busy)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem

@@ -6,9 +6,11 @@ What a limit does is told in ``joint_limits``. A model without limits has no sto
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from rattleback.constraints.coordinate import COORDINATES
 from rattleback.core import arrays
@@ -16,7 +18,7 @@ from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon, numpy_real
 from rattleback.maths import rotation
 from rattleback.model.state import Motion
-from rattleback.problem import joint_limits, limit_choice
+from rattleback.problem import joint_limits, limit_choice, through
 from rattleback.problem.joint_limits import Calls, Desk, Stops
 
 if TYPE_CHECKING:
@@ -67,6 +69,12 @@ class JointStops:
     levers: Levers
     inertias: Inertias
     flight: Any
+
+    @cached_property
+    def everywhere(self) -> Any:
+        """1 for every world."""
+        model = self.context.model
+        return wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
 
     def take_over(self, old: JointStops) -> None:
         """Go on with what the limits of another one of the same joints do."""
@@ -150,10 +158,15 @@ class JointStops:
     def _choose(self, may_take: int) -> None:
         context = self.context
         context.for_bodies(limit_choice.find_change, self.desk, self.links, self.inertias, self.status, self.change)
+        self._fit(self.change)
         given = (self.desk, self.flight, self.limits)
         context.program.launch(limit_choice.wish, self.count, *given, self.status, self.change, may_take)
         context.for_worlds(limit_choice.weigh_wishes, self.desk.calls)
         context.program.launch(limit_choice.choose, self.count, *given, self.inertias, self.status)
+
+    def _fit(self, motion: Motion) -> None:
+        """What trees make of a change of velocities, where the solver has any."""
+        through.record_fit(self.solver, self.context.program, motion, self.everywhere)
 
     def _call(self, motion: Motion) -> None:
         """Stops that pull are let go; worlds whose stops want something go on, with rows and a matrix that fit."""
@@ -170,6 +183,8 @@ class JointStops:
             launch(limit_choice.let_go, self.limited, self.desk, self.levers, self.reactions)
             loss = (self.desk, self.links, self.inertias, self.status, motion, self.change)
             context.for_bodies(limit_choice.take_back, *loss)
+            self._fit(motion)
+            self._fit(self.change)
             launch(limit_choice.want_back, len(self.desk.joints.count), self.desk, self.change)
             launch(limit_choice.drift, self.count, self.desk, self.flight, self.status, self.change)
             context.for_worlds(limit_choice.released, calls)

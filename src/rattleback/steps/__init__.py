@@ -1,5 +1,6 @@
 """The recipes of a time step. Each file reads as a table of contents of what happens in one step."""
 
 from rattleback.steps.impulse import ImpulseStep
+from rattleback.steps.reduced import ReducedStep
 
-__all__ = ["ImpulseStep"]
+__all__ = ["ImpulseStep", "ReducedStep"]

@@ -1,0 +1,1 @@
+"""Reduced coordinates: mechanisms as trees, moved by the freedoms that joints leave."""
