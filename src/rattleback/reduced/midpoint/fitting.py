@@ -18,7 +18,6 @@ from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.placing import move, take
 from rattleback.reduced.midpoint.sweeps import change, factor, gather, is_single, set_inertia, set_subspace
 
-
 # Velocities that were written and fit but for this many tolerances stay as they are.
 SLACK = 10.0
 
