@@ -14,9 +14,10 @@ from rattleback.core.choice import name_of
 from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
-from rattleback.forces.servo_bounds import ServoBounds, make_servo_bounds
+from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
+from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
@@ -61,6 +62,7 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
+        self._seen, self._felled = state.version, False
         meets = self._can_meet or not methods.resolves
         self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
         self._bare = self._is_bare(meets)
@@ -70,7 +72,7 @@ class RecordedStep:
         self.trees = None if self.planted is None else self._make_trees(*self.planted)
         self.preview = self._make_preview() if held else None
         self.velocities = self._make_velocities()
-        self.servos = self._make_servo_bounds()
+        self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         self.contacts = self._make_contacts(old) if meets else None
         if self.contacts is not None:
             self.contacts.skip_still(self._still())
@@ -106,7 +108,7 @@ class RecordedStep:
     @property
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since, or joints are driven by hand."""
-        if self._driven != self.forces.driven:
+        if self._driven != self.forces.driven or self._is_felled:
             return True
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
             return True
@@ -199,7 +201,7 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.context.worst, self.context.worst)
         arrays.copy_into(new.context.start, self.context.start)
-        kinds = ("preview", "impulses", "energy", "servos")
+        kinds = ("impulses", "energy", "servos") if self._is_felled else ("preview", "impulses", "energy", "servos")
         parts: Any = ((getattr(self, kind), getattr(new, kind)) for kind in kinds)
         for before, after in parts:
             if before is not None and after is not None:
@@ -263,12 +265,21 @@ class RecordedStep:
     def _plant(self) -> tuple[LinkedTrees, JointRows]:
         """The trees of the model, and its joints with the rows that no tree holds."""
         broken = self.state.breaks.broken
-        found = plant(compile_joints(self.model, broken), self._kept_as_rows())
+        self._rooted = self._kept_as_rows()
+        found = plant(compile_joints(self.model, broken), self._rooted)
         return found, compile_joints(self.model, broken, found.joints)
 
     def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:
         limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
         return TreeMotion(found, problem, self.context, self.methods.integrator, limits)
+
+    @property
+    def _is_felled(self) -> bool:
+        """Whether a joint of a tree was broken since, or one mended that may belong to a tree."""
+        if self.planted is not None and self._seen != self.state.version:
+            self._seen = self.state.version
+            self._felled = self._kept_as_rows() != self._rooted
+        return self._felled
 
     def _kept_as_rows(self) -> frozenset[int]:
         """Joints that are no part of a tree: those that may break, and those that are broken in any world."""
@@ -278,15 +289,10 @@ class RecordedStep:
         return frozenset(j for j, (may, is_broken) in enumerate(zip(breaks, broken, strict=True)) if may or is_broken)
 
     def _is_bare(self, meets: bool) -> bool:
-        """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep."""
-        if self.planted is None or self.methods.sleep:
+        """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
+        if self.planted is None or self.methods.sleep or servo_places(self.model.scene):
             return False
         return not self.planted[1].row_count and not (meets and self.methods.finds)
-
-    def _make_servo_bounds(self) -> ServoBounds | None:
-        if self.preview is None or self.trees is not None:
-            return None
-        return make_servo_bounds(self.context, self.preview, self.forces.named)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""

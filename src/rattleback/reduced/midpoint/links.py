@@ -73,7 +73,7 @@ class TreeStep:
     moving: mat33 = field("kg", "force by acceleration")
     u_turn: vec3 = field("kg m²", "articulated inertia times the subspace of one freedom: torque")
     u_way: vec3 = field("kg m", "force of the same")
-    pivot: real = field("kg m² or kg", "inertia that one freedom meets")
+    give: real = field("1/(kg m²) or 1/kg", "inverse of the inertia that one freedom meets")
     wanted: real = field("N m or N", "what its freedom is short of")
     block_turn: mat33 = field("kg m²", "the same as ``u_turn`` of three freedoms; of six, part of the inverse")
     block_way: mat33 = field("kg m", "the same as ``u_way``")

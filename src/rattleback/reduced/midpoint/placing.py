@@ -7,6 +7,8 @@ A turn about an axis goes on at its rate; any turn goes on by the Cayley map of 
 the angle, so that what turns freely keeps its angular momentum.
 """
 
+import math
+
 import warp as wp
 
 from rattleback.constraints.coupling import azimuth, counted, twist
@@ -26,6 +28,9 @@ ANY, SCREW, FIRST_SLIDE = wp.constant(kinds.ANY_TURN), wp.constant(kinds.SCREW_T
 HALF_RIGHT = wp.constant(real(0.5**0.5))
 # Up to this angle [rad] five terms of the series are exact to rounding.
 SHORT = wp.constant(real(0.25))
+vec5 = wp.types.vector(5, real)
+SINE = wp.constant(vec5(*((-1.0) ** (k + 1) / math.factorial(2 * k + 3) for k in range(5))))
+COSINE = wp.constant(vec5(*((-1.0) ** (k + 1) / math.factorial(2 * k + 2) for k in range(5))))
 
 
 @wp.func
@@ -35,17 +40,9 @@ def about_z(angle: real) -> tuple[real, real]:
     if wp.abs(a) > SHORT:
         return wp.sin(a), wp.cos(a)
     s = a * a
-    sine = real(1.0) - s / real(110.0)
-    sine = real(1.0) - s / real(72.0) * sine
-    sine = real(1.0) - s / real(42.0) * sine
-    sine = real(1.0) - s / real(20.0) * sine
-    sine = real(1.0) - s / real(6.0) * sine
-    cosine = real(1.0) - s / real(132.0)
-    cosine = real(1.0) - s / real(90.0) * cosine
-    cosine = real(1.0) - s / real(56.0) * cosine
-    cosine = real(1.0) - s / real(30.0) * cosine
-    cosine = real(1.0) - s / real(12.0) * cosine
-    return a * sine, real(1.0) - real(0.5) * s * cosine
+    sine = SINE[0] + s * (SINE[1] + s * (SINE[2] + s * (SINE[3] + s * SINE[4])))
+    cosine = COSINE[0] + s * (COSINE[1] + s * (COSINE[2] + s * (COSINE[3] + s * COSINE[4])))
+    return a + a * s * sine, real(1.0) + s * cosine
 
 
 @wp.func
@@ -62,10 +59,11 @@ def turned_about_z(q: quat, sine: real, cosine: real) -> quat:
 @wp.func
 def only_about_z(q: quat) -> quat:
     """The part of a turn that is one about z."""
-    length = wp.sqrt(q[2] * q[2] + q[3] * q[3])
-    if length == real(0.0):
+    square = q[2] * q[2] + q[3] * q[3]
+    if square == real(0.0):
         return quat(real(0.0), real(0.0), real(0.0), real(1.0))
-    return quat(real(0.0), real(0.0), q[2] / length, q[3] / length)
+    scale = real(1.0) / wp.sqrt(square)
+    return quat(real(0.0), real(0.0), scale * q[2], scale * q[3])
 
 
 @wp.func
@@ -107,6 +105,48 @@ def take_base(trees: Trees, motion: Motion, link: int, k: int, i: int) -> None:
         step.base_drift[k] = motion.velocity[i]
     step.base_turn[k] = q
     step.base_way[k] = -way
+
+
+@wp.func
+def back_of(q: quat) -> quat:
+    """The turn back, of a quaternion of length one."""
+    return quat(-q[0], -q[1], -q[2], q[3])
+
+
+@wp.func
+def axis_z(q: quat) -> vec3:
+    """The z axis of a frame, of a quaternion of length one."""
+    two = real(2.0)
+    x = two * (q[0] * q[2] + q[3] * q[1])
+    return vec3(x, two * (q[1] * q[2] - q[3] * q[0]), real(1.0) - two * (q[0] * q[0] + q[1] * q[1]))
+
+
+@wp.func
+def take_turn(trees: Trees, motion: Motion, link: int, k: int, j: int) -> None:
+    """Turn and rate of a link that turns about one axis, which is all that most joints do."""
+    turn_a = trees.joints.turn_a[j]
+    turn_b = trees.joints.turn_b[j]
+    a = trees.joints.body_a[j]
+    b = trees.joints.body_b[j]
+    spin = vec3()
+    if a >= 0:
+        turn_a = motion.orientation[a] * turn_a
+        spin -= motion.angular_velocity[a]
+    if b >= 0:
+        turn_b = motion.orientation[b] * turn_b
+        spin += motion.angular_velocity[b]
+    relative = back_of(turn_a) * turn_b
+    if trees.joints.facing[j] < 0:
+        relative = relative * quat(real(-1.0), real(0.0), real(0.0), real(0.0))
+    turned = only_about_z(relative)
+    rates = vec3(wp.dot(axis_z(turn_a), spin), real(0.0), real(0.0))
+    if trees.links.back[link] == 1:
+        turned = back_of(turned)
+        rates = -rates
+    trees.step.turned[k] = turned
+    trees.step.slid[k] = real(0.0)
+    trees.step.spin[k] = rates
+    trees.step.mean_spin[k] = rates
 
 
 @wp.func
@@ -171,7 +211,7 @@ def take_joint(trees: Trees, motion: Motion, link: int, k: int, j: int) -> None:
             slid = trees.links.lead[link] * real(counted(twist(frames), trees.remembered.angle[j]))
     rates = rates_of(trees, motion, frames, link, j)
     if trees.links.back[link] == 1:
-        turned = wp.quat_inverse(turned)
+        turned = back_of(turned)
         slid = -slid
         rates = -rates
     step.turned[k] = turned
@@ -191,8 +231,11 @@ def take(trees: Trees, motion: Motion, link: int, w: int) -> None:
         else:
             base = trees.links.base[link]
             take_base(trees, motion, link, k, wp.where(base < 0, -1, first + base))
-    if trees.links.joint[link] >= 0 and trees.links.kind[link] != RIGID_LINK:
-        take_joint(trees, motion, link, k, w * int(trees.joint_count) + trees.links.joint[link])
+    j = w * int(trees.joint_count) + trees.links.joint[link]
+    if trees.links.kind[link] == TURN_LINK and trees.links.role[link] == WHOLE:
+        take_turn(trees, motion, link, k, j)
+    elif trees.links.joint[link] >= 0 and trees.links.kind[link] != RIGID_LINK:
+        take_joint(trees, motion, link, k, j)
 
 
 @wp.func

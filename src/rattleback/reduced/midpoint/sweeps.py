@@ -174,12 +174,13 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     d = wp.dot(s, u) + wp.dot(y, v)
     step.u_turn[k] = u
     step.u_way[k] = v
-    step.pivot[k] = d
+    inverse = real(1.0) / d
+    step.give[k] = inverse
     p = trees.links.parent[link]
     if p >= 0:
         m = k - link + p
-        a = (real(1.0) / d) * u
-        b = (real(1.0) / d) * v
+        a = inverse * u
+        b = inverse * v
         step.turning[m] = step.turning[m] + (turning - wp.outer(a, u))
         step.mixed[m] = step.mixed[m] + (mixed - wp.outer(a, v))
         step.moving[m] = step.moving[m] + (moving - wp.outer(b, v))
@@ -252,7 +253,7 @@ def gather(trees: Trees, link: int, k: int) -> None:
     if is_single(kind):
         u = -wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f)
         step.wanted[k] = u
-        u = u / step.pivot[k]
+        u = u * step.give[k]
         n += u * step.u_turn[k]
         f += u * step.u_way[k]
     elif kind == BALL_LINK:
@@ -282,8 +283,7 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         a = step.drift_rate[m]
     size = real(0.0)
     if is_single(kind):
-        gain = step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a)
-        gain = gain / step.pivot[k]
+        gain = step.give[k] * (step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a))
         alpha += gain * step.s_turn[k]
         a += gain * step.s_way[k]
         mean = step.mean_spin[k]
