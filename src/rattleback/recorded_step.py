@@ -62,7 +62,7 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self._seen, self._felled = state.version, False
+        self._seen, self._felled, self._carried_at = state.version, False, -1
         meets = self._can_meet or not methods.resolves
         self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
         self._bare = self._is_bare(meets)
@@ -123,12 +123,23 @@ class RecordedStep:
     def fell_short(self) -> Callable[[], bool]:
         """To be asked whether a step of the call may have left something outside its tolerance."""
         flags = [self.context.worst.trouble]
-        if self.preview is not None:
+        if self.preview is not None and not self._bare:
             flags.append(self.preview.status.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
         flags += [part.fell_short for part in (self.energy, self.servos) if part is not None]
         return host_read.watching(*flags)
+
+    def with_reactions(self) -> Preview | None:
+        """How joints are held, with what they have carried in the last step."""
+        if self._bare and self._carried_at != self.state.moment:
+            self._carried_at = self.state.moment
+            self._carried()
+        return self.preview
+
+    @cached_property
+    def _carried(self) -> Callable[[], None]:
+        return self.trees.carried(self.context, self.preview)
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
@@ -218,10 +229,13 @@ class RecordedStep:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for part in (self.preview, self.impulses, self.energy, self.servos):
-            if part is not None:
-                part.forget()
-        self._clear_worst()
+        for forget in self._forgetting:
+            forget()
+
+    @cached_property
+    def _forgetting(self) -> list[Callable[[], None]]:
+        parts: Any = (None if self._bare else self.preview, self.impulses, self.energy, self.servos)
+        return [self._clear_worst, *(part.forget for part in parts if part is not None)]
 
     def _evaluate(self, moment: Moment, loads: Loads) -> None:
         """Record the launches that write the loads of a moment."""

@@ -170,13 +170,13 @@ class JointAnswer:
         """
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
-        given = (preview.solver, preview.context.program, motion, which)
-        through.record_fit(*given)
+        given = (preview.solver, preview.context.program, motion, which, preview.reactions)
+        through.record_carried(*given)
         if self._has_rows:
             self._want(motion)
             acting = self._solve(preview.reactions, motion if may_let_go else None)
             self._for_held(apply_answer, *acting, motion)
-            through.record_fit(*given)
+            through.record_carried(*given)
         preview.stops.add_totals()
         if preview.stops.count and may_let_go:
             preview.context.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)

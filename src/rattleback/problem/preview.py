@@ -176,6 +176,7 @@ class Preview:
         if moved:
             self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
             self.measure_end()
+        through.record_end(self.solver, self.context.program, self.status, self.reactions)
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:
@@ -347,7 +348,7 @@ class Preview:
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
-        through.record_fit(self.solver, context.program, motion, status.busy)
+        through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:

@@ -30,6 +30,18 @@ def record_fit(solver: Any, program: Program, motion: Motion, which: Any, tolera
         solver.through.record_fit(program, motion, which, None if tolerance is None else float(tolerance))
 
 
+def record_carried(solver: Any, program: Program, motion: Motion, which: Any, reactions: Any) -> None:
+    """Record what trees make of velocities, and the impulses with which their joints do it."""
+    if is_through_trees(solver):
+        solver.through.record_carried(program, motion, which, reactions)
+
+
+def record_end(solver: Any, program: Program, status: Any, reactions: Any) -> None:
+    """Record what joints of trees have carried over a step, beside that."""
+    if is_through_trees(solver):
+        solver.through.record_end(program, status, reactions)
+
+
 def record_restore(solver: Any, program: Program, motion: Motion, which: Any) -> None:
     """Record that poses that were displaced a little fit the trees again."""
     if is_through_trees(solver):

@@ -27,8 +27,10 @@ from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
+from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.delassus import REDUNDANT
 from rattleback.problem.joint_rows import JointRows, Rows, row_velocity
+from rattleback.reduced.midpoint.carried import carry_fit, carry_step
 from rattleback.reduced.midpoint.fitting import SLACK, factor_at, fit, put_together
 from rattleback.reduced.midpoint.links import Trees
 
@@ -146,6 +148,15 @@ def fit_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32], least: re
 
 
 @kernel
+def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions) -> None:
+    """The same for velocities, with the impulses of the joints that do it."""
+    w = wp.tid()
+    if which[w] == 1:
+        fit(trees, motion, w, real(-1.0))
+        carry_fit(trees, reactions, w)
+
+
+@kernel
 def restore_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
     """Put the bodies of a world, displaced a little, together again where their joints say."""
     if which[wp.tid()] == 1:
@@ -166,6 +177,14 @@ class Through:
     def record_factor(self, program: Program, motion: Motion, which: Any) -> None:
         """Record the factor at the poses of a motion, in the worlds where ``which`` is 1."""
         program.launch(factor_trees, len(which), self.trees, motion, which)
+
+    def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
+        """Record that velocities of a motion fit the trees, and what joints carry for it."""
+        program.launch(fit_carried, len(which), self.trees, motion, which, reactions)
+
+    def record_end(self, program: Program, status: JointStatus, reactions: Reactions) -> None:
+        """Record what joints have carried over the step."""
+        program.launch(carry_step, len(status.busy), self.elsewhere, status, reactions)
 
     def record_fit(self, program: Program, motion: Motion, which: Any, tolerance: float | None = None) -> None:
         """Record that velocities of a motion fit the trees, at the poses of the factor.

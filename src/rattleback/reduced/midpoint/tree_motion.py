@@ -12,15 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import arrays
+from rattleback.core.node import together
+from rattleback.core.stages import recorded
 from rattleback.model.state import Motion
 from rattleback.model.step_context import Moment
-from rattleback.reduced.midpoint import fitting, rounds, tree_step
+from rattleback.reduced.midpoint import carried, fitting, rounds, tree_step
 from rattleback.reduced.midpoint.links import Trees, TreeStep
 from rattleback.reduced.midpoint.rounds import Rounds
 from rattleback.reduced.midpoint.rows import Through, TreeRows
 from rattleback.reduced.midpoint.tree_step import Goal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rattleback.model.step_context import StepContext
     from rattleback.problem.joint_rows import JointRows
     from rattleback.reduced.midpoint.forest import LinkedTrees
@@ -101,6 +105,14 @@ class TreeMotion:
         """Velocities that were written fit the trees from now on."""
         given = (self.trees, context.state.contacts, context.state.motion, fitting.SLACK * self.tolerance)
         context.for_worlds(fitting.fit_written, *given)
+
+    def carried(self, context: StepContext, preview: Any) -> Callable[[], None]:
+        """A call that finds what joints have carried in the last step, where the step itself does not."""
+        worlds, device = context.model.worlds, context.model.device
+        given = (context.state.clock, preview.status, preview.reactions, self.trees.joint_count)
+        begin = recorded(carried.begin_step, worlds, given, device)
+        carry = recorded(carried.carry_step, worlds, (self.trees, preview.status, preview.reactions), device)
+        return together([begin, carry])
 
     def make_rows(self, context: StepContext) -> TreeRows:
         """What solves the rows that trees do not hold."""
