@@ -62,7 +62,6 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self._seen, self._felled, self._carried_at = state.version, False, -1
         meets = self._can_meet or not methods.resolves
         self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
         self._bare = self._is_bare(meets)
@@ -79,7 +78,7 @@ class RecordedStep:
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
         self.energy = self._make_energy_limit()
-        self._version, self._memory, self._driven = 0, state.contacts, forces.driven
+        self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -139,7 +138,7 @@ class RecordedStep:
 
     @cached_property
     def _carried(self) -> Callable[[], None]:
-        return self.trees.carried(self.context, self.preview)
+        return self.trees.carried(self.context, self.preview) if self.trees is not None else lambda: None
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
@@ -149,6 +148,7 @@ class RecordedStep:
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
+        given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
         reason = given.get("reason", "")
         given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
@@ -160,6 +160,8 @@ class RecordedStep:
         name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
         if self.velocities is not None:
             tolerance = max(tolerance, self.methods.tolerances["velocity_tolerance"])
+        if self.trees is not None:
+            tolerance = max(tolerance, float(self.trees.goal.tolerance))
         return {
             "integration_error": float(errors[worst]),
             "integration_tolerance": tolerance,
@@ -172,6 +174,8 @@ class RecordedStep:
         name, world = self.model.locate(body)
         where = f"{name!r} of world {world}" if self.model.batched else f"{name!r}"
         integrator = self.methods.integrator
+        if trouble and self.trees is not None and body % len(self.model.names) in self.trees.found.bodies:
+            return self.trees.reason(where, error)
         if trouble == int(UNSETTLED):
             return (
                 f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "
@@ -279,7 +283,7 @@ class RecordedStep:
     def _plant(self) -> tuple[LinkedTrees, JointRows]:
         """The trees of the model, and its joints with the rows that no tree holds."""
         broken = self.state.breaks.broken
-        self._rooted = self._kept_as_rows()
+        self._rooted, self._seen, self._felled = self._kept_as_rows(), self.state.version, False
         found = plant(compile_joints(self.model, broken), self._rooted)
         return found, compile_joints(self.model, broken, found.joints)
 
@@ -290,9 +294,10 @@ class RecordedStep:
     @property
     def _is_felled(self) -> bool:
         """Whether a joint of a tree was broken since, or one mended that may belong to a tree."""
-        if self.planted is not None and self._seen != self.state.version:
-            self._seen = self.state.version
-            self._felled = self._kept_as_rows() != self._rooted
+        if self.planted is None:
+            return False
+        if self._seen != self.state.version:
+            self._seen, self._felled = self.state.version, self._kept_as_rows() != self._rooted
         return self._felled
 
     def _kept_as_rows(self) -> frozenset[int]:

@@ -103,3 +103,22 @@ def give_back(trees: Trees, end: Motion, root: int, w: int, before: Balance, wan
             end.angular_velocity[i] = end.angular_velocity[i] + spin
             end.position[i] = end.position[i] + gone
         link += 1
+
+
+@wp.func
+def want_momentum(trees: Trees, start: Motion, loads: Loads, root: int, w: int, h: real) -> None:
+    """Store the momentum that a tree is to have at the end of a step, now that its links are in the middle of it."""
+    wanted = add_loads(trees, loads, root, w, h, momentum_of(trees, start, root, w))
+    trees.step.couple[w * int(trees.count) + root] = wanted.angular
+    trees.step.force[w * int(trees.count) + root] = wanted.linear
+
+
+@wp.func
+def balance(trees: Trees, start: Motion, end: Motion, root: int, w: int, h: real) -> None:
+    """Give a tree the momentum that was stored, and its centre of mass the place that goes with it."""
+    before = momentum_of(trees, start, root, w)
+    wanted = Balance()
+    wanted.angular = trees.step.couple[w * int(trees.count) + root]
+    wanted.linear = trees.step.force[w * int(trees.count) + root]
+    before.center += real(0.5) * h / before.mass * (before.linear + wanted.linear)
+    give_back(trees, end, root, w, before, wanted)

@@ -245,7 +245,8 @@ def base_of(trees: Trees, link: int, k: int, t: real) -> tuple[quat, vec3]:
     base = step.base_turn[k]
     x = t * step.base_drift[k]
     w = t * step.base_spin[k]
-    if wp.dot(w, w) > real(0.0):
+    # Else both ways cancel, but for rounding.
+    if wp.dot(w, w) + wp.dot(x, x) > real(0.0):
         base = quat_from_rotation_vector(w) * base
         x += step.base_way[k] + rotate(base, trees.links.way[link])
     return base * trees.links.turn[link], x
@@ -285,3 +286,28 @@ def move(trees: Trees, link: int, w: int, h: real, whole: int) -> None:
     step.q[k] = q
     step.frame[k] = frame
     step.x[k] = x
+
+
+@wp.func
+def go_on(trees: Trees, link: int, w: int, h: real) -> None:
+    """A part h of a step is done with the mean rates: the next part of it begins."""
+    step = trees.step
+    k = w * int(trees.count) + link
+    kind = trees.links.kind[link]
+    rate = step.mean_spin[k]
+    if trees.links.parent[link] < 0:
+        step.base_way[k] = step.base_way[k] + h * step.base_drift[k]
+        step.base_turn[k] = quat_from_rotation_vector(h * step.base_spin[k]) * step.base_turn[k]
+    if kind == TURN_LINK:
+        sine, cosine = about_z(h * rate[0])
+        step.turned[k] = turned_about_z(step.turned[k], sine, cosine)
+        step.slid[k] = step.slid[k] + h * rate[0] * trees.links.lead[link]
+    elif kind == SLIDE_LINK:
+        step.slid[k] = step.slid[k] + h * rate[0]
+    elif kind == BALL_LINK or kind == FREE_LINK:
+        step.turned[k] = wp.normalize(step.turned[k] * any_turn(real(0.5) * h * rate, 1))
+        step.origin[k] = step.origin[k] + h * step.mean_drift[k]
+    step.spin[k] = real(2.0) * rate - step.spin[k]
+    step.drift[k] = real(2.0) * step.mean_drift[k] - step.drift[k]
+    step.mean_spin[k] = step.spin[k]
+    step.mean_drift[k] = step.drift[k]

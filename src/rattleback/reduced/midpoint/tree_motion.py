@@ -106,6 +106,18 @@ class TreeMotion:
         given = (self.trees, context.state.contacts, context.state.motion, fitting.SLACK * self.tolerance)
         context.for_worlds(fitting.fit_written, *given)
 
+    def reason(self, where: str, error: float) -> str:
+        """Why a step of trees is not settled.
+
+        Args:
+            where: The last body of them.
+            error: What is left of its rates [m/s, rad/s].
+        """
+        return (
+            f"The trees of joints up to body {where} did not settle: their rates still change by {error:.3g} m/s or "
+            f"rad/s, above {float(self.goal.tolerance):.3g}; a shorter time_step helps, or Reduced(max_rounds=...)."
+        )
+
     def carried(self, context: StepContext, preview: Any) -> Callable[[], None]:
         """A call that finds what joints have carried in the last step, where the step itself does not."""
         worlds, device = context.model.worlds, context.model.device

@@ -21,9 +21,9 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.model.step_context import Diagnostics
-from rattleback.reduced.midpoint.balance import Balance, add_loads, give_back, momentum_of
+from rattleback.reduced.midpoint.balance import balance, want_momentum
 from rattleback.reduced.midpoint.links import Trees
-from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, move, take
+from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, go_on, move, take
 from rattleback.reduced.midpoint.sweeps import (
     begin_rates,
     change,
@@ -39,6 +39,8 @@ from rattleback.reduced.midpoint.sweeps import (
 
 # A step whose rounds leave more than this of a change is stiff.
 SLOW = wp.constant(real(0.25))
+# In how many parts a step is done that does not settle, and each of these again; the most parts.
+PARTS, MOST_PARTS = wp.constant(4), wp.constant(64)
 # The most that a round is taken to leave of the change before it.
 WORST_RATIO = wp.constant(real(0.9))
 
@@ -51,9 +53,18 @@ class Goal:
     most: wp.int32
 
 
+@wp.struct
+class Round:
+    """How a round goes: whether the factor is kept (0), made anew (1) or with stiffness (2); the part of the change."""
+
+    afresh: wp.int32
+    part: real
+
+
 @wp.func
-def round_of(trees: Trees, loads: Loads, w: int, h: real, afresh: int) -> real:
-    """One round: what the mean rates fall short of, and their change; returns the size of that."""
+def round_of(trees: Trees, loads: Loads, w: int, h: real, how: Round) -> real:
+    """One round: what the mean rates fall short of, and a part of the change that mends it; the size of the whole."""
+    afresh = int(how.afresh)
     count = int(trees.count)
     for link in range(count):
         k = w * count + link
@@ -73,8 +84,8 @@ def round_of(trees: Trees, loads: Loads, w: int, h: real, afresh: int) -> real:
         gather(trees, link, w * count + link)
     largest = real(0.0)
     for link in range(count):
-        largest = wp.max(largest, change(trees, link, w * count + link, real(0.5) * h))
-    return largest
+        largest = wp.max(largest, change(trees, link, w * count + link, real(0.5) * h * how.part))
+    return largest / how.part
 
 
 @wp.func
@@ -129,39 +140,21 @@ def finish(trees: Trees, w: int, h: real, end: Motion) -> None:
 
 
 @wp.func
-def finish_floating(trees: Trees, w: int, h: real, start: Motion, loads: Loads, end: Motion) -> None:
-    """The same where the last trees are held by nothing: they get the momentum that is theirs."""
-    count = int(trees.count)
-    first = int(trees.first_floating)
-    for link in range(first, count):
-        if trees.links.kind[link] == FREE_LINK:
-            wanted = add_loads(trees, loads, link, w, h, momentum_of(trees, start, link, w))
-            trees.step.couple[w * count + link] = wanted.angular
-            trees.step.force[w * count + link] = wanted.linear
-    finish(trees, w, h, end)
-    for link in range(first, count):
-        if trees.links.kind[link] == FREE_LINK:
-            before = momentum_of(trees, start, link, w)
-            wanted = Balance()
-            wanted.angular = trees.step.couple[w * count + link]
-            wanted.linear = trees.step.force[w * count + link]
-            before.center += real(0.5) * h / before.mass * (before.linear + wanted.linear)
-            give_back(trees, end, link, w, before, wanted)
-
-
-@wp.func
 def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[real, real, int]:
     """Rounds until the mean rates are settled; the change of the first, what is left by estimate, and their number."""
-    first = round_of(trees, loads, w, h, 1)
+    how = Round()
+    how.afresh = 1
+    how.part = real(1.0)
+    first = round_of(trees, loads, w, h, how)
     left = first
     rounds = int(1)
     ratio = real(0.0)
     while rounds < int(goal.most) and not (left * ratio <= goal.tolerance * (real(1.0) - ratio) and rounds > 1):
         before = left
-        afresh = int(0)
-        if ratio > SLOW and rounds % 3 == 2:
-            afresh = 2
-        left = round_of(trees, loads, w, h, afresh)
+        how.afresh = wp.where(ratio > SLOW and rounds % 2 == 0, 2, 0)
+        left = round_of(trees, loads, w, h, how)
+        if rounds > 4:
+            how.part = wp.where(left > before, real(0.5), wp.min(real(2.0) * how.part, real(1.0)))
         ratio = wp.where(before > real(0.0), wp.min(left / before, WORST_RATIO), real(0.0))
         rounds += 1
     return first, left * ratio / (real(1.0) - ratio), rounds
@@ -178,10 +171,28 @@ def step_trees(
     for link in range(count):
         take(trees, start, link, w)
     _first, left, rounds = settled(trees, loads, w, h, goal)
-    if int(trees.first_floating) == count:
-        finish(trees, w, h, end)
-    else:
-        finish_floating(trees, w, h, start, loads, end)
+    if not (left <= goal.tolerance):
+        parts = int(PARTS)
+        while parts <= MOST_PARTS and not (left <= goal.tolerance):
+            for link in range(count):
+                take(trees, start, link, w)
+            h = real(clock.time_step[w]) / real(parts)
+            left = real(0.0)
+            for part in range(parts):
+                if part > 0:
+                    for link in range(count):
+                        go_on(trees, link, w, h)
+                _first, remains, more = settled(trees, loads, w, h, goal)
+                left = wp.max(left, remains)
+                rounds += more
+            parts *= PARTS
+    for link in range(int(trees.first_floating), count):
+        if trees.links.kind[link] == FREE_LINK:
+            want_momentum(trees, start, loads, link, w, real(clock.time_step[w]))
+    finish(trees, w, h, end)
+    for link in range(int(trees.first_floating), count):
+        if trees.links.kind[link] == FREE_LINK:
+            balance(trees, start, end, link, w, real(clock.time_step[w]))
     i = w * int(trees.body_count) + trees.links.body[count - 1]
     diagnostics.integration_error[i] = left
     diagnostics.iterations[i] = rounds

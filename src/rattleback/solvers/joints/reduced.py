@@ -28,15 +28,15 @@ class Reduced:
     """Trees of joints in their own coordinates.
 
     Args:
-        max_rounds: Most rounds of Newton's method in a step.
+        max_rounds: Most rounds of Newton's method; a step that has not settled then is done in 4, 16 or 64 parts.
     """
 
-    max_rounds: int = 60
+    max_rounds: int = 8
     trees: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the number of rounds."""
-        object.__setattr__(self, "max_rounds", checks.count(self.max_rounds, "max_rounds", most=1000))
+        object.__setattr__(self, "max_rounds", checks.count(self.max_rounds, "max_rounds", least=2, most=1000))
 
     def prepare(self, problem: Any) -> Any:
         """Refused: it holds no rows beside other methods, but moves trees.
