@@ -200,3 +200,50 @@ def test_a_difference_leads_from_one_configuration_to_the_other(name: str, forwa
     np.testing.assert_allclose(robot.frames(reached), robot.frames(q1), atol=1e-12)
     np.testing.assert_allclose(robot.difference(q0, reached), step, atol=1e-11)
     np.testing.assert_allclose(robot.difference(q0, q0), 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize(("name", "forward"), CASES)
+def test_derivatives_of_forward_dynamics_agree_with_differences(name: str, forward: bool) -> None:
+    case, h = pair(name, forward), 1e-5
+    robot, q, v = case.robot, case.q, case.v
+    tau, units = np.random.default_rng(5).standard_normal(robot.nv), np.eye(robot.nv)
+    by_q, by_v, by_tau = robot.forward_derivatives(q, v, tau, case.wrenches)
+    ways = [robot.integrate(np.tile(q, (robot.nv, 1)), s * h * units) for s in (-1, 1)]
+    low, high = (robot.forward(way, v, tau, case.wrenches) for way in ways)
+    np.testing.assert_allclose(by_q, (high - low).T / (2 * h), atol=1e-7 * np.abs(by_q).max())
+    low, high = (robot.forward(q, v + s * h * units, tau, case.wrenches) for s in (-1, 1))
+    np.testing.assert_allclose(by_v, (high - low).T / (2 * h), atol=1e-7 * np.abs(by_v).max())
+    np.testing.assert_allclose(by_tau @ robot.mass_matrix(q), units, atol=1e-11)
+
+
+@pytest.mark.parametrize(("name", "forward"), CASES)
+def test_the_rate_of_a_jacobian_agrees_with_differences(name: str, forward: bool) -> None:
+    case, h, point = pair(name, forward), 1e-5, (0.2, -0.1, 0.3)
+    ways = [case.robot.integrate(case.q, case.v, s * h) for s in (-1, 1)]
+    for body in case.robot.bodies:
+        low, high = (case.robot.jacobian(way, body, point) for way in ways)
+        found = case.robot.jacobian_dot(case.q, case.v, body, point)
+        np.testing.assert_allclose(found, (high - low) / (2 * h), atol=1e-8 * np.abs(found).max(initial=1.0))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "distance"])
+def test_the_linear_system_says_how_deviations_grow(name: str) -> None:
+    robot, q, v = pair(name, True).robot, pair(name, True).q, pair(name, True).v
+    rng, h, e = np.random.default_rng(6), 1e-4, 1e-5
+    tau, n = rng.standard_normal(robot.nv), robot.nv
+    A, B = robot.linearize(q, v, tau)
+    x, u = rng.standard_normal(2 * n), rng.standard_normal(n)
+
+    def after(sign: float, time: float) -> tuple[np.ndarray, np.ndarray]:
+        """A state that deviates, after a short time, by the midpoint rule."""
+        start, rate, force = robot.integrate(q, sign * e * x[:n]), v + sign * e * x[n:], tau + sign * e * u
+        half = rate + 0.5 * time * robot.forward(start, rate, force)
+        middle = robot.integrate(start, rate, 0.5 * time)
+        return robot.integrate(start, half, time), rate + time * robot.forward(middle, half, force)
+
+    grown = []
+    for time in (-h, h):
+        low, high = after(-1.0, time), after(1.0, time)
+        grown.append(np.concatenate([robot.difference(low[0], high[0]), high[1] - low[1]]) / (2 * e))
+    expected = (grown[1] - grown[0]) / (2 * h)
+    np.testing.assert_allclose(A @ x + B @ u, expected, atol=1e-5 * np.abs(expected).max())

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.core import device
+from rattleback.core import checks, device
 from rattleback.core.errors import UnknownName, listing
 from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.dynamics import kernels, measure_kernels, slope_kernels
-from rattleback.dynamics.bench import Bench, out_of
+from rattleback.dynamics.bench import Bench, cores, out_of
 from rattleback.dynamics.given import Given, laid_out
+from rattleback.dynamics.linear import linear_system
 from rattleback.dynamics.names import checked_scene, per_rate, places, starting, stops_by_coordinate
 from rattleback.dynamics.states import read_state, write_state
 from rattleback.reduced.forest import compile_forest
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# One configuration that is on its bench already.
+ONE = Given({}, (), 1, False)
 # A coordinate without limits is drawn at random from ± this [rad or m].
 UNLIMITED = np.pi
 
@@ -56,16 +59,22 @@ class Articulation:
         gravity: Acceleration of free fall (3,) [m/s²].
         armature: Inertia of the drive on each rate (nv,) [kg m² or kg].
         damping: Damping of each rate (nv,) [N m s or N s/m].
+        threads: Most threads that share many configurations on a CPU.
 
     Args:
         scene: A scene; a kinematic tree has no masses.
         armature: Inertia of drives: a number for each rate, or by the name of a joint or a rate.
         damping: Damping of rates, in the same form.
         on: Device, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``.
+        threads: Most threads that share many configurations on a CPU; as many as there are cores if left out. The
+            results have the same bits with any number.
     """
 
-    def __init__(self, scene: Scene, armature: Any = None, damping: Any = None, on: str = "cpu") -> None:
+    def __init__(
+        self, scene: Scene, armature: Any = None, damping: Any = None, on: str = "cpu", threads: int | None = None
+    ) -> None:
         self.scene = checked_scene(scene)
+        self.threads = cores() if threads is None else checks.count(threads, "threads")
         self._forest, self._layout = compile_forest(self.scene, span(self.scene), device.find(on))
         self.bodies, self.cut_joints = self._layout.bodies, self._layout.cut
         self.coordinates, self.rates = self._layout.coordinates, self._layout.rates
@@ -82,6 +91,7 @@ class Articulation:
             "point": (3,),
         }
         self._benches: dict[tuple[int, bool], Bench] = {}
+        self._single = self.bench(1)
 
     @property
     def nq(self) -> int:
@@ -187,6 +197,16 @@ class Articulation:
             self._found(bench, name, given, shape) for name in ("by_q", "by_v", out_of(slope_kernels.forward_slopes))
         )
 
+    def linearize(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Any = None) -> tuple[Floats, Floats]:
+        """The linear system near a state: d/dt (δ, ε) = A (δ, ε) + B u.
+
+        δ and ε are deviations of q, as steps in the rates, and of v; u is one of the forces on the rates.
+
+        Returns:
+            A (..., 2 nv, 2 nv) and B (..., 2 nv, nv).
+        """
+        return linear_system(self, q, v, tau, wrenches)
+
     def frames(self, q: ArrayLike) -> Any:
         """Frames of the bodies in the world, as matrices (..., bodies, 4, 4), in the order of ``bodies``."""
         return self._measure(measure_kernels.poses, (len(self.bodies), 4, 4), q=q)
@@ -255,8 +275,9 @@ class Articulation:
         write_state(self, sim, q, v)
 
     def _sums(self, q: ArrayLike, v: ArrayLike | None) -> Any:
-        given = {"q": q} if v is None else {"q": q, "v": v}
-        return self._measure(measure_kernels.sums, (11,), **given)
+        if v is None:
+            return self._measure(measure_kernels.sums, (11,), q=q, still=("v",))
+        return self._measure(measure_kernels.sums, (11,), q=q, v=v)
 
     def _aimed(self, kernel: Any, body: Any, **values: Any) -> Any:
         name = getattr(body, "name", body)
@@ -278,6 +299,10 @@ class Articulation:
         self, body: int | None = None, wrenches: Any = None, still: tuple[str, ...] = (), **values: Any
     ) -> tuple[Bench, Given]:
         """A bench with all that is given on it."""
+        if wrenches is None and body is None and self._single.fill(values):
+            for name in still:
+                self._single.put(name, 0.0)
+            return self._single, ONE
         shapes = self._shapes
         arrays = {name: (value, shapes[name]) for name, value in values.items()}
         if wrenches is not None:
@@ -295,17 +320,20 @@ class Articulation:
     def bench(self, rows: int, wrenches: bool = False, own: bool = False) -> Bench:
         """Room for a number of configurations; that for one is kept, and that for the last other number."""
         key = (rows, wrenches)
-        if own:
-            return Bench(self._forest, self._layout, rows, wrenches, self.gravity)
-        if key not in self._benches:
+        if key in self._benches and not own:
+            return self._benches[key]
+        bench = Bench(self._forest, self._layout, rows, wrenches, self.threads)
+        bench.put("gravity", self.gravity)
+        if not own:
             for old in [old for old in self._benches if old[0] > 1]:
                 del self._benches[old]
-            self._benches[key] = Bench(self._forest, self._layout, rows, wrenches, self.gravity)
-        return self._benches[key]
+            self._benches[key] = bench
+        return bench
 
     def _found(self, bench: Bench, name: str, given: Given, shape: tuple[int, ...]) -> Any:
         """What a launch found, as what was given: NumPy or Warp."""
         if given.warp:
             array = bench.array(name)
             return array.reshape((*given.lead, *shape)) if array.dtype is real else array
-        return bench.mirror(name).take().reshape(*given.lead, *shape)
+        array = bench.mirror(name).take()
+        return array if array.shape == shape and not given.lead else array.reshape(*given.lead, *shape)

@@ -1,4 +1,4 @@
-"""The recursions over many configurations: each lane takes every so many of them; on a CPU there is one lane."""
+"""The recursions over many configurations: each lane takes every so many of them; on a CPU a thread is a lane."""
 
 import warp as wp
 
@@ -13,10 +13,11 @@ from rattleback.reduced.walk import TreeMotion, walk_forest
 
 @wp.struct
 class Span:
-    """How many configurations there are, how many lanes share them, and how many coordinates one has."""
+    """How many configurations there are, how many lanes share them, the first lane, and the coordinates of one."""
 
     rows: wp.int32
     lanes: wp.int32
+    first: wp.int32
     coordinates: wp.int32
 
 
@@ -25,7 +26,7 @@ def heed(values: wp.array[real], first: int, count: int, row: int, fault: wp.arr
     """Remember the first configuration whose result is not finite."""
     for e in range(first, first + count):
         if not wp.isfinite(values[e]):
-            wp.atomic_min(fault, 0, row)
+            wp.atomic_min(fault, row % fault.shape[0], row)
 
 
 @kernel
@@ -34,8 +35,8 @@ def inverse(
 ) -> None:
     """Forces on the rates that give accelerations."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         newton_euler(forest, slot, motion, state.v, forces)
         heed(forces.tau, slot.v, n, row, fault)
@@ -53,11 +54,13 @@ def mass(
 ) -> None:
     """Mass matrices."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         mass_matrix(forest, slot, motion, composite, out)
-        heed(out, slot.v * n, n * n, row, fault)
+        # What is not finite in a body is so on the diagonal of all that carry it.
+        for c in range(n):
+            heed(out, slot.v * n + c * n + c, 1, row, fault)
 
 
 @wp.func
@@ -82,8 +85,8 @@ def forward(
     fault: wp.array[wp.int32],
 ) -> None:
     """Accelerations of the rates under forces on them."""
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         accelerate(forest, slot, state, motion, articulated, forces)
         heed(forces.a, slot.v, forest.owner.shape[0], row, fault)

@@ -46,8 +46,8 @@ def poses(
 ) -> None:
     """Poses and velocities of all bodies, in the order of the forest, and the frames of the bodies as matrices."""
     count = forest.parent.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         for i in range(count):
             k = slot.body + i
@@ -79,8 +79,8 @@ def jacobian(
 ) -> None:
     """Jacobians of a point."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         i = aim.body[0]
         points.jacobian(forest, slot, i, points.point_on(forest, slot, i, aimed(aim, row), motion), motion, out)
@@ -99,8 +99,8 @@ def jacobian_rate(
 ) -> None:
     """Rates of the Jacobians of a point."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         at = Carried()
         at.body = aim.body[0]
@@ -123,8 +123,8 @@ def momentum_matrix(
 ) -> None:
     """Centroidal momentum matrices."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         momenta.momentum_matrix(forest, slot, motion, composite, out)
         heed(out, 6 * slot.v, 6 * n, row, fault)
@@ -164,8 +164,8 @@ def sums(
     fault: wp.array[wp.int32],
 ) -> None:
     """Centres of mass, momenta and energies."""
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         write_sums(forest, slot, state, motion, forces.gravity[0], out)
         heed(out, 11 * row, 11, row, fault)
@@ -176,8 +176,8 @@ def step(
     forest: Forest, state: Coordinates, aim: Aim, out: wp.array[real], span: Span, fault: wp.array[wp.int32]
 ) -> None:
     """Coordinates after a step."""
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
             step_body(forest, slot, i, state.q, aim.step, out)
         heed(out, slot.q, span.coordinates, row, fault)
@@ -188,8 +188,8 @@ def difference(
     forest: Forest, state: Coordinates, aim: Aim, out: wp.array[real], span: Span, fault: wp.array[wp.int32]
 ) -> None:
     """Steps from one configuration to another."""
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
             difference_of_body(forest, slot, i, state.q, aim.end, out)
         heed(out, slot.v, forest.owner.shape[0], row, fault)
@@ -198,8 +198,8 @@ def difference(
 @kernel
 def read(forest: Forest, state: Coordinates, world: Motion, count: int, span: Span, fault: wp.array[wp.int32]) -> None:
     """Coordinates and rates of bodies in the order of the scene, ``count`` of them in a world."""
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
             read_body(forest, slot, i, state, world, row * count)
         heed(state.q, slot.q, span.coordinates, row, fault)

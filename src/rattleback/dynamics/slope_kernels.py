@@ -25,13 +25,13 @@ def inverse_slopes(
 ) -> None:
     """Derivatives of the forces on the rates."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
-        slot = slot_of(forest, wp.tid(), row, span.coordinates)
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
+        slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         walk_forest(forest, slot, state, motion)
         newton_euler(forest, slot, motion, state.v, forces)
         differentiate(forest, slot, motion, state.v, forces, slopes)
         write_slopes(forest, slot, motion, forces, slopes, matrices)
-        heed(matrices.by_q, slot.v * n, n * n, row, fault)
+        heed(forces.tau, slot.v, n, row, fault)
 
 
 @kernel
@@ -40,7 +40,7 @@ def forward_slopes(
 ) -> None:
     """Derivatives of the accelerations from those of the forces at these accelerations, in their place."""
     n = forest.owner.shape[0]
-    for row in range(wp.tid(), span.rows, span.lanes):
+    for row in range(span.first + wp.tid(), span.rows, span.lanes):
         first = row * n * n
         for e in range(n * n):
             out[first + e] = real(0.0)
@@ -50,4 +50,5 @@ def forward_slopes(
         solve_rows(forest, first, matrices.by_a, real(-1.0), matrices.by_q)
         solve_rows(forest, first, matrices.by_a, real(-1.0), matrices.by_v)
         solve_rows(forest, first, matrices.by_a, real(1.0), out)
-        heed(out, first, n * n, row, fault)
+        for c in range(n):
+            heed(out, first + c * n + c, 1, row, fault)

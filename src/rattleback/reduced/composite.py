@@ -73,11 +73,9 @@ def column_wrench(forest: Forest, slot: Slot, c: int, motion: TreeMotion, compos
 
 @wp.func
 def mass_matrix(forest: Forest, slot: Slot, motion: TreeMotion, composite: Composite, M: wp.array[real]) -> None:
-    """The entries of M of a configuration whose forest has been walked, row by row; those between branches are zero."""
+    """The entries of M of a configuration that has been walked, row by row; those between branches stay as they are."""
     n = forest.owner.shape[0]
     first = slot.v * n
-    for e in range(n * n):
-        M[first + e] = real(0.0)
     gather(forest, slot, motion, composite)
     for c in range(n):
         force, torque = column_wrench(forest, slot, c, motion, composite)
