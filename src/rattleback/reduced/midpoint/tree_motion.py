@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rattleback.core import arrays
 from rattleback.core.node import together
 from rattleback.core.stages import recorded
-from rattleback.model.state import Motion
+from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import Moment
 from rattleback.reduced.midpoint import carried, fitting, rounds, tree_step
 from rattleback.reduced.midpoint.links import Trees, TreeStep
@@ -61,7 +61,7 @@ class TreeMotion:
         self.alone = len(found.bodies) == len(model.names)
         self.goal = Goal()
         self.goal.tolerance, self.goal.most = PART * limits[0], limits[1]
-        self._middle = context.scratch(Motion)
+        self._middle, self._loads = context.scratch(Motion), (context.scratch(Loads), context.scratch(Loads))
         sizes = {"worlds": model.worlds, "flags": 1}
         self._rounds = arrays.allocate(Rounds, sizes, model.device)
 
@@ -90,6 +90,8 @@ class TreeMotion:
         with context.program.loop(self._rounds.any_busy, may_stop=True):
             context.for_worlds(rounds.place_middle, self.trees, clock, self._middle, self._rounds)
             context.evaluate(Moment(self._middle, clock, 0.5), context.loads)
+            given = (*self._loads, context.loads, self._rounds, self.trees.body_count)
+            context.for_worlds(rounds.blend, *given)
             context.for_worlds(rounds.settle, self.trees, clock, context.loads, self.goal, self._rounds)
 
     def record_prediction(self, context: StepContext) -> None:
@@ -100,6 +102,9 @@ class TreeMotion:
             return
         given = (self.trees, context.start, context.loads, context.state.clock, self.goal)
         context.for_worlds(tree_step.step_trees, *given, context.predicted, context.diagnostics)
+        if context.motion_dependent:
+            given = (self.trees, self.goal, self._rounds)
+            context.for_worlds(rounds.note_unsettled, *given, context.diagnostics)
 
     def record_fit(self, context: StepContext) -> None:
         """Velocities that were written fit the trees from now on."""
