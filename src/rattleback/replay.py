@@ -49,7 +49,7 @@ class Replay:
         self.state, self.model = state, forces.model
         self.step = RecordedStep(forces, state, methods)
         self._budget: float | None = None
-        self._called = 0.0
+        self._called, self._is_new = 0.0, False
         self._steps_at_once = 16
         self._done = 0  # sub-steps of the step under way
         self._found = self._solved = (-1, -1)
@@ -73,6 +73,7 @@ class Replay:
         self.state.freeze()
         self.renew()
         self.step.forget()
+        self._is_new = True
 
     def report(self) -> Report:
         """What the last call says about itself."""
@@ -93,8 +94,10 @@ class Replay:
 
     def advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
-        self.state.freeze()
-        self.renew()
+        if not self._is_new:
+            self.state.freeze()
+            self.renew()
+        self._is_new = False
         while steps > 0:
             if self.step.methods.substeps == 1 and self.step.program.is_whole:
                 steps -= self._bite(steps)
@@ -169,7 +172,11 @@ class Replay:
         """Replay steps from the one with this number, or one within the budget."""
         if self.step.contacts is not None and self._solved != (self.state.version, first):
             self.step.contacts.stale.fill_(1)
-        left = steps * self.step.methods.substeps - self._done
+        parts = self.step.methods.substeps
+        left = steps * parts - self._done
+        if parts == 1 and self._budget is None:
+            self.step.program.run(left)
+            return
         with self._in_substeps():
             if self._budget is None:
                 self.step.program.run(left)

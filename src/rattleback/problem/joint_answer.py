@@ -23,7 +23,7 @@ from rattleback.core.precision import real
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_settling, joint_steps
+from rattleback.problem import corrections, joint_settling, joint_steps, through
 from rattleback.problem.corrections import JointStatus, Links, Reactions, pushed_by
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, RowDefinitions, Rows
 from rattleback.problem.one_sided_rows import ANSWER, DISPLACEMENTS, VELOCITIES
@@ -146,6 +146,10 @@ class JointAnswer:
     def begin(self) -> None:
         """Record that a step begins."""
         self.preview.context.for_worlds(forget_settled, self.settled)
+    @property
+    def _has_rows(self) -> bool:
+        """Whether there are rows to answer with beside trees that hold all joints."""
+        return bool(self.preview.problem.row_count) or not through.is_through_trees(self.preview.solver)
 
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
@@ -165,10 +169,14 @@ class JointAnswer:
         """
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
-        self._want(motion)
-        at_end = motion is preview.context.state.motion
-        acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
-        self._for_held(apply_answer, *acting, motion)
+        given = (preview.solver, preview.context.program, motion, which, preview.reactions)
+        through.record_carried(*given)
+        if self._has_rows:
+            self._want(motion)
+            at_end = motion is preview.context.state.motion
+            acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
+            self._for_held(apply_answer, *acting, motion)
+            through.record_carried(*given)
         preview.stops.add_totals()
 
     def prepare_stiff(self, which: Any) -> None:
@@ -184,8 +192,10 @@ class JointAnswer:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 0)
-        self._want(displacements)
-        self._respond_displacements(displacements)
+        through.record_fit(preview.solver, preview.context.program, displacements, which)
+        if self._has_rows:
+            self._want(displacements)
+            self._respond_displacements(displacements)
 
     def begin_steps(self, motion: Motion, which: Any) -> None:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
@@ -238,6 +248,7 @@ class JointAnswer:
         The last one is taken back where it has put them farther apart.
         """
         preview, context, status = self.preview, self.preview.context, self.preview.status
+        through.record_restore(preview.solver, context.program, motion, which)
         context.for_worlds(joint_settling.begin_settling, status, which)
         context.for_worlds(joint_settling.begin_judging, status)
         preview.measure_end()
@@ -248,6 +259,7 @@ class JointAnswer:
             self._respond_displacements(self.displacements)
             self._for_held(joint_settling.limit_displacements, status, preview.limits, self.displacements)
             self._for_held(joint_settling.displace, status, self.displacements, motion)
+            through.record_restore(preview.solver, context.program, motion, status.busy)
             preview.measure_end()
             context.for_worlds(joint_settling.judge_settling, status, preview.limits)
             self._for_held(joint_settling.take_back, status, self.displacements, motion)
@@ -255,6 +267,7 @@ class JointAnswer:
     def _respond_displacements(self, displacements: Motion) -> None:
         self._for_joints(joint_settling.begin_displacements, self.unseen)
         self._for_held(apply_ways, *self._solve(self.unseen, displacements, DISPLACEMENTS), displacements)
+        through.record_fit(self.preview.solver, self.preview.context.program, displacements, self.preview.status.busy)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem

@@ -5,6 +5,7 @@ A. Beside a_r and b_r stands their response, the change of the angular velocitie
 world and static bodies have no response.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -332,16 +333,18 @@ class JointRows:
         return replace(self, joints=self.fixed, counts=counts)
 
 
-def compile_joints(model: Model, broken: Any = None) -> JointRows:
+def compile_joints(model: Model, broken: Any = None, without_rows: Collection[int] = ()) -> JointRows:
     """The joints of a model's scene, repeated for every world.
 
     Args:
         model: The model.
         broken: The array of the state that says which joints are broken; None where none ever is.
+        without_rows: Places of joints that something else holds, so that they have no rows but those of their limits.
     """
     scene = model.scene
     made = list(scene.joints.values())
-    specs, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
+    declared, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
+    specs = [[] if j in without_rows else own for j, own in enumerate(declared)]
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}
@@ -350,7 +353,7 @@ def compile_joints(model: Model, broken: Any = None) -> JointRows:
     rows = arrays.allocate(Rows, sizes, model.device)
     pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
     flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
-    kinds = {**kind_columns(made, specs), "facing": facing_column(model, specs, pairs, flat)}
+    kinds = {**kind_columns(made, specs, declared), "facing": facing_column(model, declared, pairs, flat)}
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
     joints.broken = joints.broken if broken is None else broken
     arrays.write(definitions, definition_columns(model, specs, stops), "the rows")

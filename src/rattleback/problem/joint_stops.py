@@ -5,9 +5,11 @@ What a limit does is told in ``joint_limits``. A model without limits has no sto
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from rattleback.constraints.coordinate import COORDINATES
 from rattleback.core import arrays
@@ -16,7 +18,7 @@ from rattleback.core.precision import epsilon, numpy_real
 from rattleback.maths import rotation
 from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
-from rattleback.problem import joint_limits, one_sided_rows
+from rattleback.problem import joint_limits, one_sided_rows, through
 from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
 from rattleback.problem.mechanisms import parts_of
 from rattleback.problem.one_sided_rows import StopGroups
@@ -61,6 +63,12 @@ class JointStops:
         self.system.stops, self.system.status, self.system.loop = stops, self.status, self.loop
         self.system.limits, self.system.flight = limits, flight
         self.change = context.scratch(Motion)
+
+    @cached_property
+    def everywhere(self) -> Any:
+        """1 for every world."""
+        model = self.context.model
+        return wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
 
     def take_over(self, old: JointStops) -> None:
         """Go on with what the limits of another one of the same joints do."""
@@ -151,6 +159,7 @@ class JointStops:
     def _find_change(self, joints: int, stops: int) -> None:
         given = (self.system, self.links, self.change, joints, stops)
         self.context.for_bodies(one_sided_rows.find_change, *given)
+        through.record_fit(self.solver, self.context.program, self.change, self.everywhere)
 
     def _for_stops(self, kernel: Any, *inputs: Any) -> None:
         self.context.program.launch(kernel, self.count, *inputs)

@@ -19,7 +19,7 @@ import warp as wp
 from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext, copy_motion
-from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness
+from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness, through
 from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
@@ -112,6 +112,8 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
+            given = (context.program, context.state.motion, status.written)
+            through.record_fit(self.solver, *given, self.limits.velocity)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -143,7 +145,7 @@ class Preview:
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        context.for_worlds(corrections.begin, status, which, 1)
+        context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -176,6 +178,7 @@ class Preview:
 
     def record_account(self) -> None:
         """Record what the report says of the positions the step ends with."""
+        through.record_end(self.solver, self.context.program, self.status, self.reactions)
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:
@@ -258,8 +261,7 @@ class Preview:
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
         loads = (self.reactions, context.state.joints, context.stop)
         self._for_joints(stiffness.note_loads, problem.joints, *loads)
-        if problem.joints.counts.numpy().any():
-            self._for_joints(joint_errors.count_turns, problem.joints, motion, context.state.joints)
+        joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
         self.stops.forget()
         self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
@@ -299,6 +301,7 @@ class Preview:
     def _evaluate(self, motion: Motion, which: Any) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
+        through.record_factor(self.solver, self.context.program, motion, which)
         self.solver.record_preparation(self.context.program, which)
         self.stops.forget_columns(which)
 
@@ -311,6 +314,8 @@ class Preview:
 
     def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
         """Find bodies that are stiff beside the step; where there are, evaluate the rows of the end of the step."""
+        if through.is_through_trees(self.solver):
+            return
         context, joints, status = self.context, self.problem.joints, self.status
         loaded = (self.reactions, self.inertias, status)
         remembered = context.state.joints
@@ -347,6 +352,7 @@ class Preview:
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
+        through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:

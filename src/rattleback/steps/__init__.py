@@ -2,5 +2,6 @@
 
 from rattleback.steps.acceleration import AccelerationStep
 from rattleback.steps.impulse import ImpulseStep
+from rattleback.steps.reduced import ReducedStep
 
-__all__ = ["AccelerationStep", "ImpulseStep"]
+__all__ = ["AccelerationStep", "ImpulseStep", "ReducedStep"]

@@ -44,15 +44,29 @@ LIGHT = wp.constant(real(299_792_458.0))
 WHIRL = wp.constant(real(1e15))
 
 
+@wp.func
+def is_at_fault(predicted: Motion, i: int) -> bool:
+    """Whether a body is not finite or too fast."""
+    q = predicted.orientation[i]
+    # A sum is finite only if all its terms are.
+    v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
+    fast = wp.length(predicted.velocity[i]) < LIGHT and wp.length(predicted.angular_velocity[i]) < WHIRL
+    return not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and fast)
+
+
+@wp.func
+def note_worst(diagnostics: Diagnostics, worst: Diagnostics, i: int) -> None:
+    """Add the diagnostics of a body to the worst of the call."""
+    worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
+    worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
+    worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
+
+
 @kernel
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """Raise the stop flag for a body that is not finite or too fast; the first one gives the largest number."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        q = predicted.orientation[i]
-        # A sum is finite only if all its terms are.
-        v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-        fast = wp.length(predicted.velocity[i]) < LIGHT and wp.length(predicted.angular_velocity[i]) < WHIRL
-        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and fast):
+        if is_at_fault(predicted, i):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
@@ -87,9 +101,7 @@ def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         # Where corrections have diverged, the prediction that this is of has been set aside.
         if wp.isfinite(diagnostics.integration_error[i]):
-            worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
-        worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
-        worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
+            note_worst(diagnostics, worst, i)
 
 
 @kernel
