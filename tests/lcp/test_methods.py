@@ -6,7 +6,7 @@ import pytest
 import rattleback as rb
 from rattleback.core.errors import InputError
 from rattleback.lcp import Problem
-from rattleback.lcp.example_scenes import SCENES, stack
+from rattleback.lcp.example_scenes import SCENES, needles, redundant, stack
 from rattleback.lcp.examples import by_name, sliding_block
 from rattleback.lcp.laws import LAWS
 from rattleback.lcp.maps import slope
@@ -127,6 +127,17 @@ def test_auto_names_its_methods_and_keeps_their_reasons():
     without_end = rb.lcp.solve(Problem(W=[[-1.0]], q=[-1.0]))
     assert "lemke secondary ray" in without_end.reason
     assert "newton stalled" in without_end.reason
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_auto_solves_redundant_problems_of_all_kinds(seed):
+    """Two of these stall apgd and newton; the answer of the convex law is the start that solves them."""
+    rng = np.random.default_rng(seed)
+    counts = int(rng.integers(2, 12)), int(rng.integers(10, 80))
+    mu = float(rng.uniform(0.1, 1.2))
+    for problem in (redundant(*counts, mu, seed).problem, needles(20, 60, mu, seed).problem):
+        result = rb.lcp.solve(problem, tolerance=1e-10)
+        assert result.converged, result.reason
 
 
 def test_wrong_names_list_the_menu():

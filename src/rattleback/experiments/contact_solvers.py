@@ -36,7 +36,7 @@ TOLERANCES = (1e-4, 1e-8, 1e-12)
 # What ``auto`` must reach on every problem [m/s].
 DEMAND = 1e-8
 # CPU time of a method on a problem [s].
-SECONDS, QUICK_SECONDS = 20.0, 1.0
+SECONDS, QUICK_SECONDS = 5.0, 1.0
 QUICK_SCENES = ("sliding block", "three bodies", "three bodies twice", "stack", "arch")
 HARDEST = ("coulomb", "pyramid", "cone", "frictionless")
 # The law of problems without contacts, in the table.

@@ -48,6 +48,7 @@ class Watch:
         reason: Why the method ended; empty while it runs.
         history: Iterations, seconds and residual of every look.
         used: Names of the methods that ``run`` ran.
+        last: Impulses that the last of them ended with [N s].
     """
 
     problem: Problem
@@ -63,9 +64,10 @@ class Watch:
     used: list[str] = field(default_factory=list)
     best: NDArray[np.float64] = field(init=False)
     best_error: float = field(init=False, default=math.inf)
+    last: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.best = self.start.copy()
+        self.best = self.last = self.start.copy()
         self._begun, self._first, self._mark, self._idle = time.process_time(), 0.0, math.inf, 0
         self._first_error = math.inf
 
@@ -120,29 +122,53 @@ class Watch:
         """End with a reason of the method's own, unless the best impulses meet the tolerance."""
         self.reason = CONVERGED if self.converged else reason
 
-    def run(self, method: Any, tolerance: float | None = None, fresh: bool = False) -> str:
-        """Run a method from the best impulses and take over what it reaches; its reason.
+    def run(self, stage: Stage) -> str:
+        """Run a method and take over what it reaches; its reason.
 
         Args:
-            method: The method.
-            tolerance: Residual for it to reach [m/s]; that of this watch where left out.
-            fresh: Whether it starts from zero.
+            stage: The method, where it starts, and what it solves.
         """
-        left = max(1, min(method.iterations, self.budget - self.iterations))
-        wanted = self.tolerance if tolerance is None else tolerance
-        seconds = max(self.seconds - self.elapsed, 0.0)
-        start = np.zeros_like(self.best) if fresh else self.best
-        inner = Watch(self.problem, self.law, wanted, left, seconds, start)
+        left = max(1, min(stage.method.iterations, self.budget - self.iterations))
+        start = {"best": self.best, "last": self.last, "zero": np.zeros_like(self.best)}[stage.start]
+        law = stage.law or self.law
+        inner = Watch(self.problem, law, stage.tolerance or self.tolerance, left, self.seconds - self.elapsed, start)
         before, passed = self.elapsed, self.iterations
-        method.solve(self.problem, self.law, inner)
-        self.used.append(type(method).__name__.lower())
-        self.history += [(passed + count, before + seconds, e) for count, seconds, e in inner.history]
+        stage.method.solve(self.problem, law, inner)
+        self.used.append(stage.name)
+        self.last = inner.best
         self.iterations += inner.iterations
+        if law is not self.law:
+            self.see(inner.best, done=0)
+            self.reason = ""
+            return inner.reason
+        self.history += [(passed + count, before + seconds, e) for count, seconds, e in inner.history]
         if inner.best_error < self.best_error:
             self.best, self.best_error = inner.best, inner.best_error
         return inner.reason
 
-    def go_on(self, patience: int | None = None) -> None:
+    def go_on(self) -> None:
         """Take back a stall, for a method that tries another rule."""
         self.reason, self._idle = "", 0
-        self.patience = self.patience if patience is None else patience
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A run of a method within another one.
+
+    Attributes:
+        method: The method.
+        start: Where it starts: ``"best"`` impulses so far, the ``"last"`` of the run before, or ``"zero"``.
+        law: Its law; that of the watch where left out.
+        tolerance: Residual for it to reach [m/s]; that of the watch where left out.
+    """
+
+    method: Any
+    start: str = "best"
+    law: Law | None = None
+    tolerance: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the method as the menu writes it, with a law that is not that of the watch."""
+        name = type(self.method).__name__.lower()
+        return name if self.law is None else f"{name} ({self.law.name})"

@@ -15,8 +15,8 @@ Algorithm:
 Cost: one factorisation for each ρ (dense O(rows³), sparse with fill-in), O(rows²) or the entries of the factor an
 iteration.
 
-When to use it: where ``apgd`` stalls: high mass ratios, hyperstatic and badly scaled problems, W that is not symmetric.
-It gives a good start for ``newton``. Not for large dense problems.
+When to use it: where ``apgd`` stalls: high mass ratios, long chains of contacts such as arches, badly scaled problems,
+W that is not symmetric. With a sparse W it reaches thousands of contacts; with a dense one the factor is the limit.
 
 Reference: Carpentier, Le Lidec and Montaut, From Compliant to Rigid Contact Simulation, RSS 2024, algorithm 1; Tasora,
 Mangoni, Benatti and Garziera, Int. J. Numer. Meth. Engng. 122 (2021).
@@ -67,7 +67,7 @@ class ADMM:
 
     laws: ClassVar[tuple[str, ...]] = ("frictionless", "cone", "coulomb")
     storage: ClassVar[tuple[str, ...]] = ("dense", "sparse")
-    most_rows: ClassVar[float] = 20_000
+    most_rows: ClassVar[float] = 100_000
 
     def solve(self, problem: Problem, law: Law, watch: Watch) -> None:
         """Iterate until the watch says stop."""

@@ -52,7 +52,7 @@ class APGD:
 
     iterations: int = 50_000
     look: int = 5
-    patience: int = 400
+    patience: int = 1000
 
     laws: ClassVar[tuple[str, ...]] = ("frictionless", "cone", "coulomb")
     storage: ClassVar[tuple[str, ...]] = ("dense", "sparse", "operator")

@@ -2,8 +2,9 @@
 
 | problem | order |
 |---|---|
-| cones and ``frictionless`` contacts | apgd → newton, apgd longer → newton, admm → newton, nsgs → newton, newton |
-| the same beyond the size of newton | apgd, bb, nsgs, admm |
+| ``coulomb`` | apgd → newton, admm under ``cone`` → newton, apgd → newton, admm → newton, nsgs → newton, newton |
+| ``cone``, ``frictionless`` contacts | the same without the second |
+| the same beyond the size of newton | apgd, admm, apgd longer, nsgs, bb |
 | plain rows | lemke, apgd → newton, pgs → newton, newton, murty, dantzig |
 | ``pyramid`` | lemke, pgs → newton, newton, murty, dantzig |
 | operators | apgd, bb; jacobi under ``pyramid`` |
@@ -20,8 +21,9 @@ When to use it: by default. For one of thousands of similar problems, take the m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from rattleback.lcp.laws import LAWS
 from rattleback.lcp.methods.admm import ADMM
 from rattleback.lcp.methods.apgd import APGD
 from rattleback.lcp.methods.bb import BB
@@ -33,7 +35,7 @@ from rattleback.lcp.methods.newton import Newton
 from rattleback.lcp.methods.nsgs import NSGS
 from rattleback.lcp.methods.pgs import PGS
 from rattleback.lcp.residuals import relative_residual
-from rattleback.lcp.watch import CONVERGED
+from rattleback.lcp.watch import CONVERGED, Stage
 
 if TYPE_CHECKING:
     from rattleback.lcp.laws import Law
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from rattleback.lcp.watch import Watch
 
 # Runs of a method in ``auto``: short ones for a start, long ones on the second try.
-SHORT_APGD, LONG_APGD = APGD(iterations=1500, patience=100), APGD(iterations=20_000)
+SHORT_APGD, LONG_APGD = APGD(iterations=1500, patience=100), APGD(iterations=20_000, patience=400)
 # Pivoting takes part up to this many rows, where it is faster than what else there is.
 PIVOTING_ROWS = 400
 # Steps of newton after the answer is there, for the relative residual.
@@ -64,11 +66,9 @@ class Auto:
 
     def solve(self, problem: Problem, law: Law, watch: Watch) -> None:
         """Run methods until one meets the tolerance."""
-        reasons, runs = [], [type(method) for method in order(problem, law)]
-        for k, method in enumerate(order(problem, law)):
-            # The last newton of several starts from zero: what the others reached may be a dead end for it.
-            fresh = isinstance(method, Newton) and Newton in runs[:k] and Newton not in runs[k + 1 :]
-            reasons.append(f"{name_of_kind(method)} {watch.run(method, fresh=fresh)}")
+        reasons = []
+        for stage in order(problem, law):
+            reasons.append(f"{stage.name} {watch.run(stage)}")
             if watch.converged or watch.iterations >= watch.budget or watch.elapsed >= watch.seconds:
                 break
         if watch.converged:
@@ -76,28 +76,39 @@ class Auto:
         watch.reason = CONVERGED if watch.converged else "; ".join(reasons)
 
 
-def order(problem: Problem, law: Law) -> list[Any]:
+def order(problem: Problem, law: Law) -> list[Stage]:
     """The methods to run, in order."""
     linear = not problem.contacts or law.name == "pyramid"
-    newton = [Newton()] if problem.size <= Newton.most_rows else []
     if problem.storage == "operator":
-        return [Jacobi()] if linear and problem.contacts else [LONG_APGD, BB()]
-    if not linear:
-        steps = [SHORT_APGD, *newton, LONG_APGD, *newton, ADMM(), *newton, NSGS(), *newton, *newton]
-        return steps if newton else [LONG_APGD, BB(), NSGS(), ADMM()]
-    pivoting = [Lemke()] if problem.size <= PIVOTING_ROWS else []
-    others = [Murty(), Dantzig()] if pivoting else []
-    first = [] if problem.contacts else [APGD(patience=100), *newton]
-    return [*pivoting, *first, PGS(), *newton, *newton, *others]
+        return [Stage(Jacobi())] if linear and problem.contacts else [Stage(LONG_APGD), Stage(BB())]
+    return for_rows(problem) if linear else for_cones(problem, law)
 
 
-def name_of_kind(method: Any) -> str:
-    """The name of a method as the menu writes it."""
-    return type(method).__name__.lower()
+def for_cones(problem: Problem, law: Law) -> list[Stage]:
+    """The order for ``frictionless``, ``cone`` and ``coulomb``."""
+    admm, nsgs = Stage(ADMM()), Stage(NSGS())
+    if problem.size > Newton.most_rows:
+        return [Stage(APGD(patience=100)), admm, Stage(LONG_APGD), nsgs, Stage(BB())]
+    newton = Stage(Newton())
+    # Where every contact sticks or parts the convex law has the same answer, and it is a good start else.
+    convex = [Stage(ADMM(iterations=3000), law=LAWS["cone"]), Stage(Newton(), "last")] if law.shifted else []
+    steps = [Stage(SHORT_APGD), newton, *convex, Stage(LONG_APGD), newton, admm, newton, nsgs, newton]
+    return [*steps, Stage(Newton(), "zero")]
+
+
+def for_rows(problem: Problem) -> list[Stage]:
+    """The order for plain rows and ``pyramid``."""
+    small = problem.size <= PIVOTING_ROWS
+    pivoting, others = [Stage(Lemke())] if small else [], [Stage(Murty()), Stage(Dantzig())] if small else []
+    newton = [Stage(Newton())] if problem.size <= Newton.most_rows else []
+    fresh = [Stage(Newton(), "zero")] if newton else []
+    first = [] if problem.contacts else [Stage(APGD(patience=100)), *newton]
+    return [*pivoting, *first, Stage(PGS()), *newton, *fresh, *others]
 
 
 def refine(problem: Problem, law: Law, watch: Watch) -> None:
     """A few steps of newton where the relative residual is above the tolerance still."""
     relative = relative_residual(problem, watch.best, law.name)
     if relative > watch.tolerance and problem.size <= Newton.most_rows and problem.storage != "operator":
-        watch.run(Newton(iterations=LAST_STEPS), 0.5 * watch.best_error * watch.tolerance / relative)
+        wanted = 0.5 * watch.best_error * watch.tolerance / relative
+        watch.run(Stage(Newton(iterations=LAST_STEPS), tolerance=wanted))
