@@ -30,18 +30,8 @@ SURE += [
     "wall_shock",
     "drift",
 ]
-TIMED = [
-    "rivals",
-    "chain",
-    "tree",
-    "tree_sizes",
-    "loops",
-    "mass_ladder",
-    "rope",
-    "cubes_1000",
-    "funnel",
-    "contact_solvers",
-]
+TIMED = ["rivals", "chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
+TIMED += ["contact_solvers", "run_solvers"]
 
 
 def test_the_short_versions_cover_the_menu():

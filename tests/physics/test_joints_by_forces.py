@@ -85,7 +85,9 @@ def test_servos_and_dampers_do_what_they_do_with_impulses(method: str) -> None:
 
 @pytest.mark.parametrize("method", [Multipliers, Baraff])
 @pytest.mark.parametrize(
-    ("build", "redundant"), [(four_bar, 6), (six_bar, 1), (bricard, 1), (loops, 9)], ids=lambda value: str(value)
+    ("build", "redundant"),
+    [(four_bar, 6), (six_bar, 1), (bricard, 1), (loops, 9)],
+    ids=["four_bar", "six_bar", "bricard", "loops"],
 )
 def test_closed_loops_move_as_with_impulses(method: Any, build: Any, redundant: int) -> None:
     tight = {"position_tolerance": 1e-9, "velocity_tolerance": 1e-9, "orientation_tolerance": 1e-9}

@@ -141,7 +141,9 @@ class ContactScheme(Protocol):
 class ContactSolver(Protocol):
     """A way of solving one contact problem, with its parameters; see ``solvers.contacts.solvers``.
 
-    It may say ``in_order = True``, as a class variable, where it needs the contact graph and so one thread.
+    It may say two things, as class variables: ``in_order = True`` where it needs the contact graph and so one thread,
+    and ``laws``, the laws of friction it solves, ``("coulomb", "frictionless")`` if it does not say; the law of its
+    problem is ``problem.law``.
     """
 
     @property

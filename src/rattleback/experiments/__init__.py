@@ -36,6 +36,7 @@
 | ``wall_shock`` | what shock propagation saves in that wall, and what it costs |
 | ``funnel`` | collisions and contacts of a thousand cubes in a funnel |
 | ``presets`` | what the presets buy, and what sub-steps and sweeps do |
+| ``run_solvers`` | which contact solver holds what in the run, and how long it takes |
 | ``contact_solvers`` | which contact method solves which problem, how exactly and in what time |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
@@ -67,6 +68,7 @@ from rattleback.experiments import (
     rivals,
     rolling,
     rope,
+    run_solvers,
     six_bar,
     slider_crank,
     sliding_ball,
@@ -119,6 +121,7 @@ MENU: dict[str, Experiment] = {
         funnel,
         presets,
         contact_solvers,
+        run_solvers,
     )
 }
 
