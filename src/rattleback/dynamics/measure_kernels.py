@@ -18,14 +18,14 @@ from rattleback.reduced.reading import read_body
 from rattleback.reduced.walk import TreeMotion, walk_forest
 
 
-@group(axis="rates")
+@group(axis="coordinates")
 class Aim:
-    """A point on a body, in every configuration, and another configuration."""
+    """What is asked beside the configurations: a point on a body, other configurations, a time."""
 
     body: wp.int32 = field("1", "place of the body in the forest", axis="fields")
     point: real = field("m", "point in the body's frame", axis="places")
-    step: real = field("rad or m", "step in the rates")
-    end: real = field("rad, m or 1", "coordinates to be reached", axis="coordinates")
+    q1: real = field("rad, m or 1", "coordinates to be reached")
+    duration: real = field("s", "how long the rates last", axis="fields")
 
 
 @wp.func
@@ -175,11 +175,11 @@ def sums(
 def step(
     forest: Forest, state: Coordinates, aim: Aim, out: wp.array[real], span: Span, fault: wp.array[wp.int32]
 ) -> None:
-    """Coordinates after a step."""
+    """Coordinates after moving at the rates for a time."""
     for row in range(span.first + wp.tid(), span.rows, span.lanes):
         slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
-            step_body(forest, slot, i, state.q, aim.step, out)
+            step_body(forest, slot, i, state, aim.duration[0], out)
         heed(out, slot.q, span.coordinates, row, fault)
 
 
@@ -191,7 +191,7 @@ def difference(
     for row in range(span.first + wp.tid(), span.rows, span.lanes):
         slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
-            difference_of_body(forest, slot, i, state.q, aim.end, out)
+            difference_of_body(forest, slot, i, state.q, aim.q1, out)
         heed(out, slot.v, forest.owner.shape[0], row, fault)
 
 

@@ -32,7 +32,7 @@ class TreeForces:
     turning: vec3 = field("rad/s²", "angular acceleration")
     force: vec3 = field("N", "force that the joint of the body carries")
     torque: vec3 = field("N m", "torque that it carries, about the centre of mass")
-    outer: real = field("N, N m", "external force above torque about the centre of mass, six a body", axis="wrenches")
+    wrenches: real = field("N, N m", "external force and torque about the centre of mass, six a body", axis="wrenches")
     gravity: vec3 = field("m/s²", "acceleration of free fall, one row", axis="fields")
     a: real = field("rad/s² or m/s²", "accelerations of the rates", axis="rates")
     tau: real = field("N m or N", "forces on the rates", axis="rates")
@@ -66,14 +66,14 @@ def accelerate_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forc
 def outer_wrench(slot: Slot, i: int, forces: TreeForces) -> tuple[vec3, vec3]:
     """External force and torque of body i; there are some."""
     e = 6 * (slot.wrench + i)
-    force = vec3(forces.outer[e], forces.outer[e + 1], forces.outer[e + 2])
-    return force, vec3(forces.outer[e + 3], forces.outer[e + 4], forces.outer[e + 5])
+    force = vec3(forces.wrenches[e], forces.wrenches[e + 1], forces.wrenches[e + 2])
+    return force, vec3(forces.wrenches[e + 3], forces.wrenches[e + 4], forces.wrenches[e + 5])
 
 
 @wp.func
 def push_outside(slot: Slot, i: int, forces: TreeForces) -> None:
     """Take the external wrench of body i, if there are any, off what its joint carries."""
-    if forces.outer.shape[0] > 0:
+    if forces.wrenches.shape[0] > 0:
         k = slot.body + i
         force, torque = outer_wrench(slot, i, forces)
         forces.force[k] = forces.force[k] - force

@@ -126,7 +126,7 @@ def start_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: T
     turning = cross_matrix(w)
     swept = cross_matrix(r) * cross_matrix(motion.velocity[k])
     slopes.gyration[k] = turning * J - J * turning - cross_matrix(J * w) - (real(2.0) * m) * swept
-    if forces.outer.shape[0] > 0:
+    if forces.wrenches.shape[0] > 0:
         f, n = outer_wrench(slot, i, forces)
         slopes.outer_force[k] = f
         slopes.outer[k] = cross_matrix(n) + cross_matrix(r) * cross_matrix(f)
