@@ -29,7 +29,7 @@ from rattleback.reduced.composite import Composite
 from rattleback.reduced.forest import Coordinates, Forest, Layout
 from rattleback.reduced.newton_euler import TreeForces
 from rattleback.reduced.slopes import Matrices, Slopes
-from rattleback.reduced.walk import TreeMotion
+from rattleback.reduced.walk import ForestMotion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ NONE = 2**31 - 1
 # The groups a kernel can take.
 GROUPS: dict[str, Any] = {
     "state": Coordinates,
-    "motion": TreeMotion,
+    "motion": ForestMotion,
     "forces": TreeForces,
     "composite": Composite,
     "articulated": Articulated,

@@ -15,7 +15,7 @@ from rattleback.reduced.manifold import difference_of_body, step_body
 from rattleback.reduced.newton_euler import TreeForces
 from rattleback.reduced.points import Carried
 from rattleback.reduced.reading import read_body
-from rattleback.reduced.walk import TreeMotion, walk_forest
+from rattleback.reduced.walk import ForestMotion, walk_forest
 
 
 @group(axis="coordinates")
@@ -38,7 +38,7 @@ def aimed(aim: Aim, row: int) -> vec3:
 def poses(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     bodies: Motion,
     out: wp.array[real],
     span: Span,
@@ -71,7 +71,7 @@ def poses(
 def jacobian(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     aim: Aim,
     out: wp.array[real],
     span: Span,
@@ -91,7 +91,7 @@ def jacobian(
 def jacobian_rate(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     aim: Aim,
     out: wp.array[real],
     span: Span,
@@ -115,7 +115,7 @@ def jacobian_rate(
 def momentum_matrix(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     composite: Composite,
     out: wp.array[real],
     span: Span,
@@ -139,7 +139,7 @@ def write_vector(out: wp.array[real], first: int, value: vec3) -> None:
 
 @wp.func
 def write_sums(
-    forest: Forest, slot: Slot, state: Coordinates, motion: TreeMotion, gravity: vec3, out: wp.array[real]
+    forest: Forest, slot: Slot, state: Coordinates, motion: ForestMotion, gravity: vec3, out: wp.array[real]
 ) -> None:
     """Centre of mass, momentum, angular momentum about it, kinetic and potential energy: eleven numbers."""
     first = 11 * slot.wrench // forest.parent.shape[0]
@@ -157,7 +157,7 @@ def write_sums(
 def sums(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     forces: TreeForces,
     out: wp.array[real],
     span: Span,
