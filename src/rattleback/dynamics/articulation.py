@@ -85,9 +85,9 @@ class Articulation:
         self._forest.armature.assign(self.armature)
         self._forest.damping.assign(self.damping)
         self._shapes = {
-            **dict.fromkeys(("q", "end"), (self.nq,)),
-            **dict.fromkeys(("v", "a", "tau", "step"), (self.nv,)),
-            "outer": (len(self.bodies), 6),
+            **dict.fromkeys(("q", "q1"), (self.nq,)),
+            **dict.fromkeys(("v", "a", "tau"), (self.nv,)),
+            "wrenches": (len(self.bodies), 6),
             "point": (3,),
         }
         self._benches: dict[tuple[int, bool], Bench] = {}
@@ -141,12 +141,14 @@ class Articulation:
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> Any:
         """Configurations after moving at rates for a time [s]; quaternions turn by rotation vectors (..., nq)."""
-        step = v * dt if isinstance(v, np.ndarray) else v if dt == 1.0 else np.multiply(v, dt)
-        return self._measure(measure_kernels.step, (self.nq,), q=q, step=step)
+        bench, given = self._taken(q=q, v=v)
+        bench.put("duration", checks.number(dt, "dt"))
+        bench.launch(measure_kernels.step, self.nq)
+        return self._found(bench, out_of(measure_kernels.step), given, (self.nq,))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Any:
         """The step in the rates from one configuration to the other: ``integrate(q0, it)`` has the poses of q1."""
-        return self._measure(measure_kernels.difference, (self.nv,), q=q0, end=q1)
+        return self._measure(measure_kernels.difference, (self.nv,), q=q0, q1=q1)
 
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any = None) -> Any:
         """Forces on the rates that give accelerations, by recursive Newton–Euler.
@@ -304,7 +306,7 @@ class Articulation:
         shapes = self._shapes
         arrays = {name: (value, shapes[name]) for name, value in values.items()}
         if wrenches is not None:
-            arrays["outer"] = (wrenches, shapes["outer"])
+            arrays["wrenches"] = (wrenches, shapes["wrenches"])
         given = laid_out(arrays, self.device)
         bench = self.bench(given.rows, wrenches is not None, given.warp)
         for name, value in given.values.items():

@@ -29,7 +29,7 @@ from rattleback.reduced.composite import Composite
 from rattleback.reduced.forest import Coordinates, Forest, Layout
 from rattleback.reduced.newton_euler import TreeForces
 from rattleback.reduced.slopes import Matrices, Slopes
-from rattleback.reduced.walk import TreeMotion
+from rattleback.reduced.walk import ForestMotion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ NONE = 2**31 - 1
 # The groups a kernel can take.
 GROUPS: dict[str, Any] = {
     "state": Coordinates,
-    "motion": TreeMotion,
+    "motion": ForestMotion,
     "forces": TreeForces,
     "composite": Composite,
     "articulated": Articulated,
@@ -53,7 +53,7 @@ GROUPS: dict[str, Any] = {
 # Of each array that is given or found the group it is in.
 PLACES = {
     **dict.fromkeys(("q", "v"), "state"),
-    **dict.fromkeys(("a", "tau", "outer", "gravity"), "forces"),
+    **dict.fromkeys(("a", "tau", "wrenches", "gravity"), "forces"),
     **{name: group for group in ("matrices", "bodies", "aim") for name in arrays.fields(GROUPS[group])},
 }
 
@@ -98,7 +98,7 @@ class Bench:
         self._outs: dict[str, Any] = {}
         self._memories: dict[str, Any] = {}
         if self.device.is_cpu:
-            names = ("q", "v", "a", "tau", "step", "end", "point")
+            names = ("q", "v", "a", "tau", "q1", "point")
             self._memories = {name: self.array(name).numpy() for name in names}
 
     def __getattr__(self, name: str) -> Any:
@@ -116,7 +116,7 @@ class Bench:
         """Write an array of the groups; a Warp array takes its place."""
         if isinstance(values, wp.array):
             setattr(getattr(self, PLACES[name]), name, values)
-        elif np.ndim(values) == 0:
+        elif np.ndim(values) == 0 and self.device.is_cuda:
             self.array(name).fill_(values)
         else:
             self.mirror(name).put(values)
