@@ -86,9 +86,13 @@ def judge_all(what: str, first: int, end: int, workers: int, steps: int) -> Iter
     worker, options = (WORKER, [str(steps)]) if what == "mechanisms" else (FILES, [])
     with ThreadPoolExecutor(workers) as threads:
         stretches = [(begin, min(begin + STRETCH, end)) for begin in range(first, end, STRETCH)]
-        jobs = [threads.submit(lambda pair=pair: list(_judged(worker, *pair, *options))) for pair in stretches]
+        jobs = [threads.submit(_listed, worker, begin, stop, options) for begin, stop in stretches]
         for job in as_completed(jobs):
             yield job.result()
+
+
+def _listed(worker: str, first: int, end: int, options: list[str]) -> list[dict[str, Any]]:
+    return list(_judged(worker, first, end, *options))
 
 
 def main(given: list[str]) -> int:

@@ -11,7 +11,7 @@ mass of all bodies, g gravity, δ and u the tolerances of positions and velociti
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
 the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding.
 G is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
-The gain itself is told from θ² in place of 4 θ² on, and without what gravity does in a step.
+The gain itself is told from half of that on, with θ² in place of 4 θ², and without what gravity does in a step.
 
 The gain is what is there after the energy limit has taken what it takes. Worlds in which a static body or a surface
 moves are not audited: those may do any work. A joint with rates of its own may do what its impulse allows.
@@ -46,6 +46,8 @@ TURNED = wp.constant(real(0.02))
 FOLD = wp.constant(real(4.0))
 # How many times farther than a joint that closes its bodies may be lifted.
 LEVERAGE = wp.constant(real(4.0))
+# Part of what accurate steps gain from which on a gain is told.
+TOLD = wp.constant(real(0.5))
 # How many times the most that is allowed in a step all steps together may gain, and how long that is remembered [s].
 OFTEN, WHILE = wp.constant(real(2.0)), wp.constant(real(1.0))
 
@@ -119,7 +121,7 @@ def audit(
     angle = turn * turn
     fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
     left = wp.max(OFTEN * (TURNED * (most + closing) + noise) - fade, ZERO)
-    told = granted + wp.min(wp.min(TURNED, angle) * most + TURNED * closing + noise, left)
+    told = TOLD * (granted + wp.min(wp.min(TURNED, angle) * most + TURNED * closing + noise, left))
     share = wp.min(TURNED, FOLD * angle) * most + wp.min(real(1.0), FOLD * angle) * fall + TURNED * closing + noise
     allowed = granted + wp.min(share, left + OFTEN * fall)
     # What is beyond is said, and no part of what is added up.
