@@ -77,7 +77,8 @@ def note_rates(system: StopRows, motion: Motion, steps: Steps, swept: int) -> No
 def add_gain(system: StopRows, groups: StopGroups, motion: Motion, steps: Steps, gain: wp.array[real]) -> None:
     """How much more the stops of all mechanisms of a world lower the objective by a step than by the last answers."""
     w = wp.tid()
-    for g in range(w * (groups.first.shape[0] / gain.shape[0]), (w + 1) * (groups.first.shape[0] / gain.shape[0])):
+    each = groups.first.shape[0] // gain.shape[0]
+    for g in range(w * each, (w + 1) * each):
         for s in range(groups.first[g], groups.first[g] + groups.count[g]):
             x = row_velocity(system.joints, system.rows, motion, system.stops.joint[s], system.stops.row[s])
             x0 = steps.rate[s]

@@ -173,35 +173,39 @@ class JointStops:
 
 def _make_arrays(problem: JointRows) -> tuple[Any, Any, Any]:
     """The limits of the joints of all worlds, mechanism by mechanism; their groups, and the problems of those."""
-    model, joints, worlds = problem.model, problem.joints, problem.model.worlds
     parts = [[j for j in part if problem.stops[j]] for part in parts_of(problem)]
     parts = [part for part in parts if part]
-    limited = [j for part in parts for j in part]
-    owners = [j for j in limited for _ in problem.stops[j]]
-    specs = [spec for j in limited for spec in problem.stops[j]]
-    place = np.array([k for j in limited for k in range(len(problem.stops[j]))], dtype=np.int64)
-    counts = np.array([len(problem.stops[j]) for j in limited], dtype=np.int64)
     sizes = np.array([sum(len(problem.stops[j]) for j in part) for part in parts], dtype=np.int64)
-    joint = (np.arange(worlds)[:, None] * len(problem.names) + np.array(owners, dtype=np.int64)).ravel()
-    held = problem.fixed.count.numpy()[joint]
-    columns = {
-        "joint": joint,
-        "row": joints.first.numpy()[joint] + held + np.tile(place, worlds),
-        **_stretches(counts, worlds),
-    }
-    many = {"stops": len(joint), "limited": len(counts) * worlds, "groups": len(sizes) * worlds, "flags": 1}
-    many |= {"rows": max(problem.row_count, 1)}
-    stops = arrays.allocate(Stops, many, model.device)
-    columns = {name: column.astype(np.int32) for name, column in columns.items()}
+    return _make_stops(problem, [j for part in parts for j in part]), *_make_groups(problem, sizes)
+
+
+def _make_stops(problem: JointRows, limited: list[int]) -> Any:
+    """The limits of some joints of every world, in this order."""
+    model, joints, worlds = problem.model, problem.joints, problem.model.worlds
+    specs = [spec for j in limited for spec in problem.stops[j]]
+    counts = np.array([len(problem.stops[j]) for j in limited], dtype=np.int64)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    joint = (np.arange(worlds)[:, None] * len(problem.names) + np.repeat(limited, counts).astype(np.int64)).ravel()
+    row = joints.first.numpy()[joint] + problem.fixed.count.numpy()[joint] + np.tile(place, worlds)
+    stops = arrays.allocate(Stops, {"stops": len(joint), "limited": len(counts) * worlds}, model.device)
+    indices = {"joint": joint, "row": row, **_stretches(counts, worlds)}
+    columns = {name: column.astype(np.int32) for name, column in indices.items()}
     columns |= {name: np.tile(column, worlds) for name, column in _columns(specs).items()}
     arrays.write(stops, {**arrays.read(stops), **columns}, "the stops")
-    groups = arrays.allocate(StopGroups, many, model.device)
+    return stops
+
+
+def _make_groups(problem: JointRows, sizes: NDArray[np.int64]) -> tuple[Any, Any]:
+    """The groups of so many stops in every world, and room for their problems."""
+    device, worlds = problem.model.device, problem.model.worlds
     entries = np.tile(sizes * sizes, worlds)
-    columns = {**_stretches(sizes, worlds), "entry": np.cumsum(entries) - entries}
-    columns = {name: column.astype(np.int32) for name, column in columns.items()}
+    total = int(sizes.sum()) * worlds
+    counts = {"groups": len(entries), "stops": total, "rows": max(problem.row_count, 1), "flags": 1}
+    groups = arrays.allocate(StopGroups, counts, device)
+    indices = {**_stretches(sizes, worlds), "entry": np.cumsum(entries) - entries}
+    columns = {name: column.astype(np.int32) for name, column in indices.items()}
     arrays.write(groups, {**arrays.read(groups), **columns}, "the groups of stops")
-    rows = arrays.allocate(OneSidedRows, {"rows": len(joint), "entries": int(entries.sum())}, model.device)
-    return stops, groups, rows
+    return groups, arrays.allocate(OneSidedRows, {"rows": total, "entries": int(entries.sum())}, device)
 
 
 def _stretches(counts: NDArray[np.int64], worlds: int) -> dict[str, NDArray[np.int64]]:
