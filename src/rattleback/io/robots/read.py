@@ -13,6 +13,7 @@ import numpy as np
 
 from rattleback.core import checks, whole_file
 from rattleback.core.errors import FileError, InputError, RattlebackError
+from rattleback.io.robots.formats import MENU
 from rattleback.io.robots.report import Report
 from rattleback.io.robots.source.folders import Folders
 from rattleback.io.robots.source.meshes import Meshes
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from rattleback.kinematics import Tree
     from rattleback.model import Scene
 
-# Formats by the name of their reader; each has read(source) in a file of its own.
-MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf", "USD": "usd"}
 ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}
 ENDINGS = {
     **dict.fromkeys((".urdf",), "URDF"),
