@@ -68,7 +68,7 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     kind, document = recognise(name)
     if kind == OWN:
         return _own_scene(name)
-    from rattleback.io.robots.build.scene import build_scene
+    from rattleback.io.robots.builder.scene import build_scene
 
     source = _source(name, kind, document, given)
     with _told(name, kind):
@@ -89,7 +89,7 @@ def tree_from_file(path: str | os.PathLike[str], **options: Any) -> Tree:
         from rattleback.kinematics import Tree
 
         return Tree.from_scene(_own_scene(name), **rest)
-    from rattleback.io.robots.build.tree import build_tree
+    from rattleback.io.robots.builder.tree import build_tree
 
     source = _source(name, kind, document, given)
     with _told(name, kind):
