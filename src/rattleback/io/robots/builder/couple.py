@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CLOSE = 1e-9
-# Of the lighter of two slides: mass of the pinion between them. It is large, so that it turns little; its moment is what
-# its mass has at its radius [m].
+# Of the lighter of two slides: mass of the pinion between them. It is large, so that it turns little; its moment is
+# that of its mass at its radius [m].
 PINION_MASS, PINION_RADIUS = 1e-3, 1.0
 
 

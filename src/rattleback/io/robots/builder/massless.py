@@ -1,4 +1,4 @@
-"""Moving links without mass: two joints become one where they are one, else the link borrows mass where nothing changes.
+"""Moving links without mass: two joints become one where they are one, else the link borrows mass unnoticed.
 
     m at p taken from a neighbour, s 1 too        p the anchor they have in common, s a small moment
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 # Parts of the neighbour's mass and least moment that are borrowed; halved until what is left is a body.
 SHARE_OF_MASS, SHARE_OF_MOMENT, HALVINGS = 0.01, 0.05, 30
-# A point mass is a body whose moments are below this part of its mass times the way to its farthest joint squared; or of
-# the longest such way of all bodies. With less the step is of first order only, and then loses its way.
+# A point mass is a body whose moments are below this part of its mass times the way to its farthest joint squared, or
+# of the longest such way of all bodies. With less the step is of first order only, and does not converge in the end.
 THIN, THINNER = 1e-4, 1e-7
 # What a link without any neighbour of mass gets [kg, kg m²].
 OWN = (1e-3, 1e-6)
