@@ -24,10 +24,13 @@ from rattleback.views import Views
 if TYPE_CHECKING:
     from os import PathLike
 
+    from numpy.typing import NDArray
+
     from rattleback.collision.contact_view import ContactView
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.core.report import Profile, Report
     from rattleback.forces.servo_view import ServoView
+    from rattleback.lcp import Problem
     from rattleback.model.measure import Energy, Measures, Momentum
     from rattleback.model.scene import Scene
     from rattleback.model.state import State
@@ -205,6 +208,20 @@ class Simulation:
             count -= self._take(count)
         self._end()
 
+    def contact_problem(self, world: int = 0) -> Problem:
+        """The contact problem that the next step poses first, as an ``rb.lcp.Problem``; the simulation stays as it is.
+
+        Three rows a contact point, along its normal and across, joints inside. Velocities are mean ones over the step,
+        with the gaps of open points; ``remark`` says which bodies touch. Every method of ``rb.lcp`` can solve it, and
+        ``problem.save(path)`` keeps it.
+
+        Args:
+            world: Which world of a batch.
+        """
+        from rattleback.contact_problems import next_contact_problem
+
+        return next_contact_problem(self, world)
+
     def capture(self) -> None:
         """Make the step ready now where something was exchanged since it was; else the next step does so itself."""
         self._replay.renew()
@@ -281,6 +298,19 @@ class Simulation:
     def momentum(self) -> Momentum:
         """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""
         return self.measures.momentum()
+
+    def linearize(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The linear system near the present state, d/dt (δ, ε) = A (δ, ε) + B u.
+
+        δ and ε are deviations of the coordinates and rates of ``rb.dynamics.Articulation(sim.scene)``, u those of
+        ``sim.joints.torque``. Contacts and limits are no part of it.
+
+        Returns:
+            A (2 nv, 2 nv) and B (2 nv, coordinates), with a leading axis of worlds where they were asked for.
+        """
+        from rattleback.dynamics.of_simulation import linearized
+
+        return linearized(self)
 
     def hash(self) -> str:
         """SHA-256 of the state: equal hashes are equal bits."""

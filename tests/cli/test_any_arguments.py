@@ -26,6 +26,8 @@ VALUES = {
     )
     | TEXT,
     "--joints": st.sampled_from(["direct", "iterative()", "direct(loops='cut')", "direct(", "a:b(c)"]) | TEXT,
+    "--contact-solver": st.sampled_from(["apgd", "pgs(sweeps=3)", "lemke", "os:system", "pgs("]) | TEXT,
+    "--law": st.sampled_from(["coulomb", "cone", "rubber"]),
     "--restitution": st.sampled_from(["newton", "poisson", "rubber"]),
     "--broadphase": st.sampled_from(["sweep", "grid", "math:pi"]) | TEXT,
     "--position-tolerance": NUMBER,

@@ -30,8 +30,8 @@ def parsed(*argv, leave_out=()):
     return parser.parse_args(argv)
 
 
-def test_every_option_is_a_setting_of_the_simulation_but_for_the_law_of_restitution():
-    assert {*OPTIONS, *FLAGS} - {"restitution"} <= set(Settings.__annotations__)
+def test_every_option_is_a_setting_of_the_simulation_but_for_parts_of_the_contact_method():
+    assert {*OPTIONS, *FLAGS} - {"restitution", "law", "contact_solver"} <= set(Settings.__annotations__)
 
 
 def test_what_is_not_given_is_not_a_setting():
@@ -86,9 +86,21 @@ def test_a_law_of_restitution_goes_with_the_contact_method_that_would_be_taken(o
     )
 
 
+@pytest.mark.contacts
+def test_solver_and_law_of_friction_go_with_the_contact_method_that_would_be_taken(opened):
+    pgs = rb.contacts.ProjectedGaussSeidel(sweeps=7)
+    given = ("--contacts", "time_stepping", "--contact-solver", "pgs(sweeps=7)", "--law", "cone")
+    assert opened("tower", *given).methods.contacts == rb.contacts.TimeStepping(solver=pgs, law="cone")
+    lemke = opened("tower", "--contact-solver", "lemke", "--law", "frictionless").methods.contacts
+    assert lemke == rb.contacts.Impulse(solver=rb.contacts.Assembled("lemke"), law="frictionless")
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
+        (["--law", "cones", "--contacts", "impulse"], "law of Impulse is 'cones'; it may be "),
+        (["--law", "cone", "--contacts", "none"], "The contact method NoContacts() has no law of friction to choose"),
+        (["--contacts", "impulse", "--contact-solver", "apdg"], "There is no contact solver 'apdg'. Did you mean"),
         (["--restitution", "rubber", "--contacts", "impulse"], "restitution of Impulse is 'rubber'; it may be "),
         (["--restitution", "newton", "--contacts", "detect"], "The contact method DetectOnly() has no law of restit"),
         (["--contacts", "impluse"], "There is no contact method 'impluse'. Did you mean 'impulse'?"),

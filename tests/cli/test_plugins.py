@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.cli.plugins import resolve, with_restitution
+from rattleback.cli.plugins import resolve, with_parts
 from rattleback.io import state_archive
 
 # An integrator as another package might have it: bodies move on as they did, whatever pushes them.
@@ -192,7 +192,7 @@ def test_a_state_with_methods_of_others_cannot_be_saved_and_says_so_before_anyth
         ("contacts", "impulse('pgs', 2, 3, 4)", "restitution of Impulse is 4; it may be"),
         (
             "contacts",
-            "impulse('pgs', 2, 3, 'newton', 'sequential', True, True, 5)",
+            "impulse('pgs', 2, 3, 'newton', 'sequential', True, True, 'cone', 5)",
             "The contact method 'impulse' cannot be",
         ),
         ("contacts", "impulse(sweeps_between=1+)", "The contact method 'impulse' got the arguments (sweeps_between=1+"),
@@ -247,11 +247,11 @@ def test_a_law_of_restitution_is_given_to_what_has_one_and_to_what_is_wrapped():
         rb.contacts.Impulse(solver=rb.contacts.BlockGaussSeidel(sweeps=9)),
         rb.contacts.ShockPropagation(after=3),
     )
-    assert with_restitution(impulse, "poisson") == dataclasses.replace(impulse, restitution="poisson")
+    assert with_parts(impulse, restitution="poisson") == dataclasses.replace(impulse, restitution="poisson")
     wanted = rb.contacts.ShockPropagation(rb.contacts.Impulse(restitution="poisson"), after=3)
-    assert with_restitution(shock, "poisson") == wanted
+    assert with_parts(shock, restitution="poisson") == wanted
     with pytest.raises(rb.InputError, match=r"The contact method DetectOnly\(\) has no law of restitution to choose; "):
-        with_restitution(rb.contacts.DetectOnly(), "poisson")
+        with_parts(rb.contacts.DetectOnly(), restitution="poisson")
 
 
 @pytest.mark.parametrize("slot", ["integrator", "joints", "contacts", "narrowphase"])

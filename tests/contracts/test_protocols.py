@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rattleback as rb
-from rattleback import integrators
+from rattleback import integrators, lcp
 from rattleback.collision import broadphase, narrowphase
 from rattleback.collision.broadphase import bounds
 from rattleback.core import protocols
@@ -15,9 +15,11 @@ from rattleback.solvers.contacts import SOLVERS
 
 MENUS: dict[str, dict[str, Any]] = {
     "Integrator": integrators.MENU,
-    "JointMethod": joints.MENU,
+    "JointMethod": joints.IMPULSES,
+    "JointForceMethod": joints.FORCES,
     "ContactScheme": {name: kind for name, kind in contacts.MENU.items() if kind.resolves},
     "ContactSolver": SOLVERS,
+    "ComplementarityMethod": lcp.MENU,
     "BroadPhase": broadphase.MENU,
     "BoundingVolume": bounds.MENU,
     "NarrowPhase": narrowphase.MENU,

@@ -16,6 +16,8 @@ from rattleback.solvers.contacts import MENU, SOLVERS
 SCHEMES = [name for name, kind in MENU.items() if kind.resolves and hasattr(kind(), "solver")]
 PAIRS = list(itertools.product(SCHEMES, SOLVERS))
 each_pair = pytest.mark.parametrize(("scheme", "solver"), PAIRS, ids=[f"{a}-{b}" for a, b in PAIRS])
+# Half a minute with matrices: a leg that tips over has hundreds of problems.
+PAIRS_OF_A_LEG = [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[1] == "assembled")) for pair in PAIRS]
 pytestmark = pytest.mark.contacts
 
 
@@ -64,7 +66,9 @@ def test_a_ball_rebounds_with_its_restitution(scheme, solver, law):
     scene.add_body(
         rb.Sphere(0.1), mass=1.0, position=(0, 0, 0.2), velocity=(0.5, 0, -3), name="ball", material=material
     )
-    sim = rb.Simulation(scene, contacts=method(scheme, solver, restitution=law), time_step=0.001)
+    # Over-relaxed and gradient steps end within their tolerance, not at once.
+    fine = {} if law == "stronge" else {"contact_velocity_tolerance": 1e-9}
+    sim = rb.Simulation(scene, contacts=method(scheme, solver, restitution=law), time_step=0.001, **fine)
     sim.run(0.1)
     np.testing.assert_allclose(sim["ball"].velocity, (0.5, 0, 3 * e), atol=2e-2 * 3 if law == "stronge" else 1e-9)
 
@@ -95,7 +99,7 @@ def leg():
     return scene
 
 
-@each_pair
+@pytest.mark.parametrize(("scheme", "solver"), PAIRS_OF_A_LEG, ids=[f"{a}-{b}" for a, b in PAIRS])
 def test_a_leg_that_tips_over_on_its_foot_gains_no_energy_and_keeps_its_joint(scheme, solver):
     sim = rb.Simulation(leg(), contacts=method(scheme, solver), time_step=1 / 120, warn=False)
     energies = [sim.energy().total]

@@ -21,7 +21,7 @@ from rattleback.core import arrays
 from rattleback.core.node import launches_of
 from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.solvers.contacts import MENU as CONTACTS
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 pytestmark = pytest.mark.contacts
 SHAPES = (rb.Box(0.5, 0.12, 0.1), rb.Sphere(0.12), rb.Capsule(0.06, 0.4), rb.Cylinder(0.1, 0.3))

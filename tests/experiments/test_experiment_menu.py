@@ -28,8 +28,20 @@ SURE += [
     "wall",
     "presets",
     "wall_shock",
+    "drift",
 ]
-TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
+TIMED = [
+    "rivals",
+    "chain",
+    "tree",
+    "tree_sizes",
+    "loops",
+    "mass_ladder",
+    "rope",
+    "cubes_1000",
+    "funnel",
+    "contact_solvers",
+]
 
 
 def test_the_short_versions_cover_the_menu():

@@ -34,7 +34,7 @@ LEFTOVERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.~-])/(home|root|work|Users)/")
 ALONE = re.compile(r"^\s*#", re.M)
 PRAGMA = re.compile(r"^(noqa|type:|ruff:|fmt:|pragma:|mypy:|!)")
-MENU_ROOMS = ["integrators", "forces", "shapes", "joints", "solvers.joints"]
+MENU_ROOMS = ["integrators", "forces", "shapes", "joints", "solvers.joints", "lcp.methods"]
 NOT_FOR_A_MENU = {
     "PythonForce": "carries code, which has no name",
     "WarpForce": "carries code, which has no name",

@@ -37,6 +37,7 @@ from rattleback.scenes.stacks import overhang_limit
 # Pairs of bodies that touch at the start.
 TOUCHING = {
     "funnel": 0,
+    "frictionless_box": 0,
     # Bricks beside each other, bricks on each other, bricks on the ground.
     "wall": 12 * (10 + 9) + 23 * 20 + 11,
     "tower": 50,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rattleback.cli.plugins import resolve, with_restitution
+from rattleback.cli.plugins import OPTION_OF, resolve, with_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -45,6 +45,8 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "integrator": ("METHOD", str, "how free bodies are moved, such as rk4"),
     "joints": ("METHOD", str, "how joints are held: direct or iterative"),
     "contacts": ("METHOD", str, "how contacts are resolved: impulse, shock, time_stepping, detect or none"),
+    "contact_solver": ("METHOD", str, "what solves contacts, such as pgs, apgd or lemke"),
+    "law": ("LAW", str, "law of friction: coulomb, cone, pyramid or frictionless"),
     "restitution": ("LAW", str, "law of collisions: newton, poisson or stronge"),
     "broadphase": ("METHOD", str, "how pairs that may touch are found, such as sweep"),
     "narrowphase": ("METHOD", str, "how contacts of a pair are found, such as gjk"),
@@ -100,14 +102,15 @@ def settings_of(arguments: argparse.Namespace, **usual: Any) -> dict[str, Any]:
 
     Args:
         arguments: What was given; what is None or was left out is not a setting.
-        **usual: What holds where nothing else is given; ``contacts`` is only what gets another law of restitution.
+        **usual: What holds where nothing else is given; ``contacts`` is only what gets another solver or law.
     """
     found = {name: getattr(arguments, name, None) for name in (*OPTIONS, *FLAGS)}
     given = {name: value for name, value in found.items() if value is not None}
-    law, contacts = given.pop("restitution", None), usual.pop("contacts", None)
+    parts = {part: given.pop(name, None) for part, name in OPTION_OF.items()}
+    chosen, contacts = {part: value for part, value in parts.items() if value is not None}, usual.pop("contacts", None)
     settings = {**usual, **given, **{slot: resolve(slot, given[slot]) for slot in SLOTS if slot in given}}
-    if law is not None:
-        settings["contacts"] = with_restitution(_contacts(settings, contacts), law)
+    if chosen:
+        settings["contacts"] = with_parts(_contacts(settings, contacts), **chosen)
     return settings
 
 

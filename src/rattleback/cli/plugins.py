@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 FORM = re.compile(r"(?:(?P<module>[\w.]+):)?(?P<name>[\w.]+)(?P<brackets>\(.*\))?", re.DOTALL)
 # Properties of a slot's protocol that are no methods.
 PROPERTIES = {"integrator": ("tolerance",)}
+# Parts of a contact method that have options of their own, and what messages call them.
+OPTION_OF = {"solver": "contact_solver", "law": "law", "restitution": "restitution"}
+WORDS = {"solver": "solver", "law": "law of friction", "restitution": "law of restitution"}
 
 
 def resolve(slot: str, text: str) -> Any:
@@ -60,19 +63,34 @@ def resolve(slot: str, text: str) -> Any:
     return _made(kind, form, f"The {what} {form['name']!r}", getattr(room, "COMPOSED", {}))
 
 
-def with_restitution(contacts: Any, law: str) -> Any:
-    """A contact method with another law of collisions.
+def with_parts(contacts: Any, **parts: Any) -> Any:
+    """A contact method with other parts: ``solver``, ``law`` of friction, ``restitution``.
 
     Args:
         contacts: The method; of one that wraps another, the inner one is changed.
-        law: The law, such as ``"poisson"``.
+        **parts: The parts; a solver by its name, with arguments in brackets or from a module.
     """
     known = {field.name for field in fields(contacts)} if is_dataclass(contacts) else set()
-    if "restitution" in known:
-        return replaced(contacts, restitution=law)
+    if parts.keys() <= known:
+        return replaced(contacts, **{name: _part(value) for name, value in parts.items()})
     if "inner" in known:
-        return replaced(contacts, inner=with_restitution(contacts.inner, law))
-    raise InputError(f"The contact method {contacts!r} has no law of restitution to choose; leave --restitution out.")
+        return replaced(contacts, inner=with_parts(contacts.inner, **parts))
+    name = next(name for name in parts if name not in known)
+    option = OPTION_OF[name].replace("_", "-")
+    raise InputError(f"The contact method {contacts!r} has no {WORDS[name]} to choose; leave --{option} out.")
+
+
+def _part(value: str) -> Any:
+    """A part of a contact method, where it is more than a name."""
+    form = FORM.fullmatch(value.strip())
+    if form is None or (form["module"] is None and form["brackets"] is None):
+        return value
+    what = "contact solver"
+    from rattleback.solvers.contacts import SOLVERS
+
+    if form["module"] is not None:
+        return _plugged_in(form, what, SOLVERS)
+    return _made(type(choose(what, form["name"], SOLVERS, ())), form, f"The {what} {form['name']!r}", {})
 
 
 def _plugged_in(form: re.Match[str], what: str, parts: Mapping[str, type[Any]]) -> Any:

@@ -12,6 +12,8 @@
 | ``chain`` | cost of a growing chain, iterative against direct |
 | ``tree`` | trees at 1/30 s: whether they hold, and what a step needs |
 | ``tree_sizes`` | cost of trees by size and tolerance |
+| ``rivals`` | classical methods beside impulses: time, accuracy, loops, long steps |
+| ``drift`` | how fast joints drift that are held by accelerations, velocities and positions |
 | ``loops`` | cost of closed loops |
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
@@ -34,6 +36,7 @@
 | ``wall_shock`` | what shock propagation saves in that wall, and what it costs |
 | ``funnel`` | collisions and contacts of a thousand cubes in a funnel |
 | ``presets`` | what the presets buy, and what sub-steps and sweeps do |
+| ``contact_solvers`` | which contact method solves which problem, how exactly and in what time |
 
 An experiment is one file with an ``EXPERIMENT`` and a line here. ``rattleback experiment NAME`` runs it.
 """
@@ -45,9 +48,11 @@ from rattleback.experiments import (
     bounces,
     bricard,
     chain,
+    contact_solvers,
     cradle,
     cubes_1000,
     double_pendulum_impact,
+    drift,
     funnel,
     heavy_top,
     incline,
@@ -59,6 +64,7 @@ from rattleback.experiments import (
     presets,
     ragdoll_on_stairs,
     rattleback,
+    rivals,
     rolling,
     rope,
     six_bar,
@@ -88,6 +94,8 @@ MENU: dict[str, Experiment] = {
         chain,
         tree,
         tree_sizes,
+        rivals,
+        drift,
         loops,
         mass_ladder,
         rope,
@@ -110,6 +118,7 @@ MENU: dict[str, Experiment] = {
         wall_shock,
         funnel,
         presets,
+        contact_solvers,
     )
 }
 

@@ -173,7 +173,8 @@ def note_loads(joints: Joints, reactions: Reactions, remembered: JointState, sto
     """A step is done: what its joints carried, about half of which acted at its start; nothing where it diverged."""
     j = wp.tid()
     if stop[0] <= 0:
-        remembered.load[j] = wp.where(joints.broken[j] == 0, real(0.5) * wp.length(reactions.impulse[j]), real(0.0))
+        load = real(0.5) * wp.length(reactions.impulse[j])
+        remembered.load[j] = wp.where(joints.broken[j] == 0 and wp.isfinite(load), load, real(0.0))
 
 
 @kernel

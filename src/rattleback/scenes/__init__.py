@@ -5,6 +5,9 @@
 | ``tumbling`` | handles and cards that spin about their middle axis and turn over |
 | ``torque_free`` | one such body whose motion is known in closed form |
 | ``thrown`` | balls and boxes thrown at a fan of angles, with drag |
+| ``free_motion`` | cubes and balls that move and turn uniformly, without any force |
+| ``free_fall`` | the same under gravity |
+| ``frictionless_box`` | the same that fall into a box and touch without friction |
 | ``orbits`` | three bodies on an orbit in the shape of an eight |
 | ``kepler`` | two bodies on Kepler ellipses |
 | ``swarm`` | many bodies of every primitive shape, flying |
@@ -54,6 +57,7 @@ from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
 from rattleback.scenes.hanging_bridge import hanging_bridge
 from rattleback.scenes.impacts import bounces, cradle, double_pendulum_impact, painleve
+from rattleback.scenes.lecture import free_fall, free_motion, frictionless_box
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
 from rattleback.scenes.pendulums import heavy_top, pendulum
@@ -73,6 +77,9 @@ MENU: dict[str, Entry] = {
     "tumbling": Entry(tumbling, duration=20.0, time_step=0.005, integrator="lie_midpoint"),
     "torque_free": Entry(torque_free, duration=100.0, time_step=0.01, integrator="lie_midpoint"),
     "thrown": Entry(thrown, duration=2.0, time_step=0.01, integrator="rk4"),
+    "free_motion": Entry(free_motion, duration=5.0, time_step=0.01, integrator="semi_implicit_euler"),
+    "free_fall": Entry(free_fall, duration=2.0, time_step=0.01, integrator="semi_implicit_euler"),
+    "frictionless_box": Entry(frictionless_box, duration=8.0, time_step=0.005, integrator="lie_midpoint"),
     "orbits": Entry(orbits, duration=2.0 * EIGHT_PERIOD, time_step=0.01, integrator="rk45"),
     "kepler": Entry(kepler, duration=4.0 * math.pi, time_step=0.01, integrator="rk45"),
     "swarm": Entry(swarm, duration=2.0, time_step=0.01, integrator="lie_midpoint"),
@@ -126,6 +133,9 @@ __all__ = [
     "cubes_1000",
     "double_pendulum_impact",
     "four_bar",
+    "free_fall",
+    "free_motion",
+    "frictionless_box",
     "funnel",
     "hanging_bridge",
     "heavy_top",

@@ -17,7 +17,15 @@ from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.schemes.nothing import DetectOnly, NoContacts
 from rattleback.solvers.contacts.schemes.time_stepping import TimeStepping
 from rattleback.solvers.contacts.solvers import MENU as SOLVERS
-from rattleback.solvers.contacts.solvers import BlockGaussSeidel, Jacobi, ProjectedGaussSeidel
+from rattleback.solvers.contacts.solvers import (
+    AcceleratedGradient,
+    Assembled,
+    BarzilaiBorwein,
+    BlockGaussSeidel,
+    Jacobi,
+    ProjectedGaussSeidel,
+    SuccessiveOverRelaxation,
+)
 from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 
 MENU: dict[str, type[Any]] = {
@@ -34,6 +42,9 @@ NEEDS = ("bind",)
 
 __all__ = [
     "SOLVERS",
+    "AcceleratedGradient",
+    "Assembled",
+    "BarzilaiBorwein",
     "BlockGaussSeidel",
     "DetectOnly",
     "Impulse",
@@ -41,5 +52,6 @@ __all__ = [
     "NoContacts",
     "ProjectedGaussSeidel",
     "ShockPropagation",
+    "SuccessiveOverRelaxation",
     "TimeStepping",
 ]

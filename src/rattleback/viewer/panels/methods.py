@@ -119,8 +119,9 @@ class MethodsPanel:
             control.show(frame)
         for form in (self.tolerances, self.effort):
             form.show(frame)
-        lawless = self.slots["restitution"].handle.value == NO_LAW
-        self.slots["restitution"].handle.disabled = lawless
+        for name in ("contact_solver", "law", "restitution"):
+            handle = self.slots[name].handle
+            handle.disabled = handle.value == NO_LAW
 
     def _use(self, values: Any) -> Future[Any]:
         return self.session.do(lambda sim: sim.use(**values))

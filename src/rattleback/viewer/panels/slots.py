@@ -5,7 +5,7 @@ All choices come from the menus of the rooms; a method that is on no menu goes b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rattleback import presets
@@ -17,9 +17,11 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts as contact_methods
 from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
+from rattleback.solvers.joints.levels import LEVELS, STABILISATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,16 +103,44 @@ def with_sweeps(contacts: Any, sweeps: int) -> Any:
     return with_impulse(contacts, solver=None if inner is None else replace(inner.solver, sweeps=sweeps))
 
 
-def _restitution(methods: Methods) -> str:
-    inner = impulse_of(methods.contacts)
-    return NO_LAW if inner is None else inner.restitution
+def _part(contacts: Any, name: str) -> Any:
+    """What the impulses behind a contact method have in a field; None where there are none."""
+    inner = impulse_of(contacts)
+    return None if inner is None else getattr(inner, name)
+
+
+def _solver(methods: Methods) -> str:
+    solver = _part(methods.contacts, "solver")
+    return NO_LAW if solver is None else name_of(solver, contact_methods.SOLVERS)
+
+
+def _has(method: Any, name: str) -> bool:
+    """Whether a method has a parameter."""
+    return is_dataclass(method) and name in {field.name for field in fields(method)}
+
+
+def of_forces(methods: Methods, name: str) -> str:
+    """The level or the stabilisation of a joint method by forces; ``"none"`` where it has none to choose."""
+    return str(getattr(methods.joints, name)) if _has(methods.joints, name) else NO_LAW
+
+
+def _with_forces(name: str, value: str, methods: Methods) -> dict[str, Any]:
+    """The joint method with another level or stabilisation."""
+    if not _has(methods.joints, name):
+        raise InputError(
+            f"The joint method {name_of(methods.joints, joint_methods.MENU)!r} has no {name} to choose; choose "
+            "'multipliers' or 'baraff' first."
+        )
+    return {"joints": replace(methods.joints, **{name: value})}
 
 
 def _contacts(name: str, methods: Methods) -> dict[str, Any]:
-    """Another contact method; the law of collisions stays."""
+    """Another contact method; solver, laws of friction and of collisions stay."""
     method, before = contact_methods.MENU[name](), impulse_of(methods.contacts)
-    keeps = before is not None and impulse_of(method) is not None
-    return {"contacts": with_impulse(method, restitution=before.restitution) if before and keeps else method}
+    if before is None or impulse_of(method) is None:
+        return {"contacts": method}
+    kept = {part: getattr(before, part) for part in ("solver", "law", "restitution")}
+    return {"contacts": with_impulse(method, **kept)}
 
 
 SLOTS = (
@@ -131,6 +161,22 @@ SLOTS = (
         lambda name, _: {"joints": name},
     ),
     Slot(
+        "level",
+        "Level",
+        "What forces of joints hold: the accelerations or the velocities.",
+        LEVELS,
+        lambda methods: of_forces(methods, "level"),
+        lambda name, methods: _with_forces("level", name, methods),
+    ),
+    Slot(
+        "stabilisation",
+        "Stabilisation",
+        "What keeps joints together that forces hold.",
+        STABILISATIONS,
+        lambda methods: of_forces(methods, "stabilisation"),
+        lambda name, methods: _with_forces("stabilisation", name, methods),
+    ),
+    Slot(
         "contacts",
         "Contacts",
         "What is done where bodies touch.",
@@ -139,11 +185,27 @@ SLOTS = (
         _contacts,
     ),
     Slot(
+        "contact_solver",
+        "Contact solver",
+        "What solves the contact problems.",
+        tuple(contact_methods.SOLVERS),
+        _solver,
+        lambda name, methods: {"contacts": with_impulse(methods.contacts, solver=name)},
+    ),
+    Slot(
+        "law",
+        "Friction",
+        "The law of friction; not every solver knows all of them.",
+        tuple(LAWS),
+        lambda methods: _part(methods.contacts, "law") or NO_LAW,
+        lambda name, methods: {"contacts": with_impulse(methods.contacts, law=name)},
+    ),
+    Slot(
         "restitution",
         "Restitution",
         "The law by which bodies rebound.",
         tuple(RESTITUTIONS),
-        _restitution,
+        lambda methods: _part(methods.contacts, "restitution") or NO_LAW,
         lambda name, methods: {"contacts": with_impulse(methods.contacts, restitution=name)},
     ),
     Slot(

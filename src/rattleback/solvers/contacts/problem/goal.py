@@ -15,9 +15,12 @@ class Goal:
         sweeps: Most sweeps.
         finer: The motion whose speeds say which worlds hardly move and are solved to a finer residual; None for none.
         marked: Whether manifolds whose bodies nothing has pushed are skipped from the first sweep on.
+        posed: When the problem is posed: ``"start"`` or ``"end"`` of a step, ``"impact"``, or ``"positions"``, where
+            velocities stand for displacements: sticking points then have a friction without limit, under every law.
     """
 
     tolerance: float
     sweeps: int
     finer: Any = None
     marked: bool = False
+    posed: str = "end"

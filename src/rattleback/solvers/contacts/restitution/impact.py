@@ -80,7 +80,7 @@ class Impacts:
     ) -> None:
         self.restitution, self.simultaneous = method.restitution, int(method.impact == "simultaneous")
         self.context, self.inputs, self.problem, self.solver = context, inputs, problem, solver
-        self.goal = Goal(PRECISION * inputs.limits.speed, method.solver.sweeps)
+        self.goal = Goal(PRECISION * inputs.limits.speed, method.solver.sweeps, posed="impact")
         model = context.model
         counts = {"contacts": problem.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         self.points = arrays.allocate(ImpactPoints, counts, model.device)

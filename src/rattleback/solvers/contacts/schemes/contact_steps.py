@@ -57,6 +57,12 @@ PROJECTION_SWEEPS, PARALLEL_PROJECTION_SWEEPS, JOINTED_PROJECTION_SWEEPS = 20, 3
 PROJECTION_TOLERANCE = 0.1
 
 
+def make_problem(method: Any, context: StepContext, room: int) -> ContactProblem:
+    """The contact problem of a scheme, with room for so many contacts."""
+    in_order = getattr(method.solver, "in_order", False)
+    return ContactProblem(context, room, in_order, getattr(method, "law", "coulomb"))
+
+
 class ContactSteps:
     """The contact problems in the steps of a model.
 
@@ -77,7 +83,7 @@ class ContactSteps:
     ):
         self.method, (self.context, self.contacts, self.limits) = method, given
         context, model, room = self.context, self.context.model, len(self.contacts.part)
-        self.problem = ContactProblem(context, room, getattr(method.solver, "in_order", False))
+        self.problem = make_problem(method, context, room)
         self.solver, self.worlds = method.solver.bind(self.problem), CoupledWorlds(context, self.problem)
         counts = {"contacts": room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         kinds: tuple[type[Any], ...] = (Motion, ContactErrors, Displacements, MovedLoads, Due, Departures)
@@ -118,7 +124,9 @@ class ContactSteps:
         self.response = self.impacts.response = JointResponse(self.problem, answer, softness)
         self.worlds.jointed = True
 
-    def solve(self, motion: Motion, which: Any, most: int | None = None, response: Any = None) -> None:
+    def solve(
+        self, motion: Motion, which: Any, most: int | None = None, response: Any = None, posed: str = "end"
+    ) -> None:
         """Record the solution of the problem for the velocities of a motion, and the energy limit of unfinished sweeps.
 
         Args:
@@ -126,8 +134,9 @@ class ContactSteps:
             which: 1 for every world that is solved.
             most: Most sweeps; None for those of the solver.
             response: What joints answer; None where they have nothing that touches.
+            posed: ``"start"`` or ``"end"`` of the step.
         """
-        goal = Goal(self.limits.speed, most or self.method.solver.sweeps, self.finer)
+        goal = Goal(self.limits.speed, most or self.method.solver.sweeps, self.finer, posed=posed)
         self.solver.record(motion, goal, which, response)
         if response is None and self.energy_limiter is not None and self.ends.limits_energy:
             self.energy_limiter.limit_energy_unconverged(motion, which, goal.tolerance)
@@ -204,7 +213,7 @@ class ContactSteps:
         problem.for_manifolds(targets.set_start_targets, *given, which)
         if self.load_propagation is not None:
             self.load_propagation.remove_displacement(self.prediction, which)
-        self.solve(context.start, which, most, response)
+        self.solve(context.start, which, most, response, "start")
         predict()
 
     def alternate(self, stages: tuple[WorldStage, WorldStage], which: Any) -> None:
@@ -241,12 +250,13 @@ class ContactSteps:
 
     def _project_free(self, which: Any) -> None:
         most = PROJECTION_SWEEPS if self.problem.colour_driver is None else PARALLEL_PROJECTION_SWEEPS
-        self.solver.record(self.shift, Goal(PROJECTION_TOLERANCE * self.limits.depth, most, marked=True), which)
+        goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, most, marked=True, posed="positions")
+        self.solver.record(self.shift, goal, which)
         self._apply_correction(which)
 
     def _project_jointed(self, which: Any) -> None:
         if self.response is not None:
-            goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS)
+            goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS, posed="positions")
             self.solver.record(self.shift, goal, which, self.response.of_displacements())
             self._apply_correction(which)
             self.response.joints.settle(self.context.predicted, which)

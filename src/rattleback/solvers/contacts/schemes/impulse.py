@@ -40,6 +40,8 @@ class Impulse:
         solver: What solves its problems, by name or as an object, such as ``rb.contacts.BlockGaussSeidel(sweeps=20)``.
         sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
         exchanges: Most times that contacts and joints take turns at either end of a step.
+        law: Law of friction: ``"coulomb"``, its convex relaxation ``"cone"``, ``"pyramid"`` or ``"frictionless"``; see
+            ``kernels.laws``.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: ``"sequential"``, the impacts of a moment and then those they cause, or ``"simultaneous"``, all points
             that touch at once.
@@ -54,6 +56,7 @@ class Impulse:
     impact: str = "sequential"
     load_propagation: bool = True
     energy_limiter: bool = True
+    law: str = "coulomb"
 
     finds: ClassVar[bool] = True
     resolves: ClassVar[bool] = True
@@ -71,7 +74,7 @@ class Impulse:
             tolerances: Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
             distance: Contact distance [m].
         """
-        return ContactSteps(self, BothEnds, (context, contacts, limits_of(context, tolerances, distance)))
+        return ContactSteps(self, BothEnds, (context, contacts, limits_of(context, tolerances, distance, self.law)))
 
 
 class BothEnds:

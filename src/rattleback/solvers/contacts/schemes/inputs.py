@@ -17,7 +17,7 @@ class ContactLimits:
     Steps aim at penetrations of at most ``depth`` [m] and residuals of at most ``speed`` [m/s]; those that end above
     ``deepest`` [m] or ``fastest`` [m/s] are reported. Below ``slow`` [m/s] static friction acts; above ``rebound``
     [m/s] points collide. Position correction removes ``correction_share`` of an excess, at ``correction_speed`` [m/s]
-    at most.
+    at most. Where ``frictionless`` is 1, points neither rub nor resist rolling.
     """
 
     depth: real
@@ -28,6 +28,7 @@ class ContactLimits:
     rebound: real
     correction_share: real
     correction_speed: real
+    frictionless: wp.int32
 
 
 @wp.struct

@@ -109,6 +109,11 @@ def prepare_manifolds(
         system.manifolds.restitution[k] = found.restitution
         system.manifolds.rolling[k] = found.rolling
         system.manifolds.spinning[k] = found.spinning
+        if inputs.limits.frictionless == 1:
+            system.manifolds.static_friction[k] = ZERO
+            system.manifolds.dynamic_friction[k] = ZERO
+            system.manifolds.rolling[k] = ZERO
+            system.manifolds.spinning[k] = ZERO
         if loaded == 1 or inputs.contacts.carried[0] == 0:
             recall_forces(inputs, system, k)
         recall_impulses(inputs.contacts, inputs.memory, system, k)

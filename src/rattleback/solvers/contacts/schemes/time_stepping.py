@@ -127,6 +127,8 @@ class TimeStepping:
         solver: What solves its problems, by name or as an object.
         sweeps_between: Most sweeps, with joints that answer to each, after which the step is predicted again.
         exchanges: Most times that contacts and joints take turns at either end of a step.
+        law: Law of friction: ``"coulomb"``, its convex relaxation ``"cone"``, ``"pyramid"`` or ``"frictionless"``; see
+            ``kernels.laws``.
         restitution: Law of impacts: ``"newton"``, ``"poisson"`` or ``"stronge"``.
         impact: ``"sequential"`` or ``"simultaneous"``.
         load_propagation: Whether supported bodies send their momentum to their supports in one pass before sweeps.
@@ -138,6 +140,7 @@ class TimeStepping:
     restitution: str = "newton"
     impact: str = "sequential"
     load_propagation: bool = True
+    law: str = "coulomb"
 
     finds: ClassVar[bool] = True
     resolves: ClassVar[bool] = True
@@ -151,7 +154,7 @@ class TimeStepping:
         self, context: "StepContext", contacts: "Contacts", tolerances: Tolerances, distance: float
     ) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
-        return ContactSteps(self, OnceAStep, (context, contacts, limits_of(context, tolerances, distance)))
+        return ContactSteps(self, OnceAStep, (context, contacts, limits_of(context, tolerances, distance, self.law)))
 
 
 class OnceAStep:

@@ -9,7 +9,8 @@ After ``PLAIN_SWEEPS`` sweeps the solver continues in pairs, forward and backwar
 answer or hardly anything moves they begin after ``EARLY_SWEEPS``.
 
 Cost: on a CPU 0.05 to 0.15 µs a manifold and sweep; acceleration adds half of two sweeps to each pair. Sweeps skip
-manifolds whose bodies nothing has pushed. Acceleration is done on one thread, so not on a GPU.
+manifolds whose bodies nothing has pushed. Acceleration is done on one thread, so not on a GPU, and only under the laws
+``coulomb`` and ``frictionless``.
 
 When to use it: by default. Reference: Bender, dissertation, §5.2.1; Silcowitz-Hansen, Niebe, Erleben (2010).
 """
@@ -17,11 +18,12 @@ When to use it: by default. Reference: Bender, dissertation, §5.2.1; Silcowitz-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import arrays, checks
 from rattleback.core.sealed import sealed
-from rattleback.solvers.contacts.kernels.block import solve_manifold
+from rattleback.solvers.contacts.kernels.by_law import block_correction
+from rattleback.solvers.contacts.kernels.laws import LAWS, USUAL_LAWS
 from rattleback.solvers.contacts.problem.status import (
     begin_sweep,
     check_convergence,
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
     from rattleback.solvers.contacts.problem.goal import Goal
 
-KERNELS = drivers(solve_manifold)
 # Plain sweeps before acceleration pays, and where joints answer or hardly anything moves.
 PLAIN_SWEEPS, EARLY_SWEEPS = 10, 3
 ACCELERATIONS = ("conjugate", "none")
@@ -62,6 +63,8 @@ class BlockGaussSeidel:
     sweeps: int = 50
     acceleration: str = "conjugate"
 
+    laws: ClassVar[tuple[str, ...]] = LAWS
+
     def __post_init__(self) -> None:
         """Check the parameters."""
         checks.count(self.sweeps, "sweeps of BlockGaussSeidel")
@@ -76,8 +79,10 @@ class BoundBlockGaussSeidel:
     """Records the sweeps; see ``core.protocols.BoundContactSolver``."""
 
     def __init__(self, method: BlockGaussSeidel, problem: ContactProblem) -> None:
-        self.problem, self.sweeps = problem, Sweeps(problem, KERNELS)
+        kernels = (drivers(block_correction(law)) for law in (problem.law, "coulomb"))
+        self.problem, self.sweeps = problem, Sweeps(problem, *kernels)
         self.accelerates = method.acceleration != "none" and problem.colour_driver is None
+        self.accelerates = self.accelerates and problem.law in USUAL_LAWS
         counts = {"contacts": problem.room, "bodies": len(problem.bodies.world), "worlds": problem.worlds, "flags": 1}
         self.directions = arrays.allocate(ConjugateDirections, counts, problem.bodies.world.device)
         self.swept = (problem.bodies, problem.active, problem.system)
@@ -121,8 +126,6 @@ class BoundBlockGaussSeidel:
                 else:
                     response.answer(motion, status.busy)
                     self._go_on(motion, response)
-                    with program.when(response.any_changed):
-                        self._begin_directions(motion, response.changed, response)
 
     def _begin_directions(self, motion: Motion, which: Any, response: Any) -> None:
         """Conjugate directions begin anew."""
@@ -130,14 +133,15 @@ class BoundBlockGaussSeidel:
         given = (*self.swept, motion, self.directions, problem.status.sweep, which)
         problem.program.launch(begin_acceleration, 1, *given)
         if response is not None:
-            response.begin_steps(which)
+            response.begin_steps(motion, which)
 
     def _go_on(self, motion: Motion, response: Any) -> None:
         """A step along conjugate directions, with the answer of the joints to its projection."""
         problem, directions = self.problem, self.directions
         tried = (problem.system, motion, problem.status, directions)
-        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.changed)
-        response.try_step((directions.accepted, directions.scale_z, directions.scale_d))
-        response.answer(motion, directions.active, tried=True)
+        parts = (directions.accepted, directions.scale_z, directions.scale_d)
+        response.note_sweep(motion)
+        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried)
+        response.try_step(motion, directions.active, parts, directions.gain)
         problem.program.launch(accept_conjugate_step, 1, problem.bodies, *tried)
-        response.settle_step((directions.active, directions.accepted))
+        response.settle_step(motion, (directions.active, directions.accepted))

@@ -379,11 +379,10 @@ def try_conjugate_step(
     motion: Motion,
     status: SolverStatus,
     directions: ConjugateDirections,
-    changed: wp.array[wp.int32],
 ) -> None:
-    """Try a step in worlds that are still active and whose problem has not changed, on one thread."""
+    """Try a step in worlds that are still active, on one thread."""
     for w in range(directions.active.shape[0]):
-        directions.active[w] = status.busy[w] * (1 - changed[w])
+        directions.active[w] = status.busy[w]
     apply_step(bodies, active, system, motion, directions)
 
 

@@ -10,6 +10,7 @@ Reference: Bender, dissertation, §5.2.1; Luby (1986) for the colours.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import warp as wp
@@ -63,6 +64,7 @@ class Drivers:
     by_colour: Any
 
 
+@cache
 def drivers(solve: Any) -> Drivers:
     """The kernels that sweep with a correction of one manifold.
 
@@ -142,10 +144,11 @@ class Sweeps:
     Args:
         problem: The problem.
         kernels: What ``drivers`` made of the correction of a manifold.
+        of_positions: The same for problems of positions, under Coulomb's law; None for that of the others.
     """
 
-    def __init__(self, problem: ContactProblem, kernels: Drivers) -> None:
-        self.problem, self.kernels = problem, kernels
+    def __init__(self, problem: ContactProblem, kernels: Drivers, of_positions: Drivers | None = None) -> None:
+        self.problem, self.kernels, self.of_positions = problem, kernels, of_positions or kernels
 
     def record(self, motion: Motion, goal: Goal, backwards: bool = False) -> None:
         """Record one sweep over the manifolds that take part in active worlds.
@@ -155,10 +158,10 @@ class Sweeps:
             goal: Tolerance and most sweeps.
             backwards: Whether in the opposite order, without a residual; only in order.
         """
-        problem = self.problem
+        problem, kernels = self.problem, self.of_positions if goal.posed == "positions" else self.kernels
         if problem.colour_driver is not None:
-            problem.colour_driver.by_colour(self.kernels.by_colour, problem.active, motion, problem.status)
+            problem.colour_driver.by_colour(kernels.by_colour, problem.active, motion, problem.status)
             return
-        kernel = self.kernels.backward if backwards else self.kernels.forward
+        kernel = kernels.backward if backwards else kernels.forward
         given = (problem.bodies, problem.system, problem.active, motion, problem.status)
         problem.program.launch(kernel, 1, *given, goal.tolerance)

@@ -15,18 +15,20 @@ Reference: Tonge, Benevolenski, Voroshilov (2012), Mass splitting for jitter-fre
 """
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar
 
 import warp as wp
 
 from rattleback.core import arrays, checks
 from rattleback.core.arrays import field, group
-from rattleback.core.kernel import kernel
+from rattleback.core.kernel import kernel, lone_kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.solvers.contacts.kernels.point import solve_twist_by_points
+from rattleback.solvers.contacts.kernels.by_law import twist_solver
+from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.kernels.twist import apply_twist, make_twist
 from rattleback.solvers.contacts.problem.colouring import Colouring
 from rattleback.solvers.contacts.problem.contact_graph import Graph
@@ -61,39 +63,45 @@ def count_meetings(bodies: Bodies, system: ContactSystem, active: Active, change
                 changes.meetings[i] = changes.meetings[i] + 1
 
 
-@kernel
-def find_changes(
-    graph: Graph,
-    system: ContactSystem,
-    active: Active,
-    motion: Motion,
-    status: SolverStatus,
-    changes: Changes,
-    lanes: int,
-) -> None:
-    """Change of every manifold that takes part in an active world at the present velocities, divided by n."""
-    for k in range(wp.tid(), graph.total[0], lanes):
-        w = system.manifolds.world[k]
-        changes.applies[k] = status.busy[w] * active.marked[k]
-        if changes.applies[k] == 0:
-            continue
-        first = system.manifolds.first[k]
-        for c in range(first, first + system.manifolds.count[k]):
-            changes.former[c] = system.points.impulse[c]
-        couple = system.manifolds.resisting_moment[k]
-        u, omega = twist_of(system.manifolds, motion, k)
-        twist = make_twist(u + system.manifolds.bias[k], omega + system.manifolds.angular_bias[k])
-        twist = solve_twist_by_points(system.manifolds, system.points, k, twist)
-        a = changes.meetings[system.manifolds.body_a[k]]
-        share = real(1.0) / real(wp.max(wp.max(a, changes.meetings[system.manifolds.body_b[k]]), 1))
-        for c in range(first, first + system.manifolds.count[k]):
-            former = changes.former[c]
-            system.points.impulse[c] = former + share * (system.points.impulse[c] - former)
-        system.manifolds.resisting_moment[k] = couple + share * (system.manifolds.resisting_moment[k] - couple)
-        changes.normal_impulse[k] = share * twist.normal_impulse
-        changes.tangent_impulse[k] = share * twist.tangent_impulse
-        wp.atomic_max(status.normal_residual, w, twist.normal_residual)
-        wp.atomic_max(status.tangential_residual, w, wp.sqrt(twist.tangential_residual_squared))
+@cache
+def change_finder(solve_twist: Any) -> Any:
+    """The kernel that finds the change of every manifold, of what finds the wrench of one."""
+
+    @lone_kernel
+    def find_changes(
+        graph: Graph,
+        system: ContactSystem,
+        active: Active,
+        motion: Motion,
+        status: SolverStatus,
+        changes: Changes,
+        lanes: int,
+    ) -> None:
+        """Change of every manifold that takes part in an active world at the present velocities, divided by n."""
+        for k in range(wp.tid(), graph.total[0], lanes):
+            w = system.manifolds.world[k]
+            changes.applies[k] = status.busy[w] * active.marked[k]
+            if changes.applies[k] == 0:
+                continue
+            first = system.manifolds.first[k]
+            for c in range(first, first + system.manifolds.count[k]):
+                changes.former[c] = system.points.impulse[c]
+            couple = system.manifolds.resisting_moment[k]
+            u, omega = twist_of(system.manifolds, motion, k)
+            twist = make_twist(u + system.manifolds.bias[k], omega + system.manifolds.angular_bias[k])
+            twist = solve_twist(system.manifolds, system.points, k, twist)
+            a = changes.meetings[system.manifolds.body_a[k]]
+            share = real(1.0) / real(wp.max(wp.max(a, changes.meetings[system.manifolds.body_b[k]]), 1))
+            for c in range(first, first + system.manifolds.count[k]):
+                former = changes.former[c]
+                system.points.impulse[c] = former + share * (system.points.impulse[c] - former)
+            system.manifolds.resisting_moment[k] = couple + share * (system.manifolds.resisting_moment[k] - couple)
+            changes.normal_impulse[k] = share * twist.normal_impulse
+            changes.tangent_impulse[k] = share * twist.tangent_impulse
+            wp.atomic_max(status.normal_residual, w, twist.normal_residual)
+            wp.atomic_max(status.tangential_residual, w, wp.sqrt(twist.tangential_residual_squared))
+
+    return find_changes
 
 
 @wp.func
@@ -143,6 +151,8 @@ class Jacobi:
 
     sweeps: int = 200
 
+    laws: ClassVar[tuple[str, ...]] = LAWS
+
     def __post_init__(self) -> None:
         """Check the parameters."""
         checks.count(self.sweeps, "sweeps of Jacobi")
@@ -164,12 +174,14 @@ class BoundJacobi:
         """Record what solves the problem in the worlds where ``which`` is 1."""
         problem, part = self.problem, (self.problem.system, self.problem.active)
         problem.program.launch(count_meetings, 1, problem.bodies, *part, self.changes)
-        iterate(problem, lambda: self._sweep(motion), motion, goal, which, response)
+        law = "coulomb" if goal.posed == "positions" else problem.law
+        finder = change_finder(twist_solver(law))
+        iterate(problem, lambda: self._sweep(motion, finder), motion, goal, which, response)
 
-    def _sweep(self, motion: Motion) -> None:
+    def _sweep(self, motion: Motion, finder: Any) -> None:
         problem, changes = self.problem, self.changes
         given = (problem.graph, problem.system, problem.active, motion, problem.status, changes)
-        problem.for_manifolds(find_changes, *given)
+        problem.for_manifolds(finder, *given)
         if problem.colour_driver is None:
             problem.program.launch(apply_in_order, 1, problem.bodies, problem.system, problem.graph, motion, changes)
         else:

@@ -3,7 +3,8 @@
     p_n ← max(p_n − (u_n + b_n) / K_nn, 0)
     p_t ← projection of  p_t − K_tt⁻¹ (u_t + b_t)  on  |p_t| ≤ μ p_n
 
-u velocity of A against B at the point, b its bias, K = J M⁻¹ Jᵀ the 3 × 3 effective mass block of the point.
+u velocity of A against B at the point, b its bias, K = J M⁻¹ Jᵀ the 3 × 3 effective mass block of the point. Under
+the laws ``cone`` and ``pyramid`` see ``kernels.cone_point`` and ``kernels.box_point``.
 
     for every manifold, for every point of it:  correct the normal impulse, then friction, at the present velocities
 
@@ -17,11 +18,12 @@ Reference: Catto, Iterative Dynamics with Temporal Coherence, 2005; Bender, diss
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import checks
 from rattleback.core.sealed import sealed
-from rattleback.solvers.contacts.kernels.point import solve_points
+from rattleback.solvers.contacts.kernels.by_law import point_correction
+from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.solvers.gauss_seidel import Sweeps, drivers
 from rattleback.solvers.contacts.solvers.iteration import iterate
 
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from rattleback.model.state import Motion
     from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
     from rattleback.solvers.contacts.problem.goal import Goal
-
-KERNELS = drivers(solve_points)
 
 
 @sealed
@@ -43,6 +43,8 @@ class ProjectedGaussSeidel:
     """
 
     sweeps: int = 50
+
+    laws: ClassVar[tuple[str, ...]] = LAWS
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -57,7 +59,8 @@ class BoundProjectedGaussSeidel:
     """Records the sweeps; see ``core.protocols.BoundContactSolver``."""
 
     def __init__(self, problem: ContactProblem) -> None:
-        self.problem, self.sweeps = problem, Sweeps(problem, KERNELS)
+        kernels = (drivers(point_correction(law)) for law in (problem.law, "coulomb"))
+        self.problem, self.sweeps = problem, Sweeps(problem, *kernels)
 
     def record(self, motion: Motion, goal: Goal, which: Any, response: Any = None) -> None:
         """Record what solves the problem in the worlds where ``which`` is 1."""

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import checks
-from rattleback.core.errors import InputError
+from rattleback.core.errors import InputError, listing
 from rattleback.core.sealed import sealed
+from rattleback.solvers.contacts.kernels.laws import USUAL_LAWS
 from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.stages.shock import propagate_shock
 
@@ -56,6 +57,11 @@ class ShockPropagation:
                 f"The inner of ShockPropagation is {self.inner!r}; it must be a scheme that has a solver, as Impulse()."
             )
         checks.count(self.after, "after of ShockPropagation")
+        if (law := getattr(self.inner, "law", "coulomb")) not in WithShocks.laws:
+            raise InputError(
+                f"The pass of ShockPropagation knows Coulomb's law; its inner has law={law!r}. It takes "
+                f"{listing(list(WithShocks.laws))}."
+            )
 
     def bind(self, context: StepContext, contacts: Contacts, tolerances: Tolerances, distance: float) -> ContactSteps:
         """The scheme on a model; see ``Impulse.bind``."""
@@ -75,6 +81,7 @@ class WithShocks:
 
     in_order: ClassVar[bool] = True
     withholds: ClassVar[bool] = True
+    laws: ClassVar[tuple[str, ...]] = USUAL_LAWS
 
     @property
     def sweeps(self) -> int:

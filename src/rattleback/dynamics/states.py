@@ -1,0 +1,83 @@
+"""Between simulations and coordinates: the poses and velocities of bodies as q and v, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.errors import InputError
+from rattleback.dynamics import measure_kernels
+from rattleback.model.state import Motion
+from rattleback.reduced.moves import BY_TWIST, TURN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rattleback.dynamics.articulation import Articulation
+
+    Floats = NDArray[np.float64]
+
+NAMES = ("position", "orientation", "velocity", "angular_velocity")
+
+
+def read_state(robot: Articulation, sim: Any) -> tuple[Floats, Floats]:
+    """Coordinates and rates of a simulation of the same scene."""
+    _check_scene(robot, sim)
+    count, worlds = len(robot.scene.bodies), sim.worlds or 1
+    q = np.tile(robot.neutral(), (worlds, 1))
+    angle = sim.state.mirror("joints", "angle").look().reshape(worlds, -1)
+    for place, first in _counted(robot):
+        q[:, first] = angle[:, place]
+    bench = robot.bench(worlds)
+    bench.put("q", q.ravel())
+    world: Any = arrays.allocate(Motion, {"bodies": count * worlds}, robot.device)
+    for name, array in arrays.each(world):
+        array.assign(np.ascontiguousarray(sim.state.now(name)).reshape(count * worlds, -1))
+    inputs = [bench.forest, bench.state, world, count, bench.span(), bench.fault]
+    wp.launch(measure_kernels.read, bench.lanes, inputs, device=robot.device)
+    bench.check()
+    lead = () if sim.worlds is None else (worlds,)
+    return bench.mirror("q").take().reshape(*lead, robot.nq), bench.mirror("v").take().reshape(*lead, robot.nv)
+
+
+def write_state(robot: Articulation, sim: Any, q: ArrayLike, v: ArrayLike) -> None:
+    """Put the bodies of a simulation of the same scene where coordinates and rates say."""
+    _check_scene(robot, sim)
+    lead = () if sim.worlds is None else (sim.worlds,)
+    q, v = (np.broadcast_to(value, (*lead, n)) for value, n in ((np.asarray(q), robot.nq), (np.asarray(v), robot.nv)))
+    rows = [robot.scene.index(name) for name in robot.bodies]
+    for name, values in zip(NAMES, robot.motion(q, v), strict=True):
+        sim.state.write(name, (..., rows, slice(None)), values)
+    memory = sim.state.mirror("joints", "angle")
+    angle = np.array(memory.look()).reshape(-1, len(robot.scene.joints))
+    for place, first in _counted(robot):
+        angle[:, place] = q[..., first]
+    memory.put(angle.ravel())
+
+
+def _counted(robot: Articulation) -> Iterator[tuple[int, int]]:
+    """Place of every joint whose angle is counted over full turns, and its coordinate."""
+    joints = list(robot.scene.joints)
+    for move, label, first, _ in robot.moves:
+        if label in joints and move.kind == TURN and move.read == BY_TWIST and move.names == ("turn_z",):
+            yield joints.index(label), first
+
+
+def _check_scene(robot: Articulation, sim: Any) -> None:
+    """Refuse a simulation of another scene."""
+    scenes = [robot.scene, sim.scene]
+    bodies, joints = ([[*names(scene)] for scene in scenes] for names in (_body_names, lambda scene: scene.joints))
+    if bodies[0] != bodies[1] or joints[0] != joints[1]:
+        raise InputError(
+            f"The simulation has the scene {sim.scene.name!r}, the articulation {robot.scene.name!r} with other bodies "
+            "or joints; make one of its scene: rb.dynamics.Articulation(sim.scene)."
+        )
+
+
+def _body_names(scene: Any) -> list[str]:
+    return [body.name for body in scene.bodies]
