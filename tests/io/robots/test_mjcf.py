@@ -248,3 +248,40 @@ def test_warnings_of_the_compiler_leave_no_file_behind(tmp_path: Path, monkeypat
     with pytest.raises(rb.FileError, match="must be a finite number"):
         load(tmp_path, f'<worldbody><body><joint axis="0 1 nan"/>{BALL}</body></worldbody>')
     assert [path.name for path in tmp_path.iterdir()] == ["model.xml"]
+
+
+def test_actuators_take_controls_in_the_units_of_the_file(tmp_path: Path) -> None:
+    body = '<body><joint name="j" axis="0 0 1"/><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/></body>'
+    drive = '<general name="d" joint="j" biastype="affine" gainprm="0.5 0 0" biasprm="0 -20 -8"/>'
+    scene = load(tmp_path, f"<worldbody>{body}</worldbody><actuator>{drive}</actuator>")
+    scene.robot.control(scene, {"d": 40.0})
+    sim = rb.Simulation(scene, time_step=0.002)
+    sim.run(4.0)
+    assert sim["j"].angle == pytest.approx(1.0, abs=1e-3)
+    with pytest.raises(rb.UnknownName, match="There is no servo of an actuator 'e'"):
+        scene.robot.control(scene, {"e": 1.0})
+
+
+def test_a_passive_arm_swings_as_in_mujoco_ever_closer_as_the_step_shrinks(tmp_path: Path) -> None:
+    """Two links with turned inertias, hinges in different directions, damping and a spring, for a second."""
+    import mujoco
+
+    first = '<inertial mass="1.5" pos="0.1 0.05 -0.3" quat="0.9 0.1 0.3 0.2" diaginertia="0.03 0.02 0.015"/>'
+    second = '<inertial mass="0.7" pos="0.2 0 -0.1" quat="0.8 -0.3 0.1 0.4" diaginertia="0.01 0.008 0.005"/>'
+    content = f"""<option integrator="RK4" timestep="0.0002"/><worldbody><body pos="0 0 1">
+      <joint name="a" axis="0 1 0" damping="0.05"/>{first}<body pos="0 0.1 -0.6" euler="10 20 30">
+      <joint name="b" axis="1 0.5 0" stiffness="2" springref="20" damping="0.02"/>{second}</body></body></worldbody>"""
+    scene = load(tmp_path, content)
+    start = {"a": 1.2, "b": -0.4}
+    scene.robot.pose(scene, start)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    data = mujoco.MjData(model)
+    data.qpos[:] = list(start.values())
+    mujoco.mj_step(model, data, nstep=5000)
+    errors = []
+    for step in (0.002, 0.001, 0.0005):
+        sim = rb.Simulation(scene.copy(), time_step=step)
+        sim.run(1.0)
+        errors.append(max(abs(sim["a"].angle - data.qpos[0]), abs(sim["b"].angle - data.qpos[1])))
+    assert errors[2] < 2e-3
+    assert errors[0] > 1.7 * errors[1] > 1.7**2 * errors[2]

@@ -4,5 +4,5 @@
     scene.import_report                     what was kept, approximated (how) and dropped (why)
     scene.robot                             named frames, named states, joint data, actuators, cameras
 
-Rooms: ``source`` (XML, files, meshes) · ``formats`` (URDF, MJCF, SDF, USD) · ``build`` (scene, tree).
+Rooms: ``source`` (XML, files, meshes) · ``formats`` (URDF, MJCF, SDF, USD) · ``builder`` (scene, tree).
 """

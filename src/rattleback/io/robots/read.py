@@ -13,6 +13,7 @@ import numpy as np
 
 from rattleback.core import checks, whole_file
 from rattleback.core.errors import FileError, InputError, RattlebackError
+from rattleback.io.robots.formats import MENU
 from rattleback.io.robots.report import Report
 from rattleback.io.robots.source.folders import Folders
 from rattleback.io.robots.source.meshes import Meshes
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from rattleback.kinematics import Tree
     from rattleback.model import Scene
 
-# Formats by the name of their reader; each has read(source) in a file of its own.
-MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf", "USD": "usd"}
 ELEMENTS = {"robot": "URDF", "mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}
 ENDINGS = {
     **dict.fromkeys((".urdf",), "URDF"),
@@ -69,7 +68,7 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     kind, document = recognise(name)
     if kind == OWN:
         return _own_scene(name)
-    from rattleback.io.robots.build.scene import build_scene
+    from rattleback.io.robots.builder.scene import build_scene
 
     source = _source(name, kind, document, given)
     with _told(name, kind):
@@ -90,7 +89,7 @@ def tree_from_file(path: str | os.PathLike[str], **options: Any) -> Tree:
         from rattleback.kinematics import Tree
 
         return Tree.from_scene(_own_scene(name), **rest)
-    from rattleback.io.robots.build.tree import build_tree
+    from rattleback.io.robots.builder.tree import build_tree
 
     source = _source(name, kind, document, given)
     with _told(name, kind):

@@ -7,3 +7,6 @@
 | SDF | ``.sdf``, ``.world`` | the element ``sdf`` |
 | USD | ``.usd``, ``.usda``, ``.usdc``, ``.usdz`` | the first bytes |
 """
+
+# Modules of this room by format; each has ``read(source)``.
+MENU = {"URDF": "urdf", "MJCF": "mjcf", "SDF": "sdf", "USD": "usd"}
