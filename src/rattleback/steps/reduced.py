@@ -22,7 +22,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.step_context import Diagnostics, StepContext, move
 from rattleback.problem import joint_errors
-from rattleback.steps.impulse import find_fault, is_at_fault, move_clock, note_worst, remember, take_over
+from rattleback.steps.impulse import find_fault, forget, is_at_fault, move_clock, note_worst, remember, take_over
 
 
 @kernel
@@ -68,6 +68,8 @@ class ReducedStep:
         with program.stage("forces"):
             self.motion.record_forces(context)
         with program.stage("trees"):
+            if not self.motion.alone:
+                context.share_bodies(forget, context.diagnostics)
             self.motion.record_prediction(context)
         with program.stage("advance"):
             self._record_advance(context)
@@ -76,7 +78,7 @@ class ReducedStep:
 
     def _record_advance(self, context: StepContext) -> None:
         motion, clock = context.state.motion, context.state.clock
-        if context.model.device.is_cpu:
+        if context.model.device.is_cpu and self.motion.alone:
             given = (context.diagnostics, context.worst, clock, context.stop)
             context.program.launch(advance_at_once, 1, context.model.bodies, context.predicted, motion, *given)
             return

@@ -98,6 +98,9 @@ def factor_rows(
         live = acts(rows, r)
         if live:
             push(bodies, trees, rows, column, r, system.owner[r])
+            # Beside what its two bodies would answer alone: trees may imply a row, which then has nothing but rounding.
+            alone = row_velocity(trees.joints, rows, column, system.owner[r], r) + rows.compliance[r]
+            system.least[r] = REDUNDANT * alone
             fit(trees, column, w, real(-1.0))
         for d in range(count):
             value = real(0.0)
@@ -105,7 +108,6 @@ def factor_rows(
                 value = row_velocity(trees.joints, rows, column, system.owner[first + d], first + d)
             if d == c and live:
                 value += rows.compliance[r]
-                system.least[r] = REDUNDANT * value
             system.value[at + d * count + c] = value
     system.dropped[w] = factor_block(system.value, at, count, system.least, system.order, first)
     share[w] = wp.where(system.dropped[w] > 0, SHARE, real(1.0))
