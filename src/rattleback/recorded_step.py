@@ -165,7 +165,9 @@ class RecordedStep:
         given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
         reason = given.get("reason", "")
         if limited.get("reason") and reason != limited["reason"]:
-            reason = f"{reason} {limited['reason']}"
+            # How many steps were outside stays the last word.
+            said, mark, count = reason.partition(" This is the worst of ")
+            reason = f"{said} {limited['reason']}{mark}{count}"
         given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
 

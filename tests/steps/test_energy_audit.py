@@ -33,7 +33,7 @@ def test_weight_that_is_lifted_out_of_an_overlap_is_told_in_joules(jointed: bool
         if sim.report.energy_gained > 0.01:
             told += 1
             assert not sim.report.converged
-            assert re.search(
+            assert not jointed or re.search(
                 r"Joints, contacts and their corrections added .* J to the energy in a step, more than the .* J that "
                 r"tolerances allow, most of it at body 'box'",
                 sim.report.reason,
