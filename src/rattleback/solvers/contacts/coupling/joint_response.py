@@ -59,6 +59,11 @@ class JointResponse:
         self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
         self.changed, self.any_changed = joints.steps.changed, joints.steps.any_changed
 
+    @property
+    def has_stops(self) -> bool:
+        """Whether any of the joints has limits."""
+        return bool(self.joints.preview.stops.count)
+
     def of_displacements(self) -> "JointResponse":
         """The same for displacements."""
         return JointResponse(self.problem, self.joints, self.softness, displaces=True)
