@@ -114,6 +114,28 @@ def test_joints_are_inside_the_problem():
     np.testing.assert_allclose((W @ push)[::3], len(W) / 3 / 11.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize("solver", ["newton", "nsgs", "apgd", "bb"])
+def test_bodies_on_a_hinge_move_with_every_solver_as_with_blocks(solver):
+    def simulate(solver):
+        scene = rb.Scene()
+        scene.add_static(rb.Plane(), name="ground")
+        scene.add_body(rb.Box(0.3, 0.2, 0.1), mass=1.0, position=(0, 0, 0.05), velocity=(1, 0, 0), name="foot")
+        start = {"position": (0, 0, 0.52), "velocity": (1, 0, 0), "angular_velocity": (0, 0.5, 0)}
+        scene.add_body(rb.Box(0.1, 0.1, 0.8), mass=10.0, name="leg", **start)
+        scene.add_joint(rb.Revolute("foot", "leg", at=(0, 0, 0.11), axis=(0, 1, 0)))
+        contacts = rb.contacts.Impulse(solver=solver, sweeps_between=5000, exchanges=20)
+        fine = {"contact_velocity_tolerance": 1e-9, "velocity_tolerance": 1e-9, "position_tolerance": 1e-9}
+        return rb.Simulation(scene, time_step=0.005, contacts=contacts, warn=False, **fine)
+
+    kind = SOLVERS.get(solver)
+    sims = [simulate(rb.contacts.BlockGaussSeidel(sweeps=5000)), simulate(kind(sweeps=5000) if kind else solver)]
+    for sim in sims:
+        sim.step(20)
+    assert sims[0]["leg"].angular_velocity[1] > 0.6
+    np.testing.assert_allclose(sims[1].state.velocity, sims[0].state.velocity, atol=1e-5)
+    np.testing.assert_allclose(sims[1].state.position, sims[0].state.position, atol=1e-6)
+
+
 @pytest.mark.parametrize("law", ["coulomb", "cone"])
 @pytest.mark.parametrize("method", ["auto", "nsgs", "apgd", "newton"])
 def test_a_smooth_contact_that_parts_is_not_pulled(method, law):

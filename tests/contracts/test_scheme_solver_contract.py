@@ -16,8 +16,6 @@ from rattleback.solvers.contacts import MENU, SOLVERS
 SCHEMES = [name for name, kind in MENU.items() if kind.resolves and hasattr(kind(), "solver")]
 PAIRS = list(itertools.product(SCHEMES, SOLVERS))
 each_pair = pytest.mark.parametrize(("scheme", "solver"), PAIRS, ids=[f"{a}-{b}" for a, b in PAIRS])
-# Half a minute with matrices: a leg that tips over has hundreds of problems.
-PAIRS_OF_A_LEG = [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[1] == "assembled")) for pair in PAIRS]
 pytestmark = pytest.mark.contacts
 
 
@@ -99,7 +97,7 @@ def leg():
     return scene
 
 
-@pytest.mark.parametrize(("scheme", "solver"), PAIRS_OF_A_LEG, ids=[f"{a}-{b}" for a, b in PAIRS])
+@each_pair
 def test_a_leg_that_tips_over_on_its_foot_gains_no_energy_and_keeps_its_joint(scheme, solver):
     sim = rb.Simulation(leg(), contacts=method(scheme, solver), time_step=1 / 120, warn=False)
     energies = [sim.energy().total]

@@ -56,6 +56,11 @@ class JointResponse:
     ) -> None:
         self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
 
+    @property
+    def has_stops(self) -> bool:
+        """Whether any of the joints has limits."""
+        return bool(self.joints.preview.stops.count)
+
     def of_displacements(self) -> "JointResponse":
         """The same for displacements."""
         return JointResponse(self.problem, self.joints, self.softness, displaces=True)

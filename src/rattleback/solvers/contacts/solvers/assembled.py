@@ -6,8 +6,9 @@
         W and q of the active points;   r of the method, from the impulses so far;   v ← v + M⁻¹ Jᵀ (r − p)
         joints answer, and the residual is measured at the velocities that this leaves
 
-One solution is enough unless stops of joints change or the method ends before its tolerance. The step is interrupted
-for the method, as for a force in Python; the rest of it stays captured. Positions are corrected by Gauss–Seidel sweeps.
+One solution is enough unless joints yield or the method ends before its tolerance. The step is interrupted for the
+method, as for a force in Python; the rest of it stays captured. Gauss–Seidel sweeps correct positions, and solve worlds
+in which joints with limits hold what touches: a stop that acts has no row in W, and solutions without it diverge.
 
 Cost: that of the method, beside some milliseconds to assemble; dense matrices, so up to ``MOST_POINTS`` points. Use it
 to see what an exact method does with a small scene, as a reference, and for a method of your own.
@@ -17,7 +18,7 @@ Reference: see the methods, ``lcp.methods``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 MOST_POINTS = 600
 # Part of the tolerance to which the method solves.
 PRECISION = 0.01
+# Sweeps where there are to be sweeps, which cost less than solutions.
+LEAST_SWEEPS = 50
 
 
 @sealed
@@ -83,14 +86,15 @@ class BoundAssembled:
 
     def __init__(self, method: Any, problem: ContactProblem) -> None:
         self.method, self.problem, self.law = method, problem, law_of(problem.law)
-        self.of_positions = Sweeps(problem, drivers(block_correction("coulomb")))
+        self.swept = Sweeps(problem, *(drivers(block_correction(law)) for law in (problem.law, "coulomb")))
         self.posed: dict[int, tuple[AssembledContacts, lcp.Problem]] = {}
 
     def record(self, motion: Motion, goal: Goal, which: Any, response: Any = None) -> None:
         """Record what solves the problem in the worlds where ``which`` is 1."""
         problem, program, status = self.problem, self.problem.program, self.problem.status
-        if goal.posed == "positions":
-            iterate(problem, lambda: self.of_positions.record(motion, goal), motion, goal, which, response)
+        if goal.posed == "positions" or (response is not None and response.has_stops):
+            goal = replace(goal, sweeps=max(goal.sweeps, LEAST_SWEEPS))
+            iterate(problem, lambda: self.swept.record(motion, goal), motion, goal, which, response)
             return
         if response is not None:
             response.note(motion, which)
