@@ -285,3 +285,23 @@ def test_a_passive_arm_swings_as_in_mujoco_ever_closer_as_the_step_shrinks(tmp_p
         errors.append(max(abs(sim["a"].angle - data.qpos[0]), abs(sim["b"].angle - data.qpos[1])))
     assert errors[2] < 2e-3
     assert errors[0] > 1.7 * errors[1] > 1.7**2 * errors[2]
+
+
+def test_rotors_and_dampers_of_the_file_count_in_reduced_coordinates(tmp_path: Path) -> None:
+    import mujoco
+
+    first = '<inertial mass="1.5" pos="0.1 0.05 -0.3" diaginertia="0.03 0.02 0.015"/>'
+    second = '<inertial mass="0.7" pos="0.2 0 -0.1" quat="0.8 -0.3 0.1 0.4" diaginertia="0.01 0.008 0.005"/>'
+    content = f"""<worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0" armature="0.2" damping="0.5"/>{first}
+      <body pos="0 0.1 -0.6"><joint name="b" axis="1 0.5 0" armature="0.05"/>{second}</body></body></worldbody>"""
+    scene = load(tmp_path, content)
+    robot = rb.dynamics.Articulation(scene, armature=scene.robot.armature, damping=scene.robot.damping)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = (0.4, -0.9), (1.5, -0.7)
+    mujoco.mj_forward(model, data)
+    full = np.zeros((2, 2))
+    mujoco.mj_fullM(model, data, full)
+    assert robot.coordinates == ("a", "b")
+    np.testing.assert_allclose(robot.mass_matrix(data.qpos), full, rtol=1e-12)
+    np.testing.assert_allclose(robot.forward(data.qpos, data.qvel, np.zeros(2)), data.qacc, rtol=1e-9)

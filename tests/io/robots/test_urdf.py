@@ -315,3 +315,10 @@ def test_a_yaml_file_of_dashes_and_one_that_is_no_list(robot) -> None:
 def test_faults_are_told_with_line_and_path(robot, parts: list[str], said: str) -> None:
     with pytest.raises(rb.FileError, match=said):
         rb.Scene.from_file(robot(*parts))
+
+
+def test_limits_that_are_both_zero_are_none(robot) -> None:
+    path = robot('<link name="base"/>', link("a"), joint("j", "base", "a", "revolute", '<limit lower="0" upper="0"/>'))
+    scene = rb.Scene.from_file(path)
+    assert scene.joints["j"].limits is None
+    assert "both limits are zero" in scene.import_report.approximated[0].note

@@ -108,6 +108,28 @@ def test_mass_matrix_and_weight_are_those_of_pinocchio(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_reduced_coordinates_of_the_scene_are_those_of_pinocchio(path: Path) -> None:
+    oracle, rng = Oracle(path), np.random.default_rng(3)
+    scene = rb.Scene.from_file(path, loops=False)
+    if scene.robot.couplings:
+        pytest.skip("Pinocchio does not let joints follow others")
+    robot = rb.dynamics.Articulation(scene)
+    told = {name: joint for joint, name in scene.robot.joint_names.items()}
+    columns = [oracle.model.idx_vs[oracle.model.getJointId(told[name])] for name in robot.rates]
+    assert len(columns) == oracle.model.nv
+    values = drawn(scene, rng, oracle.joints)
+    q, own = oracle.q(values), np.array([values[told[name]] for name in robot.coordinates])
+    full = oracle.pin.crba(oracle.model, oracle.data, q)
+    expected = (np.triu(full) + np.triu(full, 1).T)[np.ix_(columns, columns)]
+    slack = 1e-9 * np.abs(expected).max() + 2.0 * borrowed(scene)
+    np.testing.assert_allclose(robot.mass_matrix(own), expected, rtol=0, atol=slack)
+    expected = oracle.pin.computeGeneralizedGravity(oracle.model, oracle.data, q)[columns]
+    np.testing.assert_allclose(
+        robot.gravity_torque(own), expected, rtol=0, atol=1e-9 * max(1.0, np.abs(expected).max())
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_file_says_what_became_of_it(path: Path) -> None:
     report = rb.Scene.from_file(path).import_report
     missing = [entry for entry in report.dropped if "is missing" in entry.note]

@@ -81,6 +81,18 @@ class Robot:
         return self.description.joints
 
     @property
+    def armature(self) -> dict[str, float]:
+        """Inertia of rotors by joint of the scene [kg m² or kg], as ``rb.dynamics.Articulation`` takes them."""
+        return {
+            name: self.joints[told].armature for told, name in self.joint_names.items() if self.joints[told].armature
+        }
+
+    @property
+    def damping(self) -> dict[str, float]:
+        """Damping by joint of the scene [N m s or N s/m], as ``rb.dynamics.Articulation`` takes it."""
+        return {name: self.joints[told].damping for told, name in self.joint_names.items() if self.joints[told].damping}
+
+    @property
     def couplings(self) -> list[Coupling]:
         """Joints that follow others."""
         return self.description.couplings

@@ -251,6 +251,9 @@ def _read_limits(joint: Joint, node: Node, kind: str) -> None:
     if limit is None:
         return
     lower, upper = limit.number("lower", infinite=True), limit.number("upper", infinite=True)
+    if lower == upper == 0.0 and kind in ("revolute", "prismatic"):
+        limit.approximate("both limits are zero, as in files whose authors set none; the joint moves without an end")
+        kind = "continuous"
     joint.effort_limit, joint.velocity_limit = (limit.number(name, np.inf, True) for name in ("effort", "velocity"))
     for name in ("effort", "velocity"):
         if name in limit.attributes:
