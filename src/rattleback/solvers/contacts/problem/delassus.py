@@ -4,7 +4,7 @@
     with joints       A − J M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G M⁻¹ Jᵀ,      G rows of the joints
 
 Joints inside are eliminated: the rest is the response of contacts to each other through the mechanisms. The
-pseudo-inverse leaves out redundant rows.
+pseudo-inverse leaves out redundant rows. Where trees hold joints, M⁻¹ goes through them first.
 
 Cost: O(points · 12) to fill J; A is as dense as bodies are shared.
 """
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
+
+from rattleback.problem.through import is_through_trees
 
 if TYPE_CHECKING:
     from rattleback.solvers.contacts.coupling.joint_response import JointResponse
@@ -84,6 +86,10 @@ def matrix(problem: ContactProblem, response: JointResponse | None = None) -> np
     A = (J @ inverse @ J.T).toarray()
     if response is None:
         return np.asarray(A)
+    solver = response.joints.preview.solver
+    if is_through_trees(solver):
+        inverse = scipy.sparse.csr_matrix(solver.through.fitted(inverse.toarray()))
+        A = (J @ inverse @ J.T).toarray()
     G = joint_jacobian(problem, response)
     both = (G @ inverse @ J.T).toarray()
     return np.asarray(A - both.T @ np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True) @ both)
