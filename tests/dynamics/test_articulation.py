@@ -122,6 +122,8 @@ def test_warp_arrays_are_used_where_they_lie(robot) -> None:
     assert isinstance(found, wp.array)
     np.testing.assert_array_equal(found.numpy(), robot.forward(q, v, tau))
     np.testing.assert_array_equal(robot.bias(*given[:2]).numpy(), robot.bias(q, v))
+    reached = robot.integrate(given[0], given[1], 0.1)
+    np.testing.assert_array_equal(reached.numpy(), robot.integrate(q, v, 0.1))
     given[2].zero_()
     np.testing.assert_array_equal(robot.forward(*given).numpy(), robot.forward(q, v, np.zeros(robot.nv)))
 
@@ -245,3 +247,17 @@ def test_a_gpu_agrees_with_the_cpu() -> None:
     np.testing.assert_allclose(there.inverse(q, v, tau), here.inverse(q, v, tau), rtol=1e-10, atol=1e-10)
     for found, expected in zip(there.forward_derivatives(q, v, tau), here.forward_derivatives(q, v, tau), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+
+
+def test_a_scene_without_joints_floats() -> None:
+    scene = rb.Scene()
+    scene.add_body(
+        rb.Box(1.0, 0.2, 0.1), position=(1, 2, 3), orientation=(0, 0, 0.6, 0.8), velocity=(1, 0, 0), name="box"
+    )
+    robot, sim = rb.dynamics.Articulation(scene), rb.Simulation(scene, time_step=0.01)
+    q, v = robot.coordinates_of(sim)
+    np.testing.assert_allclose(q, (1, 2, 3, 0, 0, 0.6, 0.8), atol=1e-15)
+    np.testing.assert_allclose(v, (1, 0, 0, 0, 0, 0), atol=1e-15)
+    np.testing.assert_allclose(robot.forward(q, v, np.zeros(6)), (0, 0, -9.81, 0, 0, 0), atol=1e-13)
+    robot.move_to(sim, robot.integrate(q, v, 1.0), v)
+    np.testing.assert_allclose(sim["box"].position, (2, 2, 3), atol=1e-15)

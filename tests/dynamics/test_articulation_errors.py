@@ -90,7 +90,7 @@ def test_arrays_of_other_shapes_are_refused(robot) -> None:
         robot.inverse(np.tile(q, (0, 1)), v, a)
     with pytest.raises(rb.InputError, match="tau is 'much'; it must be made of numbers"):
         robot.forward(q, v, "much")
-    with pytest.raises(rb.InputError, match=r"outer has the shape \(6,\); it must be \(..., 3, 6\)"):
+    with pytest.raises(rb.InputError, match=r"wrenches has the shape \(6,\); it must be \(..., 3, 6\)"):
         robot.forward(q, v, a, np.zeros(6))
 
 
@@ -139,3 +139,25 @@ def test_a_simulation_of_another_scene_is_refused(robot) -> None:
         rb.InputError, match="The simulation has the scene 'other', the articulation 'scene' with other"
     ):
         robot.coordinates_of(sim)
+
+
+def test_a_simulation_whose_ground_was_moved_or_whose_joint_broke_is_refused() -> None:
+    scene = rb.Scene()
+    wall = scene.add_static(rb.Box(1, 1, 1), position=(0, 0, 2), name="wall")
+    door = scene.add_body(rb.Box(1, 0.1, 2), mass=3.0, position=(1.5, 0, 2), name="door")
+    scene.add_joint(rb.Revolute(wall, door, at=(1, 0, 2), axis=(0, 0, 1), breaking_force=1.0), "hinge")
+    robot = rb.dynamics.Articulation(scene)
+    sim = rb.Simulation(scene, time_step=0.01, warn=False)
+    assert robot.coordinates_of(sim)[0] == pytest.approx(0.0, abs=1e-15)
+    sim["wall"].position = (0, 0, 3)
+    with pytest.raises(rb.InputError, match="The static body 'wall' was moved in the simulation"):
+        robot.coordinates_of(sim)
+    sim["wall"].position = (0, 0, 2)
+    sim.step(3)
+    with pytest.raises(rb.InputError, match="Joint 'hinge' is broken in the simulation; it has no coordinates"):
+        robot.coordinates_of(sim)
+
+
+def test_a_time_is_a_number(robot) -> None:
+    with pytest.raises(rb.InputError, match="dt is 'long'; it must be a number"):
+        robot.integrate(robot.neutral(), np.zeros(robot.nv), "long")

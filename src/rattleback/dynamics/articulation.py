@@ -13,17 +13,18 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from rattleback.core import checks, device
 from rattleback.core.errors import UnknownName, listing
-from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.dynamics import kernels, measure_kernels, slope_kernels
-from rattleback.dynamics.bench import Bench, cores, out_of
-from rattleback.dynamics.given import Given, laid_out
+from rattleback.dynamics.bench import Bench, cores
+from rattleback.dynamics.given import laid_out
 from rattleback.dynamics.linear import linear_system
 from rattleback.dynamics.names import checked_scene, per_rate, places, starting, stops_by_coordinate
-from rattleback.dynamics.states import read_state, write_state
+from rattleback.dynamics.states import NAMES, read_state, write_state
+from rattleback.dynamics.work import PART, Launches, Shapes, Work
 from rattleback.reduced.forest import compile_forest
 from rattleback.reduced.spanning import span
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# One configuration that is on its bench already.
-ONE = Given({}, (), 1, False)
 # A coordinate without limits is drawn at random from ± this [rad or m].
 UNLIMITED = np.pi
 
@@ -85,9 +84,9 @@ class Articulation:
         self._forest.armature.assign(self.armature)
         self._forest.damping.assign(self.damping)
         self._shapes = {
-            **dict.fromkeys(("q", "end"), (self.nq,)),
-            **dict.fromkeys(("v", "a", "tau", "step"), (self.nv,)),
-            "outer": (len(self.bodies), 6),
+            **dict.fromkeys(("q", "q1"), (self.nq,)),
+            **dict.fromkeys(("v", "a", "tau"), (self.nv,)),
+            "wrenches": (len(self.bodies), 6),
             "point": (3,),
         }
         self._benches: dict[tuple[int, bool], Bench] = {}
@@ -141,12 +140,12 @@ class Articulation:
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> Any:
         """Configurations after moving at rates for a time [s]; quaternions turn by rotation vectors (..., nq)."""
-        step = v * dt if isinstance(v, np.ndarray) else v if dt == 1.0 else np.multiply(v, dt)
-        return self._measure(measure_kernels.step, (self.nq,), q=q, step=step)
+        duration = {"duration": checks.number(dt, "dt")}
+        return self._measure(measure_kernels.step, (self.nq,), constants=duration, q=q, v=v)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Any:
         """The step in the rates from one configuration to the other: ``integrate(q0, it)`` has the poses of q1."""
-        return self._measure(measure_kernels.difference, (self.nv,), q=q0, end=q1)
+        return self._measure(measure_kernels.difference, (self.nv,), q=q0, q1=q1)
 
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any = None) -> Any:
         """Forces on the rates that give accelerations, by recursive Newton–Euler.
@@ -181,21 +180,17 @@ class Articulation:
 
     def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any = None) -> tuple[Any, ...]:
         """Derivatives of :meth:`inverse`: ∂τ/∂q by steps in the rates, ∂τ/∂v and ∂τ/∂v̇ = M, each (..., nv, nv)."""
-        bench, given = self._taken(q=q, v=v, a=a, wrenches=wrenches)
-        bench.launch(slope_kernels.inverse_slopes)
-        shape = (self.nv, self.nv)
-        return tuple(self._found(bench, name, given, shape) for name in ("by_q", "by_v", "by_a"))
+        results = dict.fromkeys(("by_q", "by_v", "by_a"), (self.nv, self.nv))
+        return self._compute([(slope_kernels.inverse_slopes, 0)], results, wrenches=wrenches, q=q, v=v, a=a)
 
     def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Any = None) -> tuple[Any, ...]:
         """Derivatives of :meth:`forward`: ∂v̇/∂q by steps in the rates, ∂v̇/∂v and ∂v̇/∂τ = M⁻¹, each (..., nv, nv)."""
-        bench, given = self._taken(q=q, v=v, tau=tau, wrenches=wrenches)
-        bench.launch(kernels.forward)
-        bench.launch(slope_kernels.inverse_slopes)
-        bench.launch(slope_kernels.forward_slopes, self.nv**2)
-        shape = (self.nv, self.nv)
-        return tuple(
-            self._found(bench, name, given, shape) for name in ("by_q", "by_v", out_of(slope_kernels.forward_slopes))
-        )
+        # The second of the launches writes forces on the rates.
+        tau = wp.clone(tau) if isinstance(tau, wp.array) else tau
+        last = slope_kernels.forward_slopes
+        results = dict.fromkeys(("by_q", "by_v", last), (self.nv, self.nv))
+        launches = [(kernels.forward, 0), (slope_kernels.inverse_slopes, 0), (last, self.nv**2)]
+        return self._compute(launches, results, wrenches=wrenches, q=q, v=v, tau=tau)
 
     def linearize(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Any = None) -> tuple[Floats, Floats]:
         """The linear system near a state: d/dt (δ, ε) = A (δ, ε) + B u.
@@ -218,11 +213,10 @@ class Articulation:
             Centres of mass [m], quaternions, velocities [m/s] and angular velocities [rad/s], in the world, each
             (..., bodies, 3 or 4).
         """
-        bench, given = self._taken(q=q, v=v)
-        bench.launch(measure_kernels.poses, 16 * len(self.bodies))
-        sizes = {"position": 3, "orientation": 4, "velocity": 3, "angular_velocity": 3}
-        first, turn, *rest = (self._found(bench, name, given, (len(self.bodies), n)) for name, n in sizes.items())
-        return first, turn, rest[0], rest[1]
+        count = len(self.bodies)
+        results = {name: (count, 4 if name == "orientation" else 3) for name in NAMES}
+        first, turn, velocity, spin = self._compute([(measure_kernels.poses, 16 * count)], results, q=q, v=v)
+        return first, turn, velocity, spin
 
     def jacobian(self, q: ArrayLike, body: Any, point: ArrayLike = (0.0, 0.0, 0.0)) -> Any:
         """Jacobian of a point on a body: its velocity above the angular velocity of the body, by the rates.
@@ -283,39 +277,46 @@ class Articulation:
         name = getattr(body, "name", body)
         if name not in self.bodies:
             raise UnknownName(f"There is no body {name!r} that moves; there are {listing(self.bodies)}.")
-        return self._measure(kernel, (6, self.nv), body=self.bodies.index(name), **values)
+        return self._measure(kernel, (6, self.nv), constants={"body": self.bodies.index(name)}, **values)
 
     def _measure(self, kernel: Any, shape: tuple[int, ...], **values: Any) -> Any:
-        bench, given = self._taken(**values)
-        bench.launch(kernel, math.prod(shape))
-        return self._found(bench, out_of(kernel), given, shape)
+        return self._compute([(kernel, math.prod(shape))], {kernel: shape}, **values)[0]
 
-    def _solve(self, kernel: Any, result: str, **values: Any) -> Any:
-        bench, given = self._taken(**values)
-        bench.launch(kernel)
-        return self._found(bench, result, given, (self.nv,))
+    def _solve(self, kernel: Any, result: str, wrenches: Any = None, still: Any = (), **values: Any) -> Any:
+        if wrenches is None and self._single.fill(values, still):
+            self._single.launch(kernel)
+            return self._single.mirror(result).take()
+        return self._compute([(kernel, 0)], {result: (self.nv,)}, wrenches=wrenches, still=still, **values)[0]
 
-    def _taken(
-        self, body: int | None = None, wrenches: Any = None, still: tuple[str, ...] = (), **values: Any
-    ) -> tuple[Bench, Given]:
-        """A bench with all that is given on it."""
-        if wrenches is None and body is None and self._single.fill(values):
-            for name in still:
-                self._single.put(name, 0.0)
-            return self._single, ONE
-        shapes = self._shapes
-        arrays = {name: (value, shapes[name]) for name, value in values.items()}
+    def _compute(
+        self,
+        launches: Launches,
+        results: Shapes,
+        constants: Any = None,
+        wrenches: Any = None,
+        still: Any = (),
+        **values: Any,
+    ) -> tuple[Any, ...]:
+        """What launches find from what is given.
+
+        Args:
+            launches: Kernels, each with the numbers its ``out`` takes for a configuration.
+            results: Names of what is wanted, or the kernels whose ``out`` is, with its shape for one configuration.
+            constants: Numbers that are the same for all configurations.
+            wrenches: External wrenches; None for none.
+            still: What is zero.
+            **values: Arrays for each configuration.
+        """
+        if wrenches is None and constants is None and self._single.fill(values, still):
+            return self._single.compute(launches, results)
+        work = Work(launches, results, constants or {}, still)
+        arrays = {name: (value, self._shapes[name]) for name, value in values.items()}
         if wrenches is not None:
-            arrays["outer"] = (wrenches, shapes["outer"])
+            arrays["wrenches"] = (wrenches, self._shapes["wrenches"])
         given = laid_out(arrays, self.device)
-        bench = self.bench(given.rows, wrenches is not None, given.warp)
-        for name, value in given.values.items():
-            bench.put(name, value)
-        for name in still if not given.warp else ():
-            bench.put(name, 0.0)
-        if body is not None:
-            bench.put("body", body)
-        return bench, given
+        rows = given.rows if given.warp or self.device.is_cuda else min(given.rows, PART * self.threads)
+        bench = self.bench(rows, wrenches is not None, given.warp)
+        return work.in_warp(bench, given) if given.warp else work.in_parts(bench, given)
 
     def bench(self, rows: int, wrenches: bool = False, own: bool = False) -> Bench:
         """Room for a number of configurations; that for one is kept, and that for the last other number."""
@@ -329,11 +330,3 @@ class Articulation:
                 del self._benches[old]
             self._benches[key] = bench
         return bench
-
-    def _found(self, bench: Bench, name: str, given: Given, shape: tuple[int, ...]) -> Any:
-        """What a launch found, as what was given: NumPy or Warp."""
-        if given.warp:
-            array = bench.array(name)
-            return array.reshape((*given.lead, *shape)) if array.dtype is real else array
-        array = bench.mirror(name).take()
-        return array if array.shape == shape and not given.lead else array.reshape(*given.lead, *shape)

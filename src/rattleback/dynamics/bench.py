@@ -29,19 +29,21 @@ from rattleback.reduced.composite import Composite
 from rattleback.reduced.forest import Coordinates, Forest, Layout
 from rattleback.reduced.newton_euler import TreeForces
 from rattleback.reduced.slopes import Matrices, Slopes
-from rattleback.reduced.walk import TreeMotion
+from rattleback.reduced.walk import ForestMotion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 # Fewer configurations than this are not worth a thread of their own.
-ROWS_A_THREAD = 256
+ROWS_A_THREAD = 64
 # No configuration has failed.
 NONE = 2**31 - 1
 # The groups a kernel can take.
 GROUPS: dict[str, Any] = {
     "state": Coordinates,
-    "motion": TreeMotion,
+    "motion": ForestMotion,
     "forces": TreeForces,
     "composite": Composite,
     "articulated": Articulated,
@@ -53,7 +55,7 @@ GROUPS: dict[str, Any] = {
 # Of each array that is given or found the group it is in.
 PLACES = {
     **dict.fromkeys(("q", "v"), "state"),
-    **dict.fromkeys(("a", "tau", "outer", "gravity"), "forces"),
+    **dict.fromkeys(("a", "tau", "wrenches", "gravity"), "forces"),
     **{name: group for group in ("matrices", "bodies", "aim") for name in arrays.fields(GROUPS[group])},
 }
 
@@ -93,12 +95,12 @@ class Bench:
         }
         self.fault = wp.full(self._threads, NONE, dtype=wp.int32, device=self.device)
         self._size = (rows, lanes, len(layout.coordinates))
-        self._fault, self._mirrors = Mirror(self.fault), dict[str, Mirror]()
+        self._fault, self._mirrors = Mirror(self.fault), dict[Any, Mirror]()
         self._launches: dict[Any, Callable[[], None]] = {}
-        self._outs: dict[str, Any] = {}
+        self._outs: dict[Any, Any] = {}
         self._memories: dict[str, Any] = {}
         if self.device.is_cpu:
-            names = ("q", "v", "a", "tau", "step", "end", "point")
+            names = ("q", "v", "a", "tau", "q1", "point")
             self._memories = {name: self.array(name).numpy() for name in names}
 
     def __getattr__(self, name: str) -> Any:
@@ -116,45 +118,66 @@ class Bench:
         """Write an array of the groups; a Warp array takes its place."""
         if isinstance(values, wp.array):
             setattr(getattr(self, PLACES[name]), name, values)
-            return
-        self.mirror(name).put(values)
+        elif np.ndim(values) == 0 and self.device.is_cuda:
+            self.array(name).fill_(values)
+        else:
+            self.mirror(name).put(values)
 
-    def fill(self, values: dict[str, Any]) -> bool:
-        """Write all that is given where each is a NumPy array of just the size; whether that is so."""
+    def fill(self, values: dict[str, Any], still: tuple[str, ...]) -> bool:
+        """Write all that is given, and zeros, where each is a NumPy array of just the size; whether that is so."""
         for name, value in values.items():
             memory = self._memories.get(name)
             if memory is None or type(value) is not np.ndarray or value.shape != memory.shape:
                 return False
             memory[:] = value
+        for name in still:
+            self._memories[name][:] = 0.0
         return True
 
-    def mirror(self, name: str) -> Mirror:
-        """The host's side of an array of the groups."""
-        if name not in self._mirrors:
-            self._mirrors[name] = Mirror(self.array(name))
-        return self._mirrors[name]
+    def compute(self, launches: Any, results: Any) -> tuple[NDArray[Any], ...]:
+        """What launches find for the one configuration that is written."""
+        for kernel, size in launches:
+            self.launch(kernel, size)
+        found = []
+        for name, shape in results.items():
+            array = self.mirror(name).take()
+            found.append(array if array.shape == shape else array.reshape(shape))
+        return tuple(found)
 
-    def array(self, name: str) -> Any:
+    def mirror(self, name: Any) -> Mirror:
+        """The host's side of an array of the groups, or of the ``out`` of a kernel."""
+        found = self._mirrors.get(name)
+        if found is None:
+            found = self._mirrors[name] = Mirror(self.array(name))
+        return found
+
+    def array(self, name: Any) -> Any:
         """An array of the groups, or the ``out`` of a kernel."""
         return self._outs[name] if name in self._outs else getattr(getattr(self, PLACES[name]), name)
 
-    def launch(self, kernel: Any, size: int = 0) -> None:
-        """Launch a kernel; ``size`` is what its ``out`` takes for a configuration, if it has one."""
+    def launch(self, kernel: Any, size: int = 0, part: tuple[int, int] = (0, 1)) -> None:
+        """Launch a kernel.
+
+        Args:
+            kernel: The kernel.
+            size: What its ``out`` takes for a configuration, if it has one.
+            part: Number of the first configuration among all that are computed, and how many those are.
+        """
         run = self._launches.get(kernel)
         if run is None:
             run = self._launches[kernel] = self._record(kernel, size)
         run()
         if self._threads > 1 or self._fault.look()[0] != NONE:
-            self.check()
+            self.check(part)
 
-    def check(self) -> None:
+    def check(self, part: tuple[int, int] = (0, 1)) -> None:
         """Refuse configurations whose results are not finite."""
         if (row := self._fault.look().min()) != NONE:
-            self._fault.put(NONE)
-            raise InputError(_not_finite(int(row), self.rows))
+            self.fault.fill_(NONE)
+            raise InputError(_not_finite(part[0] + int(row), part[1]))
 
     def _record(self, kernel: Any, size: int) -> Callable[[], None]:
-        self._outs[out_of(kernel)] = out = wp.zeros(size * self.rows, dtype=real, device=self.device)
+        self._outs[kernel] = out = wp.zeros(size * self.rows, dtype=real, device=self.device)
         names = inspect.signature(kernel.func).parameters
         runs = []
         for first in range(self._threads):
@@ -184,11 +207,6 @@ def _together(runs: list[Callable[[], None]]) -> None:
     """Make launches at the same time; kernels of a CPU leave Python's lock to others."""
     for done in [_pool(len(runs)).submit(run) for run in runs]:
         done.result()
-
-
-def out_of(kernel: Any) -> str:
-    """The name of what a kernel writes that is in no group."""
-    return f"out of {kernel.key}"
 
 
 def _not_finite(row: int, rows: int) -> str:

@@ -8,7 +8,7 @@ from rattleback.reduced.articulated import Articulated, answer, factor
 from rattleback.reduced.composite import Composite, mass_matrix
 from rattleback.reduced.forest import Coordinates, Forest, Slot, slot_of
 from rattleback.reduced.newton_euler import TreeForces, newton_euler
-from rattleback.reduced.walk import TreeMotion, walk_forest
+from rattleback.reduced.walk import ForestMotion, walk_forest
 
 
 @wp.struct
@@ -31,7 +31,7 @@ def heed(values: wp.array[real], first: int, count: int, row: int, fault: wp.arr
 
 @kernel
 def inverse(
-    forest: Forest, state: Coordinates, motion: TreeMotion, forces: TreeForces, span: Span, fault: wp.array[wp.int32]
+    forest: Forest, state: Coordinates, motion: ForestMotion, forces: TreeForces, span: Span, fault: wp.array[wp.int32]
 ) -> None:
     """Forces on the rates that give accelerations."""
     n = forest.owner.shape[0]
@@ -46,7 +46,7 @@ def inverse(
 def mass(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     composite: Composite,
     out: wp.array[real],
     span: Span,
@@ -65,7 +65,7 @@ def mass(
 
 @wp.func
 def accelerate(
-    forest: Forest, slot: Slot, state: Coordinates, motion: TreeMotion, articulated: Articulated, forces: TreeForces
+    forest: Forest, slot: Slot, state: Coordinates, motion: ForestMotion, articulated: Articulated, forces: TreeForces
 ) -> None:
     """Accelerations of the rates of a configuration that has been walked."""
     for c in range(forest.owner.shape[0]):
@@ -78,7 +78,7 @@ def accelerate(
 def forward(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     articulated: Articulated,
     forces: TreeForces,
     span: Span,

@@ -15,17 +15,17 @@ from rattleback.reduced.manifold import difference_of_body, step_body
 from rattleback.reduced.newton_euler import TreeForces
 from rattleback.reduced.points import Carried
 from rattleback.reduced.reading import read_body
-from rattleback.reduced.walk import TreeMotion, walk_forest
+from rattleback.reduced.walk import ForestMotion, walk_forest
 
 
-@group(axis="rates")
+@group(axis="coordinates")
 class Aim:
-    """A point on a body, in every configuration, and another configuration."""
+    """What is asked beside the configurations: a point on a body, other configurations, a time."""
 
     body: wp.int32 = field("1", "place of the body in the forest", axis="fields")
     point: real = field("m", "point in the body's frame", axis="places")
-    step: real = field("rad or m", "step in the rates")
-    end: real = field("rad, m or 1", "coordinates to be reached", axis="coordinates")
+    q1: real = field("rad, m or 1", "coordinates to be reached")
+    duration: real = field("s", "how long the rates last", axis="fields")
 
 
 @wp.func
@@ -38,7 +38,7 @@ def aimed(aim: Aim, row: int) -> vec3:
 def poses(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     bodies: Motion,
     out: wp.array[real],
     span: Span,
@@ -71,7 +71,7 @@ def poses(
 def jacobian(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     aim: Aim,
     out: wp.array[real],
     span: Span,
@@ -91,7 +91,7 @@ def jacobian(
 def jacobian_rate(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     aim: Aim,
     out: wp.array[real],
     span: Span,
@@ -115,7 +115,7 @@ def jacobian_rate(
 def momentum_matrix(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     composite: Composite,
     out: wp.array[real],
     span: Span,
@@ -139,7 +139,7 @@ def write_vector(out: wp.array[real], first: int, value: vec3) -> None:
 
 @wp.func
 def write_sums(
-    forest: Forest, slot: Slot, state: Coordinates, motion: TreeMotion, gravity: vec3, out: wp.array[real]
+    forest: Forest, slot: Slot, state: Coordinates, motion: ForestMotion, gravity: vec3, out: wp.array[real]
 ) -> None:
     """Centre of mass, momentum, angular momentum about it, kinetic and potential energy: eleven numbers."""
     first = 11 * slot.wrench // forest.parent.shape[0]
@@ -157,7 +157,7 @@ def write_sums(
 def sums(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     forces: TreeForces,
     out: wp.array[real],
     span: Span,
@@ -175,11 +175,11 @@ def sums(
 def step(
     forest: Forest, state: Coordinates, aim: Aim, out: wp.array[real], span: Span, fault: wp.array[wp.int32]
 ) -> None:
-    """Coordinates after a step."""
+    """Coordinates after moving at the rates for a time."""
     for row in range(span.first + wp.tid(), span.rows, span.lanes):
         slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
-            step_body(forest, slot, i, state.q, aim.step, out)
+            step_body(forest, slot, i, state, aim.duration[0], out)
         heed(out, slot.q, span.coordinates, row, fault)
 
 
@@ -191,7 +191,7 @@ def difference(
     for row in range(span.first + wp.tid(), span.rows, span.lanes):
         slot = slot_of(forest, span.first + wp.tid(), row, span.coordinates)
         for i in range(forest.parent.shape[0]):
-            difference_of_body(forest, slot, i, state.q, aim.end, out)
+            difference_of_body(forest, slot, i, state.q, aim.q1, out)
         heed(out, slot.v, forest.owner.shape[0], row, fault)
 
 

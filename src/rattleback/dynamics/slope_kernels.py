@@ -9,14 +9,14 @@ from rattleback.reduced.factor import factor_matrix, solve_rows
 from rattleback.reduced.forest import Coordinates, Forest, slot_of
 from rattleback.reduced.newton_euler import TreeForces, newton_euler
 from rattleback.reduced.slopes import Matrices, Slopes, differentiate, write_slopes
-from rattleback.reduced.walk import TreeMotion, walk_forest
+from rattleback.reduced.walk import ForestMotion, walk_forest
 
 
 @kernel
 def inverse_slopes(
     forest: Forest,
     state: Coordinates,
-    motion: TreeMotion,
+    motion: ForestMotion,
     forces: TreeForces,
     slopes: Slopes,
     matrices: Matrices,

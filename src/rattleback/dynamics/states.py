@@ -28,6 +28,8 @@ NAMES = ("position", "orientation", "velocity", "angular_velocity")
 def read_state(robot: Articulation, sim: Any) -> tuple[Floats, Floats]:
     """Coordinates and rates of a simulation of the same scene."""
     _check_scene(robot, sim)
+    sim.state.send()
+    _check_place(robot, sim)
     count, worlds = len(robot.scene.bodies), sim.worlds or 1
     q = np.tile(robot.neutral(), (worlds, 1))
     angle = sim.state.mirror("joints", "angle").look().reshape(worlds, -1)
@@ -40,7 +42,7 @@ def read_state(robot: Articulation, sim: Any) -> tuple[Floats, Floats]:
         array.assign(np.ascontiguousarray(sim.state.now(name)).reshape(count * worlds, -1))
     inputs = [bench.forest, bench.state, world, count, bench.span(), bench.fault]
     wp.launch(measure_kernels.read, bench.lanes, inputs, device=robot.device)
-    bench.check()
+    bench.check((0, worlds))
     lead = () if sim.worlds is None else (worlds,)
     return bench.mirror("q").take().reshape(*lead, robot.nq), bench.mirror("v").take().reshape(*lead, robot.nv)
 
@@ -54,7 +56,7 @@ def write_state(robot: Articulation, sim: Any, q: ArrayLike, v: ArrayLike) -> No
     for name, values in zip(NAMES, robot.motion(q, v), strict=True):
         sim.state.write(name, (..., rows, slice(None)), values)
     memory = sim.state.mirror("joints", "angle")
-    angle = np.array(memory.look()).reshape(-1, len(robot.scene.joints))
+    angle = memory.take().reshape(sim.worlds or 1, -1)
     for place, first in _counted(robot):
         angle[:, place] = q[..., first]
     memory.put(angle.ravel())
@@ -77,6 +79,24 @@ def _check_scene(robot: Articulation, sim: Any) -> None:
             f"The simulation has the scene {sim.scene.name!r}, the articulation {robot.scene.name!r} with other bodies "
             "or joints; make one of its scene: rb.dynamics.Articulation(sim.scene)."
         )
+
+
+def _check_place(robot: Articulation, sim: Any) -> None:
+    """Refuse a simulation in which the ground was moved or a joint is broken."""
+    scene, worlds = robot.scene, sim.worlds or 1
+    broken = sim.state.mirror("breaks", "broken").look().reshape(worlds, -1).any(axis=0)
+    if broken.any():
+        name = list(scene.joints)[int(broken.argmax())]
+        raise InputError(f"Joint {name!r} is broken in the simulation; it has no coordinates any more.")
+    position, turn = (sim.state.now(name).reshape(worlds, len(scene.bodies), -1) for name in NAMES[:2])
+    carriers = {side for joint in scene.joints.values() for side in (joint.a, joint.b)}
+    for row, body in enumerate(scene.bodies):
+        stays = np.allclose(position[:, row], body.position) and np.allclose(turn[:, row], body.orientation)
+        if body.static and body.name in carriers and not stays:
+            raise InputError(
+                f"The static body {body.name!r} was moved in the simulation; coordinates are against where it was. "
+                "Move it in the scene, scene.change_body, and make the articulation of that."
+            )
 
 
 def _body_names(scene: Any) -> list[str]:

@@ -10,6 +10,8 @@
 | ``composite`` | the mass matrix |
 | ``articulated`` | accelerations from joint forces, and the answer to wrenches |
 | ``factor`` | the mass matrix factored along the branches |
+| ``points`` | Jacobians of points and their rates |
+| ``momentum`` | momentum, energy and centre of mass of all bodies |
 | ``slopes`` | derivatives of inverse dynamics |
 | ``reading`` | coordinates and rates from poses and velocities of bodies |
 | ``manifold`` | steps and differences of coordinates |

@@ -28,7 +28,7 @@ from rattleback.core.precision import mat33, real, vec3
 from rattleback.maths.quat import cross_matrix
 from rattleback.reduced.forest import Forest, Slot
 from rattleback.reduced.newton_euler import TreeForces, carried, push_outside
-from rattleback.reduced.walk import TreeMotion, turned_inertia
+from rattleback.reduced.walk import ForestMotion, turned_inertia
 
 
 @group(axis="bodies")
@@ -45,7 +45,7 @@ class Articulated:
 
 
 @wp.func
-def start_inertia(forest: Forest, slot: Slot, i: int, motion: TreeMotion, articulated: Articulated) -> None:
+def start_inertia(forest: Forest, slot: Slot, i: int, motion: ForestMotion, articulated: Articulated) -> None:
     """The inertia of body i alone."""
     k = slot.body + i
     articulated.A[k] = turned_inertia(forest, slot, i, motion)
@@ -54,7 +54,7 @@ def start_inertia(forest: Forest, slot: Slot, i: int, motion: TreeMotion, articu
 
 
 @wp.func
-def factor_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, articulated: Articulated) -> None:
+def factor_body(forest: Forest, slot: Slot, i: int, motion: ForestMotion, articulated: Articulated) -> None:
     """Eliminate the rates of body i and add what is left of its inertia to its parent."""
     k = slot.body + i
     A = articulated.A[k]
@@ -87,7 +87,7 @@ def factor_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, articula
 
 
 @wp.func
-def factor(forest: Forest, slot: Slot, motion: TreeMotion, articulated: Articulated) -> None:
+def factor(forest: Forest, slot: Slot, motion: ForestMotion, articulated: Articulated) -> None:
     """Articulated inertias and the answers of all rates at a configuration that has been walked."""
     count = forest.parent.shape[0]
     for i in range(count):
@@ -98,7 +98,7 @@ def factor(forest: Forest, slot: Slot, motion: TreeMotion, articulated: Articula
 
 @wp.func
 def pull_body(
-    forest: Forest, slot: Slot, i: int, motion: TreeMotion, articulated: Articulated, forces: TreeForces
+    forest: Forest, slot: Slot, i: int, motion: ForestMotion, articulated: Articulated, forces: TreeForces
 ) -> None:
     """What is left of the forces on the rates of body i, and the force it hands to its parent.
 
@@ -126,7 +126,7 @@ def pull_body(
 
 @wp.func
 def swing_body(
-    forest: Forest, slot: Slot, i: int, motion: TreeMotion, articulated: Articulated, forces: TreeForces
+    forest: Forest, slot: Slot, i: int, motion: ForestMotion, articulated: Articulated, forces: TreeForces
 ) -> None:
     """Accelerations of the rates of body i, and of the body."""
     linear, angular = carried(forest, slot, i, motion, forces)
@@ -141,7 +141,7 @@ def swing_body(
 
 
 @wp.func
-def weigh_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> None:
+def weigh_body(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> None:
     """The force and torque that keep body i alone from accelerating, z."""
     k = slot.body + i
     w = motion.angular_velocity[k]
@@ -152,7 +152,7 @@ def weigh_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: T
 
 
 @wp.func
-def answer(forest: Forest, slot: Slot, motion: TreeMotion, articulated: Articulated, forces: TreeForces) -> None:
+def answer(forest: Forest, slot: Slot, motion: ForestMotion, articulated: Articulated, forces: TreeForces) -> None:
     """Accelerations of all rates from the forces on them in ``articulated.drive``; the inertias have been factored."""
     count = forest.parent.shape[0]
     for i in range(count):

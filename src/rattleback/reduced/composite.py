@@ -21,7 +21,7 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.reduced.forest import Forest, Slot
-from rattleback.reduced.walk import TreeMotion, turned_inertia
+from rattleback.reduced.walk import ForestMotion, turned_inertia
 
 
 @group(axis="bodies")
@@ -40,7 +40,7 @@ def point_inertia(r: vec3, s: vec3) -> mat33:
 
 
 @wp.func
-def gather(forest: Forest, slot: Slot, motion: TreeMotion, composite: Composite) -> None:
+def gather(forest: Forest, slot: Slot, motion: ForestMotion, composite: Composite) -> None:
     """The inertias of all bodies with what they carry."""
     count = forest.parent.shape[0]
     for i in range(count):
@@ -62,7 +62,7 @@ def gather(forest: Forest, slot: Slot, motion: TreeMotion, composite: Composite)
 
 
 @wp.func
-def column_wrench(forest: Forest, slot: Slot, c: int, motion: TreeMotion, composite: Composite) -> tuple[vec3, vec3]:
+def column_wrench(forest: Forest, slot: Slot, c: int, motion: ForestMotion, composite: Composite) -> tuple[vec3, vec3]:
     """Y S of a column: the force and the torque that a unit acceleration of its rate takes."""
     k = slot.body + forest.owner[c]
     s = motion.linear[slot.column + c]
@@ -72,7 +72,7 @@ def column_wrench(forest: Forest, slot: Slot, c: int, motion: TreeMotion, compos
 
 
 @wp.func
-def mass_matrix(forest: Forest, slot: Slot, motion: TreeMotion, composite: Composite, M: wp.array[real]) -> None:
+def mass_matrix(forest: Forest, slot: Slot, motion: ForestMotion, composite: Composite, M: wp.array[real]) -> None:
     """The entries of M of a configuration that has been walked, row by row; those between branches stay as they are."""
     n = forest.owner.shape[0]
     first = slot.v * n

@@ -18,7 +18,7 @@ import warp as wp
 
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import quat_from_rotation_vector, rotation_vector_from_quat
-from rattleback.reduced.forest import Forest, Slot
+from rattleback.reduced.forest import Coordinates, Forest, Slot
 from rattleback.reduced.walk import SPIN, unit_quat
 
 HALF_TURN = wp.constant(real(math.pi))
@@ -40,18 +40,18 @@ def write_quat(q: wp.array[real], first: int, value: quat) -> None:
 
 
 @wp.func
-def step_body(forest: Forest, slot: Slot, i: int, q: wp.array[real], u: wp.array[real], out: wp.array[real]) -> None:
-    """The coordinates of body i after a step u in its rates."""
+def step_body(forest: Forest, slot: Slot, i: int, state: Coordinates, h: real, out: wp.array[real]) -> None:
+    """The coordinates of body i after moving at its rates for a time; ``out`` may be ``state.q``."""
     for m in range(forest.first[i], forest.first[i] + forest.moves[i]):
         k = slot.q + forest.q[m]
         c = slot.v + forest.rate[m]
         if forest.kind[m] < SPIN:
-            out[k] = q[k] + u[c]
+            out[k] = state.q[k] + h * state.v[c]
         elif forest.kind[m] == SPIN:
             turn = vec3()
             for e in range(forest.free[m], 3):
-                turn[e] = u[c + e - forest.free[m]]
-            write_quat(out, k, unit_quat_of(unit_quat(q, k) * quat_from_rotation_vector(turn)))
+                turn[e] = h * state.v[c + e - forest.free[m]]
+            write_quat(out, k, unit_quat_of(unit_quat(state.q, k) * quat_from_rotation_vector(turn)))
 
 
 @wp.func

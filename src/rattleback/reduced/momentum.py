@@ -18,11 +18,11 @@ from rattleback.core.precision import real, vec3
 from rattleback.reduced.composite import Composite, column_wrench, gather
 from rattleback.reduced.forest import Forest, Slot
 from rattleback.reduced.points import write_column
-from rattleback.reduced.walk import TreeMotion, turned_inertia
+from rattleback.reduced.walk import ForestMotion, turned_inertia
 
 
 @wp.func
-def center_of_mass(forest: Forest, slot: Slot, motion: TreeMotion) -> tuple[vec3, real]:
+def center_of_mass(forest: Forest, slot: Slot, motion: ForestMotion) -> tuple[vec3, real]:
     """The centre of mass of all bodies, and their mass."""
     total = real(0.0)
     moment = vec3()
@@ -33,7 +33,7 @@ def center_of_mass(forest: Forest, slot: Slot, motion: TreeMotion) -> tuple[vec3
 
 
 @wp.func
-def momentum(forest: Forest, slot: Slot, motion: TreeMotion) -> tuple[vec3, vec3]:
+def momentum(forest: Forest, slot: Slot, motion: ForestMotion) -> tuple[vec3, vec3]:
     """Momentum and angular momentum about the centre of mass of all."""
     center, _total = center_of_mass(forest, slot, motion)
     linear = vec3()
@@ -48,7 +48,9 @@ def momentum(forest: Forest, slot: Slot, motion: TreeMotion) -> tuple[vec3, vec3
 
 
 @wp.func
-def momentum_matrix(forest: Forest, slot: Slot, motion: TreeMotion, composite: Composite, out: wp.array[real]) -> None:
+def momentum_matrix(
+    forest: Forest, slot: Slot, motion: ForestMotion, composite: Composite, out: wp.array[real]
+) -> None:
     """A of a configuration (6, rates)."""
     n = forest.owner.shape[0]
     center, _total = center_of_mass(forest, slot, motion)
@@ -60,7 +62,7 @@ def momentum_matrix(forest: Forest, slot: Slot, motion: TreeMotion, composite: C
 
 
 @wp.func
-def energy(forest: Forest, slot: Slot, v: wp.array[real], motion: TreeMotion, gravity: vec3) -> tuple[real, real]:
+def energy(forest: Forest, slot: Slot, v: wp.array[real], motion: ForestMotion, gravity: vec3) -> tuple[real, real]:
     """Kinetic and potential energy."""
     kinetic = real(0.0)
     potential = real(0.0)

@@ -21,7 +21,7 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import real, vec3
 from rattleback.reduced.forest import Forest, Slot
-from rattleback.reduced.walk import TreeMotion, turned_inertia
+from rattleback.reduced.walk import ForestMotion, turned_inertia
 
 
 @group(axis="bodies")
@@ -32,14 +32,14 @@ class TreeForces:
     turning: vec3 = field("rad/s²", "angular acceleration")
     force: vec3 = field("N", "force that the joint of the body carries")
     torque: vec3 = field("N m", "torque that it carries, about the centre of mass")
-    outer: real = field("N, N m", "external force above torque about the centre of mass, six a body", axis="wrenches")
+    wrenches: real = field("N, N m", "external force and torque about the centre of mass, six a body", axis="wrenches")
     gravity: vec3 = field("m/s²", "acceleration of free fall, one row", axis="fields")
     a: real = field("rad/s² or m/s²", "accelerations of the rates", axis="rates")
     tau: real = field("N m or N", "forces on the rates", axis="rates")
 
 
 @wp.func
-def carried(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> tuple[vec3, vec3]:
+def carried(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> tuple[vec3, vec3]:
     """Acceleration of body i as its parent carries it and its rates stay: v̇_p + ω̇_p × r + c_i, and angular."""
     k = slot.body + i
     linear = motion.drift[k]
@@ -52,7 +52,7 @@ def carried(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: Tree
 
 
 @wp.func
-def accelerate_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> None:
+def accelerate_body(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> None:
     """The accelerations of body i from those of its parent and of its rates."""
     linear, angular = carried(forest, slot, i, motion, forces)
     for c in range(forest.column[i], forest.column[i] + forest.columns[i]):
@@ -66,14 +66,14 @@ def accelerate_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forc
 def outer_wrench(slot: Slot, i: int, forces: TreeForces) -> tuple[vec3, vec3]:
     """External force and torque of body i; there are some."""
     e = 6 * (slot.wrench + i)
-    force = vec3(forces.outer[e], forces.outer[e + 1], forces.outer[e + 2])
-    return force, vec3(forces.outer[e + 3], forces.outer[e + 4], forces.outer[e + 5])
+    force = vec3(forces.wrenches[e], forces.wrenches[e + 1], forces.wrenches[e + 2])
+    return force, vec3(forces.wrenches[e + 3], forces.wrenches[e + 4], forces.wrenches[e + 5])
 
 
 @wp.func
 def push_outside(slot: Slot, i: int, forces: TreeForces) -> None:
     """Take the external wrench of body i, if there are any, off what its joint carries."""
-    if forces.outer.shape[0] > 0:
+    if forces.wrenches.shape[0] > 0:
         k = slot.body + i
         force, torque = outer_wrench(slot, i, forces)
         forces.force[k] = forces.force[k] - force
@@ -81,7 +81,7 @@ def push_outside(slot: Slot, i: int, forces: TreeForces) -> None:
 
 
 @wp.func
-def load_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> None:
+def load_body(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> None:
     """The force and torque that the accelerations of body i take, without those of the bodies it carries."""
     k = slot.body + i
     J = turned_inertia(forest, slot, i, motion)
@@ -92,7 +92,7 @@ def load_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: Tr
 
 
 @wp.func
-def hand_inwards(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> None:
+def hand_inwards(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> None:
     """Add what the joint of body i carries to its parent."""
     if forest.parent[i] >= 0:
         k = slot.body + i
@@ -102,7 +102,7 @@ def hand_inwards(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces:
 
 
 @wp.func
-def newton_euler(forest: Forest, slot: Slot, motion: TreeMotion, v: wp.array[real], forces: TreeForces) -> None:
+def newton_euler(forest: Forest, slot: Slot, motion: ForestMotion, v: wp.array[real], forces: TreeForces) -> None:
     """Forces on all rates of a configuration, from the accelerations in ``forces.a``; the forest has been walked."""
     count = forest.parent.shape[0]
     for i in range(count):

@@ -15,11 +15,11 @@ import warp as wp
 
 from rattleback.core.precision import real, vec3
 from rattleback.reduced.forest import Forest, Slot
-from rattleback.reduced.walk import TreeMotion
+from rattleback.reduced.walk import ForestMotion
 
 
 @wp.func
-def frame_twist(forest: Forest, slot: Slot, c: int, v: wp.array[real], motion: TreeMotion) -> tuple[vec3, vec3]:
+def frame_twist(forest: Forest, slot: Slot, c: int, v: wp.array[real], motion: ForestMotion) -> tuple[vec3, vec3]:
     """The twist w of the frame in which the axis of a column is fixed, at the centre of mass of its body."""
     i = forest.owner[c]
     k = slot.body + i
@@ -36,7 +36,7 @@ def frame_twist(forest: Forest, slot: Slot, c: int, v: wp.array[real], motion: T
 
 
 @wp.func
-def column_at(slot: Slot, c: int, i: int, point: vec3, motion: TreeMotion) -> tuple[vec3, vec3]:
+def column_at(slot: Slot, c: int, i: int, point: vec3, motion: ForestMotion) -> tuple[vec3, vec3]:
     """The column of a rate of body i at a point of the world."""
     a = motion.angular[slot.column + c]
     return motion.linear[slot.column + c] + wp.cross(a, point - motion.position[slot.body + i]), a
@@ -44,7 +44,7 @@ def column_at(slot: Slot, c: int, i: int, point: vec3, motion: TreeMotion) -> tu
 
 @wp.func
 def column_rate_at(
-    forest: Forest, slot: Slot, c: int, point: vec3, v: wp.array[real], motion: TreeMotion
+    forest: Forest, slot: Slot, c: int, point: vec3, v: wp.array[real], motion: ForestMotion
 ) -> tuple[vec3, vec3]:
     """The rate of a column at a point that stays where it is."""
     linear, angular = frame_twist(forest, slot, c, v, motion)
@@ -66,7 +66,7 @@ def last_column(forest: Forest, i: int) -> int:
 
 
 @wp.func
-def point_on(forest: Forest, slot: Slot, i: int, point: vec3, motion: TreeMotion) -> vec3:
+def point_on(forest: Forest, slot: Slot, i: int, point: vec3, motion: ForestMotion) -> vec3:
     """Place in the world of a point given in the frame of body i."""
     k = slot.body + i
     return motion.position[k] + wp.quat_rotate(motion.orientation[k], point - forest.center[i])
@@ -81,7 +81,7 @@ def write_column(out: wp.array[real], first: int, stride: int, linear: vec3, ang
 
 
 @wp.func
-def jacobian(forest: Forest, slot: Slot, i: int, point: vec3, motion: TreeMotion, out: wp.array[real]) -> None:
+def jacobian(forest: Forest, slot: Slot, i: int, point: vec3, motion: ForestMotion, out: wp.array[real]) -> None:
     """J of a point of the world on body i (6, rates)."""
     n = forest.owner.shape[0]
     first = 6 * slot.v
@@ -105,7 +105,7 @@ class Carried:
 
 @wp.func
 def jacobian_rate(
-    forest: Forest, slot: Slot, at: Carried, v: wp.array[real], motion: TreeMotion, out: wp.array[real]
+    forest: Forest, slot: Slot, at: Carried, v: wp.array[real], motion: ForestMotion, out: wp.array[real]
 ) -> None:
     """J̇ of a point that its body carries (6, rates)."""
     n = forest.owner.shape[0]

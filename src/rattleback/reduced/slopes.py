@@ -35,7 +35,7 @@ from rattleback.maths.spatial import Pull, Twist, crossed, power, sum_of, times,
 from rattleback.reduced.composite import point_inertia
 from rattleback.reduced.forest import Forest, Slot
 from rattleback.reduced.newton_euler import TreeForces, outer_wrench
-from rattleback.reduced.walk import SPIN, TreeMotion, turned_inertia
+from rattleback.reduced.walk import SPIN, ForestMotion, turned_inertia
 
 if TYPE_CHECKING:  # Arrays of structs are opaque to the type checker.
     Twists = Any
@@ -69,7 +69,7 @@ class Passage:
 
 
 @wp.func
-def arrived(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces) -> Passage:
+def arrived(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces) -> Passage:
     """Twist and rate of body i about the centre of mass of its root, falling upwards; those of the ground for −1."""
     passage = Passage()
     passage.rate.linear = -forces.gravity[0]
@@ -112,7 +112,7 @@ def differentiate_move(
 
 
 @wp.func
-def start_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: TreeForces, slopes: Slopes) -> None:
+def start_body(forest: Forest, slot: Slot, i: int, motion: ForestMotion, forces: TreeForces, slopes: Slopes) -> None:
     """The sums of body i alone, and its columns about the root's centre of mass."""
     k = slot.body + i
     r = motion.position[k] - motion.position[slot.body + forest.root[i]]
@@ -126,7 +126,7 @@ def start_body(forest: Forest, slot: Slot, i: int, motion: TreeMotion, forces: T
     turning = cross_matrix(w)
     swept = cross_matrix(r) * cross_matrix(motion.velocity[k])
     slopes.gyration[k] = turning * J - J * turning - cross_matrix(J * w) - (real(2.0) * m) * swept
-    if forces.outer.shape[0] > 0:
+    if forces.wrenches.shape[0] > 0:
         f, n = outer_wrench(slot, i, forces)
         slopes.outer_force[k] = f
         slopes.outer[k] = cross_matrix(n) + cross_matrix(r) * cross_matrix(f)
@@ -181,7 +181,7 @@ class Product:
 
 
 @wp.func
-def product_of(forest: Forest, slot: Slot, c: int, motion: TreeMotion, forces: TreeForces, slopes: Slopes) -> Product:
+def product_of(forest: Forest, slot: Slot, c: int, motion: ForestMotion, forces: TreeForces, slopes: Slopes) -> Product:
     """The wrenches of a column and of its slopes."""
     i = forest.owner[c]
     k = slot.body + i
@@ -235,7 +235,7 @@ def write_pair(forest: Forest, slot: Slot, c: int, j: int, found: Product, slope
 
 @wp.func
 def differentiate(
-    forest: Forest, slot: Slot, motion: TreeMotion, v: wp.array[real], forces: TreeForces, slopes: Slopes
+    forest: Forest, slot: Slot, motion: ForestMotion, v: wp.array[real], forces: TreeForces, slopes: Slopes
 ) -> None:
     """Sums and column twists of a configuration after Newton–Euler."""
     count = forest.parent.shape[0]
@@ -250,7 +250,7 @@ def differentiate(
 
 @wp.func
 def write_slopes(
-    forest: Forest, slot: Slot, motion: TreeMotion, forces: TreeForces, slopes: Slopes, matrices: Matrices
+    forest: Forest, slot: Slot, motion: ForestMotion, forces: TreeForces, slopes: Slopes, matrices: Matrices
 ) -> None:
     """The derivatives of a configuration after :func:`differentiate`."""
     n = forest.owner.shape[0]

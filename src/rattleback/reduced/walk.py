@@ -33,7 +33,7 @@ SPIN = wp.constant(moves.SPIN)
 
 
 @group(axis="bodies")
-class TreeMotion:
+class ForestMotion:
     """Articulated bodies at coordinates and rates, in the world."""
 
     position: vec3 = field("m", "centre of mass")
@@ -86,7 +86,7 @@ def unit_quat(q: wp.array[real], k: int) -> quat:
 
 
 @wp.func
-def spun(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, motion: TreeMotion) -> Traveller:
+def spun(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, motion: ForestMotion) -> Traveller:
     """The frame after a spin; writes its columns."""
     k = slot.q + forest.q[m]
     turn = unit_quat(state.q, k)
@@ -110,7 +110,7 @@ def spun(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, 
 
 
 @wp.func
-def moved(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, motion: TreeMotion) -> Traveller:
+def moved(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller, motion: ForestMotion) -> Traveller:
     """The frame after a move; writes its columns, their linear parts as if the centre of mass were at the parent's."""
     kind = forest.kind[m]
     if kind == SPIN:
@@ -137,7 +137,7 @@ def moved(forest: Forest, slot: Slot, m: int, state: Coordinates, at: Traveller,
 
 
 @wp.func
-def departed(forest: Forest, slot: Slot, i: int, motion: TreeMotion) -> Traveller:
+def departed(forest: Forest, slot: Slot, i: int, motion: ForestMotion) -> Traveller:
     """The frame of the joint of body i on its parent."""
     at = Traveller()
     p = forest.parent[i]
@@ -155,7 +155,7 @@ def departed(forest: Forest, slot: Slot, i: int, motion: TreeMotion) -> Travelle
 
 
 @wp.func
-def walk_body(forest: Forest, slot: Slot, i: int, state: Coordinates, motion: TreeMotion) -> None:
+def walk_body(forest: Forest, slot: Slot, i: int, state: Coordinates, motion: ForestMotion) -> None:
     """Pose, velocity, columns and bias of body i; its parent's are there."""
     at = departed(forest, slot, i, motion)
     for m in range(forest.first[i], forest.first[i] + forest.moves[i]):
@@ -178,14 +178,14 @@ def walk_body(forest: Forest, slot: Slot, i: int, state: Coordinates, motion: Tr
 
 
 @wp.func
-def walk_forest(forest: Forest, slot: Slot, state: Coordinates, motion: TreeMotion) -> None:
+def walk_forest(forest: Forest, slot: Slot, state: Coordinates, motion: ForestMotion) -> None:
     """All bodies of a configuration, parents before children."""
     for i in range(forest.parent.shape[0]):
         walk_body(forest, slot, i, state, motion)
 
 
 @wp.func
-def turned_inertia(forest: Forest, slot: Slot, i: int, motion: TreeMotion) -> mat33:
+def turned_inertia(forest: Forest, slot: Slot, i: int, motion: ForestMotion) -> mat33:
     """Inertia of body i about its centre of mass, in the axes of the world."""
     R = wp.quat_to_matrix(motion.orientation[slot.body + i])
     return R * forest.inertia[i] * wp.transpose(R)
