@@ -17,7 +17,11 @@ def quadruped(**settings: Any) -> rb.Simulation:
     scene.add_static(rb.Plane(), material=RUBBER)
     base = scene.add_body(rb.Box(0.6, 0.3, 0.12), mass=8.0, position=(0, 0, z), name="base", material=RUBBER)
     for x, y, name in ((-0.25, -0.17, "a"), (-0.25, 0.17, "b"), (0.25, -0.17, "c"), (0.25, 0.17, "d")):
-        parts = [(rb.Box(0.06, 0.06, 0.22), 0.6, 0.11), (rb.Box(0.05, 0.05, 0.22), 0.4, 0.33), (rb.Sphere(0.03), 0.1, 0.46)]
+        parts = [
+            (rb.Box(0.06, 0.06, 0.22), 0.6, 0.11),
+            (rb.Box(0.05, 0.05, 0.22), 0.4, 0.33),
+            (rb.Sphere(0.03), 0.1, 0.46),
+        ]
         thigh, shank, foot = (
             scene.add_body(shape, mass=mass, position=(x, y, z - down), material=RUBBER, name=f"{part}_{name}")
             for (shape, mass, down), part in zip(parts, ("thigh", "shank", "foot"), strict=True)
@@ -57,10 +61,15 @@ def arm(method: str, h: float, **settings: Any) -> rb.Simulation:
     """Three rods on hinges that fall on the ground, where the last slides."""
     scene, parent = rb.Scene(), "world"
     scene.add_static(rb.Plane(), material=rb.Material(friction=0.3))
+    level = (0, 0.5**0.5, 0, 0.5**0.5)
     for k in range(3):
         x = 0.25 + 0.5 * k
         rod = scene.add_body(
-            rb.Capsule(0.04, 0.4), mass=1.0, position=(x, 0, 0.4), orientation=(0, 0.5**0.5, 0, 0.5**0.5), name=f"rod_{k}"
+            rb.Capsule(0.04, 0.4),
+            mass=1.0,
+            position=(x, 0, 0.4),
+            orientation=level,
+            name=f"rod_{k}",
         )
         scene.add_joint(rb.Revolute(parent, rod, at=(0.5 * k, 0, 0.4), axis=(0, 1, 0)), name=f"hinge_{k}")
         parent = rod.name
@@ -148,3 +157,17 @@ def test_a_robot_that_lies_still_falls_asleep_and_wakes() -> None:
     sim.step(20)
     assert not sim["rod_0"].asleep
     assert np.abs(sim.state.position - at).max() > 1e-4
+
+
+def test_the_matrix_of_a_contact_problem_goes_through_the_trees() -> None:
+    """That of the method of rows, which eliminates the rows of the joints."""
+    sims = [arm(method, 0.005) for method in ("reduced", "direct")]
+    sims[0].step(200)
+    sims[1].state = sims[0].state.copy()
+    matrices = []
+    for sim in sims:
+        sim._step.program.run(0)  # finds the contacts of the state, and evaluates joints there
+        impulses = sim._step.impulses
+        matrices.append(impulses.problem.matrix(impulses.response))
+    assert len(matrices[0]) > 6
+    np.testing.assert_allclose(*matrices, atol=1e-8 * np.abs(matrices[1]).max())

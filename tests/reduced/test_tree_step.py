@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from scipy.integrate import solve_ivp
 
 import rattleback as rb
