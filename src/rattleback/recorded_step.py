@@ -36,7 +36,7 @@ from rattleback.solvers.joints.direct import Direct
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_floor import Sizes
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
-from rattleback.steps.energy_watch import WATCHED, EnergyWatch, make_energy_watch
+from rattleback.steps.energy_watch import EnergyWatch, make_energy_watch
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -405,7 +405,7 @@ class RecordedStep:
         reported = (length + limits.deepest, speed + limits.fastest)
         sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, first_order)
         if self.preview is None:
-            return make_energy_watch(self.context, sizes) if len(self.model.names) <= WATCHED else None
+            return make_energy_watch(self.context, sizes)
         return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
