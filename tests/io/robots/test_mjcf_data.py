@@ -142,7 +142,7 @@ def test_the_gripper_closes_its_loops_and_follows_its_coupling() -> None:
 
 @pytest.mark.contacts
 def test_the_gripper_closes_by_its_actuator_as_in_mujoco() -> None:
-    """By its actuator, whose control goes from 0 to 255; MuJoCo's loops are soft, so that angles agree to a hundredth."""
+    """Its control goes from 0 to 255; MuJoCo's loops and contacts are soft, so that angles agree to a hundredth."""
     path = DATA / "mjcf" / "robotiq_2f85" / "2f85.xml"
     mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo, pip install mujoco")
     model = mujoco.MjModel.from_xml_path(str(path))
