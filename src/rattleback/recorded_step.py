@@ -17,17 +17,26 @@ from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.integrators import MENU
+from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
+from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
-from rattleback.problem.joint_rows import compile_joints
+from rattleback.problem.joint_rows import JointRows, compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
+from rattleback.reduced.midpoint.forest import LinkedTrees, plant
+from rattleback.reduced.midpoint.tree_motion import TreeMotion
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
-from rattleback.steps import ImpulseStep
+from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
+from rattleback.solvers.joints.direct import Direct
+from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
+from rattleback.steps.energy_floor import Sizes
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
+from rattleback.steps.energy_watch import EnergyWatch, make_energy_watch
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -59,20 +68,25 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        self.context = self._make_context(held or (methods.resolves and self._can_meet), old)
+        meets = self._can_meet or not methods.resolves
+        self.by_forces = held and self._takes_forces()
+        self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
+        self._bare = self._is_bare(meets)
+        self.context = self._make_context((held and not self._bare) or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
+        self.trees = None if self.planted is None else self._make_trees(*self.planted)
         self.preview = self._make_preview() if held else None
+        self.joint_forces = self._make_joint_forces()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
-        met = self._can_meet or not methods.resolves
-        self.contacts = self._make_contacts(old) if met else None
+        self.contacts = self._make_contacts(old) if meets else None
         if self.contacts is not None:
             self.contacts.skip_still(self._still())
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
         self.energy = self._make_energy_limit()
-        self._version, self._memory, self._driven = 0, state.contacts, forces.driven
+        self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
         self._idle: ContactStages | None = None
         if self.contacts is not None:
             self._version = self.contacts.version
@@ -82,24 +96,33 @@ class RecordedStep:
 
     def _record(self) -> None:
         """Write the step down and compile it."""
-        forces, methods = self.forces, self.methods
+        forces = self.forces
         with forces.around_step(self.program, self.context.stop):
-            held = (self.preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
-            step = ImpulseStep(methods.integrator, *held)
+            step = self._recipe()
             step.record(self.context)
         if self.sleep is not None:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.context.stop):
                 step.record_idle_clock(self.context)
         self.program.compile()
 
+    def _recipe(self) -> Any:
+        """What happens in a step, by how joints are held."""
+        integrator, preview = self.trees or self.methods.integrator, self.preview
+        if self._bare:
+            return ReducedStep(self.trees)
+        if self.joint_forces is not None and preview is not None:
+            return AccelerationStep(integrator, self.joint_forces, preview, self.contacts, self.servos)
+        held = (preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
+        return ImpulseStep(integrator, *held)
+
     @property
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since, or joints are driven by hand."""
-        if self._driven != self.forces.driven:
+        if self._driven != self.forces.driven or self._is_felled:
             return True
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
             return True
-        if self.preview is not None and self._memory is not self.state.contacts:
+        if self.preview is not None and not self._bare and self._memory is not self.state.contacts:
             return True
         if self.contacts is None:
             return False
@@ -110,22 +133,41 @@ class RecordedStep:
     def fell_short(self) -> Callable[[], bool]:
         """To be asked whether a step of the call may have left something outside its tolerance."""
         flags = [self.context.worst.trouble]
-        if self.preview is not None:
+        if self.preview is not None and not self._bare:
             flags.append(self.preview.status.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
-        flags += [part.fell_short for part in (self.energy, self.servos) if part is not None]
+        flags += [] if self.servos is None else [self.servos.fell_short]
+        flags += [] if self.energy is None else self.energy.fell_short
         return host_read.watching(*flags)
+
+    def with_reactions(self) -> Preview | None:
+        """How joints are held, with what they have carried in the last step."""
+        if self._bare and self._carried_at != self.state.moment:
+            self._carried_at = self.state.moment
+            self._carried()
+        return self.preview
+
+    @cached_property
+    def _carried(self) -> Callable[[], None]:
+        return self.trees.carried(self.context, self.preview) if self.trees is not None else lambda: None
 
     def report(self) -> Report:
         """What the steps of the call say about themselves."""
         tolerances = self.methods.tolerances
         held = {} if self.preview is None else self.preview.summary(tolerances)
+        if self.joint_forces is not None:
+            held = self.joint_forces.summary(held)
         pressed = {} if self.impulses is None else self.impulses.summary()
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
+        given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
         reason = given.get("reason", "")
+        if limited.get("reason") and reason != limited["reason"]:
+            # How many steps were outside stays the last word.
+            said, mark, count = reason.partition(" This is the worst of ")
+            reason = f"{said} {limited['reason']}{mark}{count}"
         given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
 
@@ -136,6 +178,8 @@ class RecordedStep:
         name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
         if self.velocities is not None:
             tolerance = max(tolerance, self.methods.tolerances["velocity_tolerance"])
+        if self.trees is not None:
+            tolerance = max(tolerance, float(self.trees.goal.tolerance))
         return {
             "integration_error": float(errors[worst]),
             "integration_tolerance": tolerance,
@@ -148,6 +192,8 @@ class RecordedStep:
         name, world = self.model.locate(body)
         where = f"{name!r} of world {world}" if self.model.batched else f"{name!r}"
         integrator = self.methods.integrator
+        if trouble and self.trees is not None and body % len(self.model.names) in self.trees.found.bodies:
+            return self.trees.reason(where, error)
         if trouble == int(UNSETTLED):
             return (
                 f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "
@@ -188,7 +234,7 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.context.worst, self.context.worst)
         arrays.copy_into(new.context.start, self.context.start)
-        kinds = ("preview", "impulses", "energy", "servos")
+        kinds = ("impulses", "energy", "servos") if self._is_felled else ("preview", "impulses", "energy", "servos")
         parts: Any = ((getattr(self, kind), getattr(new, kind)) for kind in kinds)
         for before, after in parts:
             if before is not None and after is not None:
@@ -205,15 +251,24 @@ class RecordedStep:
 
     def forget(self) -> None:
         """A call begins: the worst errors start anew."""
-        for part in (self.preview, self.impulses, self.energy, self.servos):
-            if part is not None:
-                part.forget()
-        self._clear_worst()
+        for forget in self._forgetting:
+            forget()
+
+    @cached_property
+    def _forgetting(self) -> list[Callable[[], None]]:
+        parts: Any = (None if self._bare else self.preview, self.impulses, self.energy, self.servos)
+        return [self._clear_worst, *(part.forget for part in parts if part is not None)]
 
     def _evaluate(self, moment: Moment, loads: Loads) -> None:
         """Record the launches that write the loads of a moment."""
         if self.velocities is not None:
             moment = self.velocities.look(moment)
+        self._evaluate_others(moment, loads)
+        if self.joint_forces is not None:
+            self.joint_forces.record(moment, loads)
+
+    def _evaluate_others(self, moment: Moment, loads: Loads) -> None:
+        """Record the same without the forces of joints."""
         self.forces.record(self.program, moment, loads)
 
     def _make_context(self, held: bool, old: RecordedStep | None) -> StepContext:
@@ -228,8 +283,9 @@ class RecordedStep:
             predicted=arrays.allocate(Motion, counts, device) if old is None else old.context.predicted,
             loads=arrays.allocate(Loads, counts, device),
             evaluate=self._evaluate,
-            velocity_dependent=self.forces.velocity_dependent and (not self._meets_joints or self._some_loose),
-            motion_dependent=self.forces.motion_dependent,
+            velocity_dependent=self.by_forces
+            or (self.forces.velocity_dependent and (not self._meets_joints or self._some_loose)),
+            motion_dependent=self.by_forces or self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, device),
             worst=arrays.allocate(Diagnostics, counts, device),
             proposed=wp.zeros(model.worlds, dtype=wp.float64, device=device),
@@ -243,12 +299,65 @@ class RecordedStep:
         limits.most, limits.speed = methods.max_iterations, methods.closing_speed
         # What a step leaves open the next one closes with a push, so loose tolerances are not used up.
         limits.part = min(1.0, max(0.01, DEFAULT_TOLERANCE / methods.tolerances["position_tolerance"]))
+        if self.trees is not None:
+            given = (self.trees.problem, self.trees.make_rows(self.context))
+            return make_preview(self.context, *given, limits, methods.sleep)
         problem = compile_joints(self.model, self.state.breaks.broken)
-        return make_preview(self.context, problem, methods.joints, limits, methods.sleep)
+        method = Direct() if self.by_forces else methods.joints
+        return make_preview(self.context, problem, method, limits, methods.sleep)
+
+    def _takes_forces(self) -> bool:
+        """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
+        methods = self.methods
+        if not works_by_forces(methods.joints):
+            return False
+        name = name_of(methods.joints, joint_methods.MENU)
+        check_joints(name, methods.joints, self.model.scene)
+        check_settings(name, methods, self._can_meet)
+        return True
+
+    def _make_joint_forces(self) -> JointForces | None:
+        """The forces that hold joints, where forces do."""
+        if self.preview is None or not self.by_forces:
+            return None
+        return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
+
+    def _plant(self) -> tuple[LinkedTrees, JointRows]:
+        """The trees of the model, and its joints with the rows that no tree holds."""
+        broken = self.state.breaks.broken
+        self._rooted, self._seen, self._felled = self._kept_as_rows(), self.state.version, False
+        found = plant(compile_joints(self.model, broken), self._rooted)
+        return found, compile_joints(self.model, broken, found.joints)
+
+    def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:
+        limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
+        return TreeMotion(found, problem, self.context, self.methods.integrator, limits)
+
+    @property
+    def _is_felled(self) -> bool:
+        """Whether a joint of a tree was broken since, or one mended that may belong to a tree."""
+        if self.planted is None:
+            return False
+        if self._seen != self.state.version:
+            self._seen, self._felled = self.state.version, self._kept_as_rows() != self._rooted
+        return self._felled
+
+    def _kept_as_rows(self) -> frozenset[int]:
+        """Joints that are no part of a tree: those that may break, and those that are broken in any world."""
+        made = self.model.scene.joints.values()
+        broken = list(np.any(seen(self.state.breaks.broken).reshape(self.model.worlds, -1), axis=0))
+        breaks = (joint.breaking_force is not None or joint.breaking_torque is not None for joint in made)
+        return frozenset(j for j, (may, is_broken) in enumerate(zip(breaks, broken, strict=True)) if may or is_broken)
+
+    def _is_bare(self, meets: bool) -> bool:
+        """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
+        if self.planted is None or self.methods.sleep or servo_places(self.model.scene):
+            return False
+        return not self.planted[1].row_count and not (meets and self.methods.finds)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
-        if self.preview is None or not self._meets_joints:
+        if self.preview is None or self.trees is not None or not self._meets_joints or self.by_forces:
             return None
         return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
@@ -283,17 +392,21 @@ class RecordedStep:
         taken = None if self.impulses is None else self.impulses.taken
         return Sleeping(self.context, self.forces, self.contacts, self.preview, taken)
 
-    def _make_energy_limit(self) -> EnergyLimit | None:
+    def _make_energy_limit(self) -> EnergyLimit | EnergyWatch | None:
         """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
-        if self.preview is None:
+        if self.by_forces or self.trees is not None:
             return None
         length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
-        damped = self.forces.velocity_dependent
+        first_order = getattr(self.methods.integrator, "order", 2) == 1
         if self.impulses is None or self.contacts is None:
-            return make_energy_limit(self.context, self.preview, None, (length, speed), damped)
+            sizes = Sizes(length, speed, length, speed, first_order)
+            return None if self.preview is None else make_energy_limit(self.context, self.preview, None, sizes)
         finder, limits = self.contacts.finder, self.impulses.limits
-        sizes = (max(length, limits.depth), max(speed, limits.speed))
-        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes, damped)
+        reported = (length + limits.deepest, speed + limits.fastest)
+        sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, first_order)
+        if self.preview is None:
+            return make_energy_watch(self.context, sizes)
+        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

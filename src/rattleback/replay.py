@@ -17,6 +17,7 @@ from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
 from rattleback.core.unbroken import Unbroken
 from rattleback.recorded_step import RecordedStep
+from rattleback.steps.impulse import LIGHT, WHIRL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ class Replay:
         self.state, self.model = state, forces.model
         self.step = RecordedStep(forces, state, methods)
         self._budget: float | None = None
-        self._called = 0.0
+        self._called, self._is_new = 0.0, False
         self._steps_at_once = 16
         self._done = 0  # sub-steps of the step under way
         self._found = self._solved = (-1, -1)
@@ -72,6 +73,7 @@ class Replay:
         self.state.freeze()
         self.renew()
         self.step.forget()
+        self._is_new = True
 
     def report(self) -> Report:
         """What the last call says about itself."""
@@ -92,8 +94,10 @@ class Replay:
 
     def advance(self, steps: int) -> None:
         """Replay steps in bites that leave the keyboard a chance, checking for a body that is not finite."""
-        self.state.freeze()
-        self.renew()
+        if not self._is_new:
+            self.state.freeze()
+            self.renew()
+        self._is_new = False
         while steps > 0:
             if self.step.methods.substeps == 1 and self.step.program.is_whole:
                 steps -= self._bite(steps)
@@ -168,7 +172,11 @@ class Replay:
         """Replay steps from the one with this number, or one within the budget."""
         if self.step.contacts is not None and self._solved != (self.state.version, first):
             self.step.contacts.stale.fill_(1)
-        left = steps * self.step.methods.substeps - self._done
+        parts = self.step.methods.substeps
+        left = steps * parts - self._done
+        if parts == 1 and self._budget is None:
+            self.step.program.run(left)
+            return
         with self._in_substeps():
             if self._budget is None:
                 self.step.program.run(left)
@@ -213,7 +221,7 @@ class Replay:
         count, step = self.model.count, self.state.steps
         name, world = self.model.locate((count - fault) % count)
         where, at = f" of world {world}" if self.model.batched else "", f"t = {self.state.time:.6g} s"
-        how = "is no longer finite" if self._lost((count - fault) % count) else "moves faster than light"
+        how = self._fault((count - fault) % count)
         said = (
             f"Body {name!r}{where} {how} in step {step + 1}, after {at}; the state is the last good one. "
             "A shorter time_step or another integrator may help."
@@ -228,8 +236,12 @@ class Replay:
         step += fault <= count
         raise DivergenceError(said, body=name, world=world, time=self.state.time, step=step)
 
-    def _lost(self, row: int) -> bool:
-        """Whether the prediction of a body is not finite."""
+    def _fault(self, row: int) -> str:
+        """What is wrong with the prediction of a body."""
         motion = self.step.context.predicted
         parts = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
-        return not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts)
+        if not all(math.isfinite(sum(part.numpy()[row].tolist())) for part in parts):
+            return "is no longer finite"
+        if math.hypot(*motion.velocity.numpy()[row].tolist()) < float(LIGHT):
+            return f"turns faster than {float(WHIRL):g} rad/s"
+        return "moves faster than light"

@@ -24,6 +24,8 @@ from rattleback.views import Views
 if TYPE_CHECKING:
     from os import PathLike
 
+    from numpy.typing import NDArray
+
     from rattleback.collision.contact_view import ContactView
     from rattleback.core.protocols import Integrator, Observer
     from rattleback.core.report import Profile, Report
@@ -296,6 +298,19 @@ class Simulation:
     def momentum(self) -> Momentum:
         """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""
         return self.measures.momentum()
+
+    def linearize(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The linear system near the present state, d/dt (δ, ε) = A (δ, ε) + B u.
+
+        δ and ε are deviations of the coordinates and rates of ``rb.dynamics.Articulation(sim.scene)``, u those of
+        ``sim.joints.torque``. Contacts and limits are no part of it.
+
+        Returns:
+            A (2 nv, 2 nv) and B (2 nv, coordinates), with a leading axis of worlds where they were asked for.
+        """
+        from rattleback.dynamics.of_simulation import linearized
+
+        return linearized(self)
 
     def hash(self) -> str:
         """SHA-256 of the state: equal hashes are equal bits."""

@@ -78,7 +78,7 @@ class Views:
         return self._contacts[1]
 
     def _preview(self) -> Any:
-        return self._replay.step.preview
+        return self._replay.step.with_reactions()
 
     def _unknown(self, name: Any) -> str:
         """Why there is nothing of this name, and where what has it is found."""

@@ -14,7 +14,7 @@ from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.presets import MENU as PRESETS
 from rattleback.solvers.contacts import MENU as CONTACTS
 from rattleback.solvers.contacts import Impulse
-from rattleback.solvers.joints import MENU as JOINTS
+from rattleback.solvers.joints import IMPULSES as JOINTS
 from rattleback.solvers.joints import Direct
 
 pytestmark = pytest.mark.contacts

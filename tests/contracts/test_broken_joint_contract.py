@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import rattleback as rb
 from rattleback.joints import MENU
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 from rattleback.solvers.joints import Direct
 
 ALL_METHODS: dict[str, Any] = {**{name: name for name in METHODS}, "cut": Direct(loops="cut")}

@@ -7,7 +7,7 @@ import pytest
 
 import rattleback as rb
 from rattleback.collision import finder
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 pytestmark = [pytest.mark.contacts, pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")]
 every_method = pytest.mark.parametrize("method", METHODS)

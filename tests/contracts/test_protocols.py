@@ -15,7 +15,8 @@ from rattleback.solvers.contacts import SOLVERS
 
 MENUS: dict[str, dict[str, Any]] = {
     "Integrator": integrators.MENU,
-    "JointMethod": joints.MENU,
+    "JointMethod": joints.IMPULSES,
+    "JointForceMethod": joints.FORCES,
     "ContactScheme": {name: kind for name, kind in contacts.MENU.items() if kind.resolves},
     "ContactSolver": SOLVERS,
     "ComplementarityMethod": lcp.MENU,

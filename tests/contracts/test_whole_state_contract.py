@@ -21,13 +21,13 @@ from rattleback.core import arrays
 from rattleback.core.node import launches_of
 from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.solvers.contacts import MENU as CONTACTS
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 pytestmark = pytest.mark.contacts
 SHAPES = (rb.Box(0.5, 0.12, 0.1), rb.Sphere(0.12), rb.Capsule(0.06, 0.4), rb.Cylinder(0.1, 0.3))
 LIMITED = ("revolute", "prismatic")
 # Scenes that have everything between them, and are stepped in a second at most.
-QUICK = (2, 5, 9, 10, 20, 25, 36, 38, 40, 42, 44, 45, 51, 59)
+QUICK = (2, 5, 9, 10, 20, 25, 36, 38, 40, 42, 44, 45, 51, 59, 1021, 1286)
 # Scenes of each part of the long search.
 EACH = 8
 

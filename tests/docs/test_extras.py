@@ -12,12 +12,14 @@ EXTRAS = {name: [re.split(r"[<>=!]", entry)[0] for entry in entries]
           for name, entries in PROJECT["optional-dependencies"].items()}  # fmt: skip
 # Where what an extra installs is used.
 USERS = {"viewer": ["src"], "video": ["src"], "formats": ["src"], "oracles": ["tests", "benchmarks"]}
+# Packages that are imported under another name.
+MODULES = {"mujoco-core": "mujoco", "pin": "pinocchio", "pycollada": "collada", "usd-core": "pxr"}
 IMPORT = r"(?:^\s*(?:import|from)\s+|importorskip\(\s*[\"']|import_module\(\s*[\"']){}\b"
 
 
 def imported(package: str, folders: list[str]) -> bool:
     """Whether a file of these folders imports a package."""
-    wanted = re.compile(IMPORT.format(package.replace("-", "_")), re.M)
+    wanted = re.compile(IMPORT.format(MODULES.get(package, package.replace("-", "_"))), re.M)
     files = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     return any(wanted.search(path.read_text(encoding="utf-8")) for path in files)
 

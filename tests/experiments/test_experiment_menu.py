@@ -28,8 +28,9 @@ SURE += [
     "wall",
     "presets",
     "wall_shock",
+    "drift",
 ]
-TIMED = ["chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
+TIMED = ["rivals", "chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
 TIMED += ["contact_solvers", "run_solvers"]
 
 

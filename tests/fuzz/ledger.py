@@ -13,9 +13,8 @@ D what a step of length h leaves to the integrator: a part θ² of the kinetic e
   close also of that of the way they go; ½ m g² h² for explicit Euler, and ½ h² G·J⁻¹G for Euler steps of rotations
   without a torque, where ω' = ω + h J⁻¹G and G = −ω × Jω does no work; of each spring the part (ω h)^(order + 1); and
   what joints and contacts may be off within their tolerances;
-N what the errors that are named can hold: ½ m v² + m g v h, with v how fast they are or would be put right, no faster
-  than the closing_speed. Being off by a micrometre excuses no jump of a joule. Where the report says that energy was
-  taken, what is left by promise: 2 %, and what gravity does in a step.
+N the gain that the report tells in joules, as ``energy_gained``, where it says that the step has not converged. An
+  error of another kind excuses nothing.
 """
 
 import math
@@ -26,7 +25,6 @@ import numpy as np
 
 import rattleback as rb
 from rattleback.maths import rotation
-from rattleback.steps.energy_limit import SHARE
 
 # How long ago joints may have taken what they give back [s].
 LATELY = 1.0
@@ -247,19 +245,9 @@ class Ledger:
         part = min(1.0, h * math.sqrt(spring.stiffness * ease)) ** (self.order + 1)
         return part * (0.5 * spring.stiffness * stretch**2 + 0.5 * rate**2 / ease)
 
-    def named(self, report: Any, kinetic: float) -> float:
-        """N of the step that has this report and ends or begins with so much energy; nothing where all converged."""
-        if report.converged:
-            return 0.0
-        h, fastest = self.sim.time_step, self.sim.methods.closing_speed
-        joint = max(report.velocity_error, report.position_error / h, report.orientation_error / h)
-        overlap = min(RECOVERY, report.penetration / h)
-        contact = max(overlap, report.normal_velocity_error, report.tangential_velocity_error)
-        v = min(fastest, joint) + min(fastest, contact)
-        left = (
-            float(SHARE) * kinetic + 0.5 * self.mass * (self.gravity * h) ** 2 if report.energy_limited > 0.0 else 0.0
-        )
-        return left + 0.5 * self.mass * v**2 + self.mass * self.gravity * v * h
+    def named(self, report: Any) -> float:
+        """N of the step that has this report: what it says was gained in one of its sub-steps, in all of them."""
+        return 0.0 if report.converged else report.energy_gained * self.sim.methods.substeps
 
     def turn_page(self, report: Any, kinetic: np.ndarray) -> None:
         """The step with this report, which ended with so much energy of motion, is done."""

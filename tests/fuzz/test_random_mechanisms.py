@@ -1,7 +1,9 @@
 """Random mechanisms: none crashes, hangs or gains energy that nothing names, and hardly one diverges."""
 
 import dataclasses
+import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import rattleback as rb
 from fuzz import pool
 from fuzz.ledger import Ledger, Moment
-from fuzz.pool import verdicts
+from fuzz.pool import NAMED, RARE, verdicts
 from fuzz.random_mechanism import Draw, draw, draw_settings
 from fuzz.verdict import judge
 from rattleback.collision.broadphase import MENU as BROADPHASES
@@ -18,15 +20,13 @@ from rattleback.collision.narrowphase import MENU as NARROWPHASES
 from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.joints import MENU as JOINTS
 from rattleback.shapes import MENU as SHAPES
-from rattleback.solvers.joints import MENU as JOINT_METHODS
+from rattleback.solvers.joints import IMPULSES as JOINT_METHODS
 
 pytestmark = pytest.mark.contacts
 
 # Scenes of the quick tests and steps of each, of all, and how many of them one test takes.
 FEW, SHORT, ALL, LONG = 100, 40, 5000, 120
 QUICK_SHARE, SHARE = 50, 100
-# What a gain may be called; and divergence, which is to be rare.
-NAMED, RARE = "gain named", "divergence"
 
 
 def faults(first: int, count: int, steps: int) -> list[str]:
@@ -181,3 +181,17 @@ def test_a_worker_that_hangs_or_crashes_is_seen_and_the_next_goes_on(monkeypatch
     seen = list(verdicts(0, 5, 1))
     assert [v["seed"] for v in seen] == [0, 1, 2, 3, 4]
     assert [kinds(v) for v in seen] == [[], ["hang"], [], ["crash"], []]
+
+
+def test_several_workers_judge_all_and_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pool, "SILENCE", 5.0)
+    monkeypatch.setattr(pool, "STRETCH", 2)
+    monkeypatch.setattr(pool, "WORKER", "fuzz.broken_worker")
+    out = tmp_path / "found.jsonl"
+    assert pool.main(["mechanisms", "0", "7", "--workers", "2", "--out", str(out)]) == 1
+    seen = [json.loads(line) for line in out.read_text().splitlines()]
+    assert sorted(v["seed"] for v in seen) == list(range(7))
+    assert json.loads(capsys.readouterr().out) == {"judged": 7, "hang": 1, "crash": 1}
+    assert pool.main(["mechanisms", "4", "7", "--workers", "2", "--out", str(out)]) == 0

@@ -70,12 +70,12 @@ def follow(sim: rb.Simulation, case: Draw, steps: int, found: dict[str, Any]) ->
         lift = ledger.lift()
         work = ledger.work(before, after)
         gain = after.total - before.total - work - lift - ledger.slack(before, after)
-        most = float(gain.max())
-        if most > 0.0 and note(found, k, most, ledger, report, before, after) == "gain named":
-            # What the report of a step has named is no secret of the run.
-            lifted += most
-        lifted += lift
-        account += after.total - before.total - work - ledger.spun(before, after)
+        if float(gain.max()) > 0.0:
+            note(found, k, float(gain.max()), ledger, report, before, after)
+        rise = after.total - before.total - work - ledger.spun(before, after)
+        # What the report of a step has told is no secret of the run.
+        lifted += max(lift, min(float(rise.max()), ledger.named(report)))
+        account += rise
         largest = np.maximum(largest, after.kinetic)
         lowest = np.minimum(lowest, account)
         before = after
@@ -96,8 +96,10 @@ def repeat(sim: rb.Simulation, found: dict[str, Any]) -> None:
         found["found"].append(["another way", "the same steps from a copied state end elsewhere"])
 
 
-def note(found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any, before: Moment, after: Moment) -> str:
-    """A gain is there: called converged, named, or named but larger than what is named can hold; says which."""
+def note(
+    found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any, before: Moment, after: Moment
+) -> None:
+    """Note a gain that is there: called converged, named, or named but larger than what the report says was gained."""
     turn = ledger.sim.time_step * float(np.linalg.norm(before.angular_velocity, axis=-1).max())
     sentence = (
         f"step {k + 1}: {gain:.3g} J gained beside {float(before.kinetic.max()):.3g} J kinetic"
@@ -106,7 +108,7 @@ def note(found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any
     )
     if report.converged:
         kind = "gain called converged"
-    elif gain <= ledger.named(report, float(np.maximum(before.kinetic, after.kinetic).max())):
+    elif gain <= ledger.named(report):
         kind = "gain named"
     else:
         kind = "gain beyond what is named"
@@ -114,4 +116,3 @@ def note(found: dict[str, Any], k: int, gain: float, ledger: Ledger, report: Any
         found["worst"] = max(found.get("worst", 0.0), gain / float(before.kinetic.max() + 1e-9 * ledger.mass))
     if all(kind != known for known, _ in found["found"]):
         found["found"].append([kind, sentence])
-    return kind

@@ -259,9 +259,14 @@ def test_a_missing_file_and_a_folder_are_told_apart(path):
 def test_a_file_of_another_kind_says_what_is_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text('<robot name="r"><link name="a"/></robot>')
     with pytest.raises(
-        rb.FileError, match=r"is a \.\w+ file; scenes are read from \.rb\.json files, as scene.save writes"
+        rb.FileError, match=r"is a \.\w+ file; scenes are read from \.rb\.json files, as scene.save writes them\."
     ):
         rb.Scene.load(tmp_path / name)
+
+
+def test_a_robot_file_says_how_it_is_read(tmp_path: Path) -> None:
+    with pytest.raises(rb.FileError, match=r"is a \.sdf file.* A robot is read with rb.Scene.from_file\(path\)"):
+        rb.Scene.load(tmp_path / "robot.sdf")
 
 
 def test_a_mesh_file_says_how_it_is_read(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 import warp as wp
 
 from rattleback.core.precision import mat33, real
-from rattleback.maths.small_solve import mat66, solve6, symmetric_inverse, vec6
+from rattleback.maths.small_solve import largest_eigenvalue, mat66, solve6, symmetric_axes, symmetric_inverse, vec6
 
 
 @wp.kernel(enable_backward=False)
@@ -71,3 +71,36 @@ def test_random_symmetric_matrices_have_numpys_inverse() -> None:
     assert (error <= 1e-14 * np.linalg.cond(a) ** 2).all()
     np.testing.assert_array_equal(x.numpy(), x.numpy().transpose(0, 2, 1))
     np.testing.assert_allclose(d.numpy(), np.linalg.det(a), rtol=1e-12, atol=1e-13)
+
+
+@wp.kernel(enable_backward=False)
+def find_axes(m: wp.array(dtype=mat33), axes: wp.array(dtype=mat33), largest: wp.array(dtype=real)) -> None:
+    i = wp.tid()
+    axes[i] = symmetric_axes(m[i])
+    largest[i] = largest_eigenvalue(m[i])
+
+
+def axes_of(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    axes = wp.zeros(len(m), dtype=mat33, device="cpu")
+    largest = wp.zeros(len(m), dtype=real, device="cpu")
+    inputs = [wp.array(m, dtype=mat33, device="cpu"), axes, largest]
+    wp.launch(find_axes, len(m), inputs=inputs, device="cpu")
+    return np.array(axes.numpy()), np.array(largest.numpy())
+
+
+def test_axes_of_symmetric_matrices_make_them_diagonal_whatever_their_scale() -> None:
+    rng = np.random.default_rng(3)
+    m = rng.standard_normal((300, 3, 3)) * 10.0 ** rng.uniform(-6, 6, (300, 1, 1))
+    m = m + m.transpose(0, 2, 1)
+    # Some have equal eigenvalues, some are of rank one, some are diagonal.
+    m[:50] = np.einsum("ki,kj->kij", m[:50, 0], m[:50, 0])
+    m[50:60] = 2.0 * np.eye(3)
+    m[60:70] = np.array([np.diag(d) for d in rng.standard_normal((10, 3))])
+    axes, largest = axes_of(m)
+    size = np.linalg.norm(m, axis=(1, 2))[:, None, None]
+    np.testing.assert_allclose(axes.transpose(0, 2, 1) @ axes, np.tile(np.eye(3), (300, 1, 1)), atol=1e-14)
+    diagonal = axes.transpose(0, 2, 1) @ m @ axes / size
+    assert np.abs(diagonal * (1.0 - np.eye(3))).max() < 1e-14
+    values = np.linalg.eigvalsh(m)
+    np.testing.assert_allclose(np.sort(np.einsum("kii->ki", diagonal)), values / size[:, 0], atol=1e-14)
+    np.testing.assert_allclose(largest / size[:, 0, 0], values[:, 2] / size[:, 0, 0], atol=1e-8)

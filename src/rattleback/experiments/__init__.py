@@ -12,6 +12,8 @@
 | ``chain`` | cost of a growing chain, iterative against direct |
 | ``tree`` | trees at 1/30 s: whether they hold, and what a step needs |
 | ``tree_sizes`` | cost of trees by size and tolerance |
+| ``rivals`` | classical methods beside impulses: time, accuracy, loops, long steps |
+| ``drift`` | how fast joints drift that are held by accelerations, velocities and positions |
 | ``loops`` | cost of closed loops |
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
@@ -51,6 +53,7 @@ from rattleback.experiments import (
     cradle,
     cubes_1000,
     double_pendulum_impact,
+    drift,
     funnel,
     heavy_top,
     incline,
@@ -62,6 +65,7 @@ from rattleback.experiments import (
     presets,
     ragdoll_on_stairs,
     rattleback,
+    rivals,
     rolling,
     rope,
     run_solvers,
@@ -92,6 +96,8 @@ MENU: dict[str, Experiment] = {
         chain,
         tree,
         tree_sizes,
+        rivals,
+        drift,
         loops,
         mass_ladder,
         rope,

@@ -11,6 +11,7 @@ from rattleback.core.errors import RattlebackError
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.forces.gravity import Gravity
+from rattleback.forces.joint_damping import JointDamping, damped_joints
 from rattleback.forces.written_effort import WrittenEfforts
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, State
@@ -55,6 +56,10 @@ class ForceField:
         self._state, self._rows = state, compile_joints(model, state.breaks.broken) if bound else None
         for name, force in bound:
             force.bind(name, state, self._rows)
+        if damped_joints(scene):
+            rows = self._rows or compile_joints(model, state.breaks.broken)
+            self.compiled.append(JointDamping(model, rows, state))
+            self.velocity_dependent = self.motion_dependent = True
         self.driven, self._looked = False, -1
 
     def look_for_efforts(self) -> None:

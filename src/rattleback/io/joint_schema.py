@@ -72,6 +72,10 @@ FIELDS: dict[str, tuple[Any, str]] = {
         Annotated[float, Field(ge=0.0, le=1.0)],
         "Part of the velocity that is left after hitting a limit, from 0 to 1.",
     ),
+    "damping": (
+        Annotated[float, Field(ge=0.0)],
+        "Torque [N m s/rad] or force [N s/m] that brakes it, for a unit of its rate.",
+    ),
     "linear": (Rates, "Velocities of B's anchor along the axes of A's frame (3,) [m/s]; null where free."),
     "angular": (Rates, "Angular velocities of B about the axes of A's frame (3,) [rad/s]; null where free."),
     "linear_damping": (Positive, "Force on B for every m/s that is lacking [N s/m]; kept exactly if left out."),

@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
 KIND = "scene file"
 # What others write, by its ending, to be told of in time.
-ROBOTS = (".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".usd", ".usda", ".usdc", ".usdz", ".pdb", ".cif")
+ROBOTS = (".urdf", ".xml", ".mjcf", ".sdf", ".world", ".usd", ".usda", ".usdc", ".usdz")
 MESHES = (".gltf", ".glb", ".obj", ".stl", ".ply", ".off")
+OTHERS = (".xacro", ".pdb", ".cif")
+INSTEAD = {
+    **dict.fromkeys(ROBOTS, " A robot is read with rb.Scene.from_file(path)."),
+    **dict.fromkeys(MESHES, " A mesh is read with rb.Mesh.load(path)."),
+}
 
 __all__ = ["load", "save", "schema"]
 
@@ -52,9 +57,9 @@ def load(path: str | PathLike[str]) -> Scene:
         FileError: The file cannot be read, or has faults; each is named with its path inside the file.
     """
     faults = Faults(KIND, whole_file.location(path, KIND), ENTRIES)
-    if (suffix := Path(path).suffix.lower()) in ROBOTS + MESHES:
-        mesh = " A mesh is read with rb.Mesh.load(path)." if suffix in MESHES else ""
-        raise faults.error(f"is a {suffix} file; scenes are read from .rb.json files, as scene.save writes them.{mesh}")
+    if (suffix := Path(path).suffix.lower()) in ROBOTS + MESHES + OTHERS:
+        hint = INSTEAD.get(suffix, "")
+        raise faults.error(f"is a {suffix} file; scenes are read from .rb.json files, as scene.save writes them.{hint}")
     content = whole_file.read(path, KIND)
     if content.startswith(b"PK"):
         raise faults.error("is not text; a state file is read with rb.load(path).")

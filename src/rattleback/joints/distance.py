@@ -29,7 +29,7 @@ class Distance(Placement):
 
     length: float | None = None
     kind: ClassVar[str] = "distance"
-    freedoms: ClassVar[tuple[str, ...]] = ("turn_a", "turn_b", "turn_x", "turn_y", "turn_z")
+    freedoms: ClassVar[tuple[str, ...]] = ("orbit_y", "orbit_z", "turn_x", "turn_y", "turn_z")
 
     def __post_init__(self) -> None:
         """Find the distance and check that there is one."""
@@ -60,7 +60,7 @@ class DistanceToLine(Distance):
     """The point on B keeps its distance from the line through the point on A along its axis."""
 
     kind: ClassVar[str] = "radius"
-    freedoms: ClassVar[tuple[str, ...]] = ("slide_z", "turn_a", "turn_x", "turn_y", "turn_z")
+    freedoms: ClassVar[tuple[str, ...]] = ("slide_z", "orbit_z", "turn_x", "turn_y", "turn_z")
 
     def _measured(self) -> float:
         way = np.subtract(self.at_b, self.at)

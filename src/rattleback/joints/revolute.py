@@ -20,17 +20,20 @@ class Revolute(Placement):
 
     Args:
         limits: Least and largest angle (2,) [rad], which is zero at the start; None where there is no limit.
+        damping: Torque that brakes it, for every radian a second [N m s/rad].
         restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
     """
 
     limits: Any = field(default=None, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("turn_z",)
 
     def __post_init__(self) -> None:
-        """Check the limits."""
+        """Check the limits and the damping."""
         super().__post_init__()
         keep_limits(self, "limits")
+        self._keep_damping()
 
     def rows(self) -> list[RowSpec]:
         """The motions it forbids."""

@@ -111,7 +111,7 @@ def _joined(scene: Any, label: str, joint: Any, known: set[str]) -> list[Link]:
 def _parts(scene: Any, label: str, joint: Any) -> list[Part]:
     """The freedoms of a joint, ways first."""
     known = all(name.split("_")[0] in KINDS and name.split("_")[-1] in AXES for name in joint.freedoms)
-    if not known or not hasattr(joint, "frames") or {"turn_a", "turn_z"} <= set(joint.freedoms):
+    if not known or not hasattr(joint, "frames"):
         raise InputError(
             f"Joint {label!r} is a {type(joint).__name__}, which has no coordinates of its own; name it in leave_out=."
         )

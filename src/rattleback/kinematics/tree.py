@@ -118,6 +118,22 @@ class Tree:
         links, base = links_from_scene(scene, root, leave_out)
         return cls(links, base=base, **{"name": scene.name, **options})
 
+    @classmethod
+    def from_file(cls, path: Any, **options: Any) -> Tree:
+        """The tree of a robot from a URDF, MJCF, SDF or USD file, or of a scene file of our own.
+
+        Coordinates have the names of the joints; links, merged or not, and sites are links and tools by name. Joints
+        that follow others do so; those that close loops are left out.
+
+        Args:
+            path: The file.
+            **options: ``base``, ``search`` and ``loops`` as for ``Scene.from_file``; ``tools``, ``name`` and ``on`` as
+                for a tree.
+        """
+        from rattleback.io.robots.read import tree_from_file
+
+        return tree_from_file(path, **options)
+
     def to_dh(self, tool: str = "tip") -> Table:
         """The Denavit–Hartenberg table of the chain to a tool or a link, in the modified form."""
         from rattleback.kinematics.dh import table_of

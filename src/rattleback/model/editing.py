@@ -134,6 +134,14 @@ def check_joint(joint: Any, what: str) -> None:
         raise InputError(f"{what} got {joint!r}; it must be a joint, such as rb.Ball(a, b, at=(0, 0, 0)).")
 
 
+def known_joint(joint: Any, joints: Mapping[str, Any], former: list[tuple[Any, str]]) -> str | None:
+    """Name of a joint, from its name, from itself, or from what it replaced; None where there is none."""
+    if isinstance(joint, str):
+        return joint if joint in joints else None
+    known = [*((own, name) for name, own in joints.items()), *former]
+    return next((name for own, name in known if own is joint), None)
+
+
 def check_ends(scene: Scene, joint: Any, label: str) -> None:
     """Refuse a joint whose bodies are not there, or cannot move."""
     world = scene.world.name
@@ -143,6 +151,15 @@ def check_ends(scene: Scene, joint: Any, label: str) -> None:
             raise UnknownName(f"Joint {label!r} holds {body!r}, which is not in the scene.{did_you_mean(body, known)}")
     if all(body == world or scene[body].static for body in (joint.a, joint.b)):
         raise InputError(f"Joint {label!r} holds {joint.a!r} and {joint.b!r}, neither of which can move.")
+
+
+def body_or_group(scene: Scene, entry: Any, what: str) -> str:
+    """The name of a body or a group, from itself or from what ``add_body`` returned."""
+    name = getattr(entry, "name", entry)
+    if isinstance(name, str) and (name in scene or name in scene.groups):
+        return name
+    known = [*(body.name for body in scene.bodies), *scene.groups]
+    raise UnknownName(f"{what} got {name!r}, which is not a body or group of the scene.{did_you_mean(name, known)}")
 
 
 def check_force(force: Any, what: str) -> None:

@@ -23,7 +23,12 @@ class JointState:
     peak: real = field(
         "J", "largest energy of motion of its mechanism lately, at the first joint of that", within=NOT_NEGATIVE
     )
+    gap: real = field("m", "how far joints of that are apart since the user put them so", within=NOT_NEGATIVE)
     debt: real = field("J", "what joints and contacts of that have added to its energy lately", within=NOT_NEGATIVE)
+    highest: real = field("J", "largest energy of motion of a world lately", axis="worlds", within=NOT_NEGATIVE)
+    surplus: real = field(
+        "J", "what joints and contacts of a world have added to it lately, untold", axis="worlds", within=NOT_NEGATIVE
+    )
 
 
 @group(axis="servos")

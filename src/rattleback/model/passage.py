@@ -159,7 +159,9 @@ def _shift(state: State, rows: np.ndarray, shift: np.ndarray, moving: bool) -> N
 def _carry_joints(passage: Passage, old: State, new: State) -> None:
     before, joints = len(passage.old.scene.joints), passage.joints
     _copy(old.breaks, new.breaks, ("broken", "time", "force", "torque"), *passage.rows(joints, before))
-    _copy(old.joints, new.joints, ("load", "peak", "debt"), *passage.rows(joints, before))
+    _copy(old.joints, new.joints, ("load", "peak", "gap", "debt"), *passage.rows(joints, before))
+    for name in ("highest", "surplus"):
+        wp.copy(getattr(new.joints, name), getattr(old.joints, name))
     seated = passage.rows(np.where(passage.seated, joints, -1), before)
     _copy(old.joints, new.joints, ("angle", "other_angle"), *seated)
     was, now = (list(model.scene.joints.values()) for model in (passage.old, passage.new))

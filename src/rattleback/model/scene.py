@@ -13,6 +13,7 @@ from rattleback.model.assemble import TOLERANCE, Assembly, assemble
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
 from rattleback.model.editing import (
     INSTEAD,
+    body_or_group,
     changed_body,
     changed_force,
     changed_joint,
@@ -21,6 +22,7 @@ from rattleback.model.editing import (
     check_joint,
     check_name,
     check_unneeded,
+    known_joint,
     new_name,
     numbered,
     placed_force,
@@ -46,7 +48,7 @@ class Scene:
     modules by name, all in the order they were added; ``world`` is the frame nothing moves. ``meetings`` says of pairs
     of names, or of a group, whether they may collide, as ``exclude`` and ``allow`` put it; ``predicates`` lists what
     ``exclude_if`` was given. ``rules`` and ``pairs`` say what two materials have in common, as ``combine`` and ``pair``
-    put it.
+    put it. ``import_report`` and ``robot`` say more of a scene made by ``from_file``; they are None otherwise.
 
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
@@ -62,7 +64,7 @@ class Scene:
         self.groups: dict[str, list[Body]] = {}
         self.meetings: dict[tuple[str, ...], bool] = {}
         self.predicates: list[Callable[[Body, Body], bool]] = []
-        self.rules = Rules()
+        self.rules, self.import_report, self.robot = Rules(), None, None
         self.pairs: dict[tuple[Material, Material], PairValues] = {}
         self._index: dict[str, int] = {}
         self._former_joints: list[tuple[Any, str]] = []
@@ -151,7 +153,7 @@ class Scene:
             a: A body, by name or as ``add_body`` returned it, or the name of a group.
             b: The body or group it never meets; left out for the members of group ``a`` among themselves.
         """
-        names = {self._body_or_group(entry, "exclude") for entry in (a, a if b is None else b)}
+        names = {body_or_group(self, entry, "exclude") for entry in (a, a if b is None else b)}
         if names <= self._index.keys() and len(names) == 1:
             raise InputError(f"exclude got only the body {min(names)!r}; name another body beside it, or a group.")
         self.meetings[tuple(sorted(names))] = False
@@ -165,9 +167,9 @@ class Scene:
             a: A body, by name or as ``add_body`` returned it.
             b: The other body.
         """
-        names = {self._body_or_group(entry, "allow") for entry in (a, b)}
-        for name in sorted(names & self.groups.keys()):
-            raise InputError(f"allow got the group {name!r}; it takes two bodies.")
+        names = {body_or_group(self, entry, "allow") for entry in (a, b)}
+        if groups := sorted(names & self.groups.keys()):
+            raise InputError(f"allow got the group {groups[0]!r}; it takes two bodies.")
         if len(names) == 1:
             raise InputError(f"allow got only the body {min(names)!r}; name another body beside it.")
         self.meetings[tuple(sorted(names))] = True
@@ -214,13 +216,6 @@ class Scene:
         self.pairs.pop(key, None)
         if told != PairValues():
             self.pairs[key] = told
-
-    def _body_or_group(self, entry: Any, what: str) -> str:
-        name = getattr(entry, "name", entry)
-        if isinstance(name, str) and (name in self._index or name in self.groups):
-            return name
-        known = [*self._index, *self.groups]
-        raise UnknownName(f"{what} got {name!r}, which is not a body or group of the scene.{did_you_mean(name, known)}")
 
     def assemble(self, tolerance: float = TOLERANCE, max_iterations: int = 200, fixed: Iterable[Any] = ()) -> Assembly:
         """Move the bodies until every joint is closed, even if they lie metres apart, each about as little as it must.
@@ -292,8 +287,7 @@ class Scene:
         self._leave_group(gone)
         self.bodies.remove(gone)
         self._index = {known.name: place for place, known in enumerate(self.bodies)}
-        there = {*self._index, *self.groups}
-        for names in [names for names in self.meetings if not there.issuperset(names)]:
+        for names in [names for names in self.meetings if not {*self._index, *self.groups}.issuperset(names)]:
             del self.meetings[names]
 
     def remove_joint(self, name: str) -> None:
@@ -319,11 +313,8 @@ class Scene:
         self.forces.update(forces)
 
     def joint_name(self, joint: Any) -> str | None:
-        """Name of a joint, from its name or from what ``add_joint`` returned; None where there is none."""
-        if isinstance(joint, str):
-            return joint if joint in self.joints else None
-        known = [*((own, name) for name, own in self.joints.items()), *self._former_joints]
-        return next((name for own, name in known if own is joint), None)
+        """Name of a joint, from its name or from what ``add_joint`` returned; None if there is none."""
+        return known_joint(joint, self.joints, self._former_joints)
 
     def _taken(self, name: str) -> bool:
         return name in self._index or name in self.groups or name in self.joints or name == self.world.name
@@ -345,6 +336,7 @@ class Scene:
         for name in ("forces", "joints", "meetings", "pairs", "_index"):
             getattr(twin, name).update(getattr(self, name))
         vars(twin).update(rules=self.rules, _former_joints=list(self._former_joints))
+        vars(twin).update(robot=self.robot, import_report=self.import_report)
         return twin
 
     def __getitem__(self, name: str) -> Body:
@@ -372,6 +364,18 @@ class Scene:
         from rattleback.io.scene_file import load
 
         return load(path)
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], **options: Any) -> Scene:
+        """A scene from a URDF, MJCF, SDF or USD file, or one of our own, told apart by content and ending.
+
+        ``import_report`` says what was kept, approximated or dropped. Options: ``base``, ``"fixed"`` or ``"floating"``
+        (default: as the format says); ``strict=True`` refuses what cannot be kept; ``search``, folders for meshes;
+        ``loops``, for URDF, pairs of frames or a YAML file that close loops, or False.
+        """
+        from rattleback.io.robots.read import scene_from_file
+
+        return scene_from_file(path, **options)
 
     def _advice(self, name: str) -> str:
         return INSTEAD.get(name, "")

@@ -23,10 +23,10 @@ from rattleback.core.precision import real
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_settling, joint_steps
+from rattleback.problem import corrections, joint_settling, joint_steps, through
 from rattleback.problem.corrections import JointStatus, Links, Reactions, pushed_by
-from rattleback.problem.joint_limits import Stops
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, RowDefinitions, Rows
+from rattleback.problem.one_sided_rows import ANSWER, DISPLACEMENTS, VELOCITIES
 from rattleback.problem.yielding import eased_velocity
 
 if TYPE_CHECKING:
@@ -50,17 +50,16 @@ def note_targets(joints: Joints, definitions: RowDefinitions, rates: wp.array[re
 
 
 @kernel
-def note_stops(stops: Stops, rates: wp.array[real]) -> None:
-    """The same for a stop."""
-    s = wp.tid()
-    rates[stops.row[s]] = wp.where(stops.side[s] != 0, stops.target[s], real(0.0))
-
-
-@kernel
 def find_settled(status: JointStatus, which: wp.array[wp.int32], settled: wp.array[wp.int32]) -> None:
     """Which of the wanted worlds are stiff and answer: those whose joints the last loop has put together."""
     w = wp.tid()
     settled[w] = wp.where(status.before[w] <= real(1.0), which[w] * status.stiff[w], 0)
+
+
+@kernel
+def forget_settled(settled: wp.array[wp.int32]) -> None:
+    """A step begins: no loop has put the joints of a world together in it."""
+    settled[wp.tid()] = 0
 
 
 @kernel
@@ -137,40 +136,48 @@ class JointAnswer:
         self.preview = preview
         problem = preview.problem
         self.rates = wp.zeros(max(problem.row_count, 1), dtype=real, device=problem.model.device)
-        sizes = {"joints": problem.joint_count, "stops": preview.stops.count, "flags": 1}
-        sizes["worlds"] = problem.model.worlds
+        sizes = {"joints": problem.joint_count, "stops": preview.stops.count}
         self.steps = arrays.allocate(joint_steps.Steps, sizes, problem.model.device)
         self.settled = wp.zeros(problem.model.worlds, dtype=wp.int32, device=problem.model.device)
         held = np.flatnonzero(preview.links.count.numpy()).astype(np.int32)
         self.held = wp.array(held, dtype=wp.int32, device=problem.model.device)
         self.unseen, self.displacements = arrays.clone(preview.reactions), preview.context.scratch(Motion)
 
+    def begin(self) -> None:
+        """Record that a step begins."""
+        self.preview.context.for_worlds(forget_settled, self.settled)
+    @property
+    def _has_rows(self) -> bool:
+        """Whether there are rows to answer with beside trees that hold all joints."""
+        return bool(self.preview.problem.row_count) or not through.is_through_trees(self.preview.solver)
+
     def note(self, motion: Motion) -> None:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
-        problem, stops = self.preview.problem, self.preview.stops
+        problem = self.preview.problem
         if motion is self.preview.context.state.motion:
             self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
-            self.preview.context.program.launch(note_stops, stops.count, stops.desk.stops, self.rates)
         else:
             self.preview.yielding.note()
-            self._for_joints(note_rates, problem.joints, problem.rows, motion, self.rates)
+            self._for_joints(note_rates, problem.fixed, problem.rows, motion, self.rates)
 
-    def respond(self, motion: Motion, which: Any, may_let_go: bool = True) -> None:
-        """Record the answer to what has changed the velocities of a motion since.
+    def respond(self, motion: Motion, which: Any) -> None:
+        """Record the answer of joints and stops to what has changed the velocities of a motion since.
 
         Args:
             motion: The velocities.
             which: 1 for every world that is asked.
-            may_let_go: Whether stops that would pull are let go.
         """
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 1)
-        self._want(motion)
-        acting = self._solve(preview.reactions, motion if may_let_go else None)
-        self._for_held(apply_answer, *acting, motion)
+        given = (preview.solver, preview.context.program, motion, which, preview.reactions)
+        through.record_carried(*given)
+        if self._has_rows:
+            self._want(motion)
+            at_end = motion is preview.context.state.motion
+            acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
+            self._for_held(apply_answer, *acting, motion)
+            through.record_carried(*given)
         preview.stops.add_totals()
-        if preview.stops.count and may_let_go:
-            preview.context.for_worlds(joint_steps.note_choice, preview.stops.desk.calls, self.steps)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
@@ -185,16 +192,31 @@ class JointAnswer:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 0)
-        self._want(displacements)
-        self._respond_displacements(displacements)
+        through.record_fit(preview.solver, preview.context.program, displacements, which)
+        if self._has_rows:
+            self._want(displacements)
+            self._respond_displacements(displacements)
 
-    def begin_steps(self, which: Any) -> None:
+    def begin_steps(self, motion: Motion, which: Any) -> None:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
-        given = (joints, preview.stops.desk.stops, self.steps, which)
+        given = (joints, preview.stops.system.stops, self.steps, which)
         preview.context.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
-        preview.context.for_worlds(joint_steps.note_begun, self.steps)
+        self.note_rates(motion, swept=0)
+
+    def note_rates(self, motion: Motion, swept: int) -> None:
+        """Record the rates of the stops before a sweep (0) or after the answer to it (1)."""
+        stops = self.preview.stops
+        given = (stops.system, motion, self.steps, swept)
+        self.preview.context.program.launch(joint_steps.note_rates, stops.count, *given)
+
+    def add_gain(self, motion: Motion, gain: Any) -> None:
+        """Record what the stops do to the gain of a step, by worlds."""
+        stops = self.preview.stops
+        if stops.count:
+            given = (stops.system, stops.groups, motion, self.steps, gain)
+            self.preview.context.for_worlds(joint_steps.add_gain, *given)
 
     def try_step(self, parts: tuple[Any, Any, Any]) -> None:
         """Record what a step along conjugate directions, instead of the last answers, means for the joints.
@@ -204,19 +226,21 @@ class JointAnswer:
         """
         self._for_steps(joint_steps.try_step, joint_steps.try_total, parts)
 
-    def settle_step(self, verdict: tuple[Any, Any]) -> None:
+    def settle_step(self, motion: Motion, verdict: tuple[Any, Any]) -> None:
         """Record that it is kept or not.
 
         Args:
+            motion: The velocities after it.
             verdict: By worlds: whether it is active, and whether it accepts the step.
         """
         self._for_steps(joint_steps.settle_step, joint_steps.settle_total, verdict)
+        self.note_rates(motion, swept=0)
 
     def _for_steps(self, kernel: Any, for_stops: Any, given: tuple[Any, ...]) -> None:
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(kernel, joints, preview.reactions, self.steps, *given)
         stops = preview.stops
-        preview.context.program.launch(for_stops, stops.count, joints, stops.desk.stops, self.steps, *given)
+        preview.context.program.launch(for_stops, stops.count, joints, stops.system.stops, self.steps, *given)
 
     def settle(self, motion: Motion, which: Any) -> None:
         """Record displacements that put joints together at a motion, at the end of the step, where ``which`` is 1.
@@ -224,35 +248,37 @@ class JointAnswer:
         The last one is taken back where it has put them farther apart.
         """
         preview, context, status = self.preview, self.preview.context, self.preview.status
+        through.record_restore(preview.solver, context.program, motion, which)
         context.for_worlds(joint_settling.begin_settling, status, which)
         context.for_worlds(joint_settling.begin_judging, status)
         preview.measure_end()
         context.for_worlds(joint_settling.judge_settling, status, preview.limits)
         with context.program.loop(status.any_busy, may_stop=True):
             self._for_held(joint_settling.next_settling, status, self.displacements)
-            self._for_joints(joint_settling.want_displacements, preview.problem.joints, preview.problem.rows, status)
+            self._for_joints(joint_settling.want_displacements, preview.problem.fixed, preview.problem.rows, status)
             self._respond_displacements(self.displacements)
             self._for_held(joint_settling.limit_displacements, status, preview.limits, self.displacements)
             self._for_held(joint_settling.displace, status, self.displacements, motion)
+            through.record_restore(preview.solver, context.program, motion, status.busy)
             preview.measure_end()
             context.for_worlds(joint_settling.judge_settling, status, preview.limits)
             self._for_held(joint_settling.take_back, status, self.displacements, motion)
 
     def _respond_displacements(self, displacements: Motion) -> None:
         self._for_joints(joint_settling.begin_displacements, self.unseen)
-        self._for_held(apply_ways, *self._solve(self.unseen), displacements)
+        self._for_held(apply_ways, *self._solve(self.unseen, displacements, DISPLACEMENTS), displacements)
+        through.record_fit(self.preview.solver, self.preview.context.program, displacements, self.preview.status.busy)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem
         self.preview.yielding.note()
-        self._for_joints(want_rates, problem.joints, problem.rows, motion, self.rates)
+        self._for_joints(want_rates, problem.fixed, problem.rows, motion, self.rates)
 
-    def _solve(self, reactions: Reactions, motion: "Motion | None" = None) -> tuple[Any, ...]:
-        """Impulses for what is wanted, and for velocities the stops that act; what kernels that apply them need."""
+    def _solve(self, reactions: Reactions, motion: Motion, mode: int) -> tuple[Any, ...]:
+        """Impulses for what is wanted, with those of the stops; what kernels that apply them need."""
         preview, problem = self.preview, self.preview.problem
         preview.solver.record_solution(preview.context.program)
-        if motion is not None:
-            preview.stops.choose(motion, may_take=False)
+        preview.stops.solve(motion, mode)
         given = (problem.joints, problem.rows, preview.levers, preview.status, reactions)
         self._for_joints(corrections.find_reactions, *given)
         return preview.links, preview.levers, reactions, preview.inertias, preview.status

@@ -24,9 +24,9 @@ def body_index(model: Model, name: str) -> int:
     return -1 if name == model.scene.world.name else model.index(name)
 
 
-def kind_columns(made: list[Any], specs: list[list[Any]]) -> dict[str, np.ndarray]:
-    """What kernels want to know of the kind of a joint."""
-    coupling = [next((KINDS[row.kind] for row in rows if row.kind in COUPLINGS), -1) for rows in specs]
+def kind_columns(made: list[Any], specs: list[list[Any]], declared: list[list[Any]]) -> dict[str, np.ndarray]:
+    """What kernels want to know of the kind of a joint, from the rows it has here and those it declares."""
+    coupling = [next((KINDS[row.kind] for row in rows if row.kind in COUPLINGS), -1) for rows in declared]
     turns = [[name for name in joint.freedoms if name.startswith("turn")] == ["turn_z"] for joint in made]
     columns = {
         "coupling": coupling,

@@ -1,5 +1,7 @@
 """The kernels that measure: errors of the joints at a motion, and the change of velocity that would take them away."""
 
+from typing import Any
+
 import warp as wp
 
 from rattleback.constraints.coupling import counted, measured
@@ -188,14 +190,19 @@ def note_settled(memory: ContactMemory) -> None:
 
 
 @kernel
-def count_turns(joints: Joints, motion: Motion, remembered: JointState) -> None:
-    """The angles of a joint go on from where they were, over full turns too."""
-    j = wp.tid()
-    if joints.counts[j] == 0:
-        return
-    first, second = measured(joints.coupling[j], frames_of(joints, motion, j))
-    remembered.angle[j] = counted(first, remembered.angle[j])
-    remembered.other_angle[j] = counted(second, remembered.other_angle[j])
+def count_turns(joints: Joints, motion: Motion, remembered: JointState, lanes: int) -> None:
+    """The angles of joints go on from where they were, over full turns too."""
+    for j in range(wp.tid(), joints.counts.shape[0], lanes):
+        if joints.counts[j] == 1:
+            first, second = measured(joints.coupling[j], frames_of(joints, motion, j))
+            remembered.angle[j] = counted(first, remembered.angle[j])
+            remembered.other_angle[j] = counted(second, remembered.other_angle[j])
+
+
+def record_turns(program: Any, joints: Joints, motion: Motion, remembered: JointState) -> None:
+    """Record that the angles of joints go on, where any is counted."""
+    if joints.counts.numpy().any():
+        program.share(count_turns, len(joints.counts), joints, motion, remembered)
 
 
 @kernel

@@ -1,10 +1,10 @@
-"""Joint limits: rows of a joint that act on one side only, from the hit of a stop until the end of the step.
+"""Joint limits: one-sided rows of a joint, which push from the hit of a stop until the end of the step.
 
     u = ±(q − bound) ≤ 0,   p ≥ 0,   u̇ after the hit = −e u̇ before it
 
-q coordinate of a freedom, u how far it is beyond its limit, p impulse of the stop, e restitution. A limit that is kept
-anyway has a row of zeros, which every joint method leaves out. Once the joints hold at the predicted end of the step,
-limits that do not hold there take effect. With u₀, v₀ at the start of the step, u₁ at its free end and h its length
+q coordinate of a freedom, u how far it is beyond its limit, p impulse of the stop, e restitution. Once the joints hold
+at the predicted end of the step, limits that do not hold there take effect. With u₀, v₀ at the start of the step, u₁ at
+its free end and h its length
 
     a = 2 (u₁ − u₀ − v₀ h)/h²        u₀ + v₀ τ + a τ²/2 = 0        v = v₀ + a τ        r = h − τ
     u(h) = −e v r + a r²/2           u̇(h) = −e v + a r
@@ -16,10 +16,10 @@ joint rests under a load or other stops act as well, and u(h) = 0, u̇(h) = −e
 stops of a world act: only velocities of one moment can rebound together without a gain of energy. A joint that rests at
 its limit when the step begins is held from the first correction on. No threshold is needed for any of this.
 
-    look: limits beyond at the predicted end take effect; the matrix is made anew for their worlds
-    every correction: which stops act is settled before it is applied, see ``limit_choice``; none of them pulls
-    velocities: the rows of the same stops, with u̇(h) as the target; after the step all are free again
-Cost: none without limits; a check of every limit at each prediction; two more factorisations in worlds where one acts.
+    every measurement: bounds of the rate of each row, so that the step ends at its bounds:   low ≤ J v ≤ high
+    every correction, every sweep over contacts: impulses that keep the rates within them, see ``one_sided_rows``
+    velocities: the same rows, with u̇(h) as the bound; after the step all are free again
+Cost: none without limits; a look at every limit at each correction; more where one acts.
 Limits: long chains with stops of a restitution near one can gain energy where many are hit at once; see the docs.
 
 Reference: Bender, dissertation, §5.4.3 and §5.2.1 (Newton's law of impact).
@@ -50,52 +50,42 @@ class Stops:
     upper: wp.float64 = field("m or rad", "largest value")
     restitution: real = field("1", "part of the velocity that is left after a hit")
     before: wp.float64 = field("m or rad", "coordinate at the start of the step")
-    now: wp.float64 = field("m or rad", "coordinate at its end, as far as the impulses are known")
-    side: wp.int32 = field("1", "1 where the upper limit acts, −1 where the lower, 0 where none does")
+    now: wp.float64 = field("m or rad", "coordinate at its end, when it was measured last")
+    rate: real = field("m/s or rad/s", "rate of the row at the start of the step then")
+    low: real = field("m/s or rad/s", "least rate of the row")
+    high: real = field("m/s or rad/s", "largest rate of the row")
+    side: wp.int32 = field("1", "1 where the upper limit was hit in this step, −1 where the lower, 0 where none was")
     goal: real = field("m or rad", "how far beyond the limit the step is to end; below zero after a rebound")
     target: real = field("m/s or rad/s", "velocity along the row at the end of the step")
     approach: real = field("m/s or rad/s", "the same at its start")
     total: real = field("N s or N m s", "impulse along the row in this step")
-    known: wp.int32 = field("1", "side for which goal and target are known in this step")
-    ahead: wp.float64 = field("m or rad", "coordinate at the end of the step after the correction that is being found")
-    wish: wp.int32 = field("1", "side it wants to act on, 2 where it wants to be let go, 0 where it is content")
-    leaving: wp.int32 = field("1", "1 where it is being let go")
-    let_go: wp.int32 = field("1", "times it was let go at the end of a loop in this step")
     first: wp.int32 = field("1", "first stop of a joint that has some", axis="limited")
     count: wp.int32 = field("1", "number of its stops", axis="limited")
 
 
 @group(axis="worlds")
-class Calls:
-    """What stops want of their world."""
+class StopStatus:
+    """What the stops of a world do in a step."""
 
     more: wp.int32 = field("1", "1 while a stop is outside its tolerance")
-    renew: wp.int32 = field("1", "1 when other stops act than the matrix knows")
-    release: wp.int32 = field("1", "1 when a stop has to be let go")
-    acting: wp.int32 = field("1", "number of stops that act at the end of the step")
-    held: wp.int32 = field("1", "1 when a stop has acted in this step")
-    wishes: wp.int32 = field("1", "stops that want to act or to be let go")
-    last_wish: wp.int32 = field("1", "the last of them")
-    any_take: wp.int32 = field("1", "1 when one of them wants to act")
-    fewest: wp.int32 = field("1", "fewest such stops in this correction")
-    chances: wp.int32 = field("1", "times all of them may be granted before they must become fewer")
-    one_by_one: wp.int32 = field("1", "1 where they are no longer granted all at once")
-    rounds: wp.int32 = field("1", "times the choice of stops was changed in this correction")
-    again: wp.int32 = field("1", "1 when the matrix must be made anew for the next step")
-    any_renew: wp.int32 = field("1", "1 when any world wants a new matrix", axis="flags")
-    any_release: wp.int32 = field("1", "1 when any world has to let go", axis="flags")
-    any_again: wp.int32 = field("1", "1 when any world wants a new matrix for the next step", axis="flags")
+    fresh: wp.int32 = field("1", "1 when a stop has just been hit")
+    hits: wp.int32 = field("1", "number of stops that were hit in this step")
+    factors: wp.int32 = field("1", "factors that a stiff loop has made")
+    held: wp.int32 = field("1", "1 when stops take part in the corrections of this step")
 
 
 @wp.struct
-class Desk:
-    """What the kernels of the stops work on."""
+class StopRows:
+    """What the kernels of the stops work on; ``fixed`` has the joints without the rows of their stops."""
 
     joints: Joints
     fixed: Joints
     rows: Rows
     stops: Stops
-    calls: Calls
+    status: StopStatus
+    loop: JointStatus
+    limits: Limits
+    flight: Flight
 
 
 @wp.func
@@ -109,12 +99,6 @@ def rate_of(joints: Joints, row: Row, motion: Motion, j: int) -> real:
     if b >= 0:
         rate += wp.dot(row.linear_b, motion.velocity[b]) + wp.dot(row.angular_b, motion.angular_velocity[b])
     return rate
-
-
-@wp.func
-def bound_of(stops: Stops, s: int) -> wp.float64:
-    """The limit that acts."""
-    return wp.where(stops.side[s] > 0, stops.upper[s], stops.lower[s])
 
 
 @wp.func
@@ -136,74 +120,88 @@ def hit(u0: real, v0: real, u1: real, h: real, e: real) -> tuple[real, real]:
 
 
 @wp.func
-def take(desk: Desk, flight: Flight, limits: Limits, h: real, s: int, side: int, q: wp.float64) -> None:
-    """A limit takes effect: where the step is to end, and how fast, as found the first time."""
-    stops = desk.stops
-    stops.side[s] = side
-    j = stops.joint[s]
-    w = desk.joints.world[j]
-    desk.calls.held[w] = 1
-    desk.calls.renew[w] = 1
-    desk.calls.any_renew[0] = 1
-    if stops.known[s] == side:
-        return
-    stops.known[s] = side
-    sign = real(side)
-    bound = bound_of(stops, s)
-    row = coordinate_row(stops.freedom[s], frames_of(desk.joints, flight.before, j))
-    u0 = sign * real(stops.before[s] - bound)
-    v0 = sign * rate_of(desk.joints, row, flight.before, j)
-    goal, target = hit(u0, v0, sign * real(q - bound), h, stops.restitution[s])
-    stops.goal[s] = wp.max(goal, u0 - limits.speed * h)
-    stops.target[s] = sign * target
-    stops.approach[s] = sign * v0
+def slack_of(stops: Stops, limits: Limits, s: int) -> real:
+    """Tolerance of a stop."""
+    return wp.where(stops.freedom[s] == SLIDE_Z, limits.position, limits.orientation)
 
 
 @wp.func
-def begin(desk: Desk, flight: Flight, remembered: JointState, limits: Limits, s: int) -> None:
-    """A step begins; a stop at which the joint rests takes effect at once, and is let go if it would pull."""
-    stops = desk.stops
+def set_bounds(stops: Stops, h: real, s: int) -> None:
+    """Rates of the row with which the step ends at the limits, or where it is to end after a hit."""
+    up = wp.where(stops.side[s] > 0, stops.goal[s], real(0.0))
+    down = wp.where(stops.side[s] < 0, stops.goal[s], real(0.0))
+    stops.high[s] = stops.rate[s] + (real(stops.upper[s] - stops.now[s]) + up) / h
+    stops.low[s] = stops.rate[s] + (real(stops.lower[s] - stops.now[s]) - down) / h
+
+
+@wp.func
+def take(system: StopRows, s: int, side: int, q: wp.float64) -> None:
+    """A limit is hit: where the step is to end, and how fast."""
+    stops = system.stops
+    flight = system.flight
+    stops.side[s] = side
     j = stops.joint[s]
-    frames = frames_of(desk.joints, flight.before, j)
+    w = system.joints.world[j]
+    h = system.loop.time_step[w]
+    system.status.held[w] = 1
+    sign = real(side)
+    bound = wp.where(side > 0, stops.upper[s], stops.lower[s])
+    row = coordinate_row(stops.freedom[s], frames_of(system.joints, flight.before, j))
+    u0 = sign * real(stops.before[s] - bound)
+    v0 = sign * rate_of(system.joints, row, flight.before, j)
+    goal, target = hit(u0, v0, sign * real(q - bound), h, stops.restitution[s])
+    stops.goal[s] = wp.max(goal, u0 - system.limits.speed * h)
+    stops.target[s] = sign * target
+    stops.approach[s] = sign * v0
+    set_bounds(stops, h, s)
+
+
+@wp.func
+def begin(system: StopRows, remembered: JointState, s: int) -> None:
+    """A loop begins; a stop at which the joint rests takes effect at once."""
+    stops = system.stops
+    flight = system.flight
+    limits = system.limits
+    j = stops.joint[s]
+    frames = frames_of(system.joints, flight.before, j)
     q = coordinate(stops.freedom[s], frames, remembered.angle[j])
     stops.before[s] = q
-    rate = rate_of(desk.joints, coordinate_row(stops.freedom[s], frames), flight.before, j)
-    slack = wp.float64(wp.where(stops.freedom[s] == SLIDE_Z, limits.position, limits.orientation))
+    rate = rate_of(system.joints, coordinate_row(stops.freedom[s], frames), flight.before, j)
+    slack = wp.float64(slack_of(stops, limits, s))
     side = wp.where(wp.abs(q - stops.upper[s]) <= slack, 1, wp.where(wp.abs(q - stops.lower[s]) <= slack, -1, 0))
-    if side != 0 and wp.abs(rate) <= real(2.0) * limits.velocity:
-        stops.known[s] = side
+    if side != 0 and stops.side[s] == 0 and wp.abs(rate) <= real(2.0) * limits.velocity:
+        stops.side[s] = side
         stops.goal[s] = real(0.0)
         stops.target[s] = real(0.0)
         stops.approach[s] = real(0.0)
-        take(desk, flight, limits, real(1.0), s, side, q)
+        system.status.held[system.joints.world[j]] = 1
 
 
 @wp.func
-def want(desk: Desk, h: real, s: int) -> real:
-    """How far beyond its limit a stop that acts is, and the change of velocity that takes it to its goal."""
-    stops = desk.stops
-    sign = real(stops.side[s])
-    u = sign * real(stops.now[s] - bound_of(stops, s))
-    desk.rows.wanted[stops.row[s]] = -sign * (u - stops.goal[s]) / h
-    return u
+def error_of(stops: Stops, s: int) -> tuple[real, real]:
+    """How far a stop is beyond its limit, and beyond where it should be; above it, too, where it pushes."""
+    beyond = real(wp.max(stops.now[s] - stops.upper[s], stops.lower[s] - stops.now[s]))
+    off = real(0.0)
+    if stops.side[s] != 0:
+        sign = real(stops.side[s])
+        u = sign * real(stops.now[s] - wp.where(stops.side[s] > 0, stops.upper[s], stops.lower[s]))
+        off = u - stops.goal[s]
+        if stops.total[s] == real(0.0):
+            off = wp.max(off, real(0.0))
+    return wp.max(beyond, real(0.0)), wp.abs(off)
 
 
 @kernel
-def measure_positions(
-    desk: Desk,
-    flight: Flight,
-    remembered: JointState,
-    limits: Limits,
-    errors: JointErrors,
-    status: JointStatus,
-    may_look: int,
-) -> None:
-    """How far the stops of a joint are from where they should be; where the joints hold, more may take effect."""
-    stops = desk.stops
+def measure_positions(system: StopRows, remembered: JointState, errors: JointErrors, may_look: int) -> None:
+    """How far the stops of a joint are from where they should be; where the joints hold, more may be hit."""
+    stops = system.stops
+    flight = system.flight
+    limits = system.limits
+    status = system.loop
     k = wp.tid()
     j = stops.joint[stops.first[k]]
-    w = desk.joints.world[j]
-    if desk.joints.broken[j] != 0 or status.going[w] == 0:
+    w = system.joints.world[j]
+    if system.joints.broken[j] != 0 or status.going[w] == 0:
         return
     h = status.time_step[w]
     lengths = errors.position[j] * errors.position[j]
@@ -213,28 +211,23 @@ def measure_positions(
     looks = may_look == 1 and not first and (status.busy[w] == 0 or 2 * status.iterations[w] >= limits.most)
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if first:
-            begin(desk, flight, remembered, limits, s)
+            begin(system, remembered, s)
         # A body that contacts spin may turn by more than half a turn in a step.
-        row = coordinate_row(stops.freedom[s], frames_of(desk.joints, flight.start, j))
-        near = stops.before[s] + wp.float64(h * rate_of(desk.joints, row, flight.start, j))
-        q = coordinate(stops.freedom[s], frames_of(desk.joints, flight.end, j), near)
+        row = coordinate_row(stops.freedom[s], frames_of(system.joints, flight.start, j))
+        near = stops.before[s] + wp.float64(h * rate_of(system.joints, row, flight.start, j))
+        q = coordinate(stops.freedom[s], frames_of(system.joints, flight.end, j), near)
         stops.now[s] = q
-        if looks and stops.side[s] == 0:
-            if q > stops.upper[s]:
-                take(desk, flight, limits, h, s, 1, q)
-            elif q < stops.lower[s]:
-                take(desk, flight, limits, h, s, -1, q)
-        beyond = wp.max(real(wp.max(q - stops.upper[s], stops.lower[s] - q)), real(0.0))
-        off = real(0.0)
-        if stops.side[s] != 0:
-            u = want(desk, h, s)
-            off = u - stops.goal[s]
-            beyond = wp.max(u, real(0.0))
+        stops.rate[s] = row_velocity(system.joints, system.rows, flight.start, j, stops.row[s])
+        side = wp.where(q > stops.upper[s], 1, wp.where(q < stops.lower[s], -1, 0))
+        if looks and side != 0 and stops.total[s] == real(0.0) and side != stops.side[s]:
+            take(system, s, side, q)
+            system.status.fresh[w] = 1
+        set_bounds(stops, h, s)
+        beyond, off = error_of(stops, s)
+        worst = wp.max(worst, off / slack_of(stops, limits, s))
         if stops.freedom[s] == SLIDE_Z:
-            worst = wp.max(worst, wp.abs(off) / limits.position)
             lengths += beyond * beyond
         else:
-            worst = wp.max(worst, wp.abs(off) / limits.orientation)
             angles += beyond * beyond
     errors.position[j] = wp.sqrt(lengths)
     errors.orientation[j] = wp.sqrt(angles)
@@ -243,153 +236,129 @@ def measure_positions(
         worst = wp.max(worst, wp.max(errors.position[j] / limits.position, errors.orientation[j] / limits.orientation))
     wp.atomic_max(status.error, w, wp.min(worst, FAR))
     if not (worst <= wp.min(limits.share[w], limits.part)):
-        desk.calls.more[w] = 1
+        system.status.more[w] = 1
 
 
 @kernel
-def count_acting(desk: Desk) -> None:
-    """How many stops of a world act."""
-    s = wp.tid()
-    if desk.stops.side[s] != 0:
-        wp.atomic_add(desk.calls.acting, desk.joints.world[desk.stops.joint[s]], 1)
+def begin_velocities(system: StopRows) -> None:
+    """Bounds of the rates at the end of a step; stops that were hit together rebound from the velocities of one moment.
 
-
-@kernel
-def share_moment(desk: Desk) -> None:
-    """Where several stops act, all rebound from the velocities of one moment, the start of the step."""
+    That moment is the start of the step. A stop that was hit and does not touch any more is free.
+    """
     s = wp.tid()
-    stops = desk.stops
-    if desk.calls.acting[desk.joints.world[stops.joint[s]]] > 1:
+    stops = system.stops
+    side = stops.side[s]
+    stops.low[s] = -FAR
+    stops.high[s] = FAR
+    if side == 0:
+        return
+    bound = wp.where(side > 0, stops.upper[s], stops.lower[s])
+    if stops.total[s] == real(0.0) and real(side) * real(stops.now[s] - bound) < -slack_of(stops, system.limits, s):
+        return
+    if system.status.hits[system.joints.world[stops.joint[s]]] > 1:
         stops.target[s] = -stops.restitution[s] * stops.approach[s]
+    if side > 0:
+        stops.high[s] = stops.target[s]
+    else:
+        stops.low[s] = stops.target[s]
 
 
 @kernel
-def measure_velocities(desk: Desk, motion: Motion, limits: Limits, errors: JointErrors, status: JointStatus) -> None:
-    """How far the velocities of the stops of a joint are from their targets."""
-    stops = desk.stops
+def count_hits(system: StopRows) -> None:
+    """How many stops of a world were hit."""
+    s = wp.tid()
+    if system.stops.total[s] != real(0.0):
+        wp.atomic_add(system.status.hits, system.joints.world[system.stops.joint[s]], 1)
+
+
+@kernel
+def measure_velocities(system: StopRows, motion: Motion, errors: JointErrors) -> None:
+    """How far the velocities of the stops of a joint are from their bounds; above them, too, where they push."""
+    stops = system.stops
     k = wp.tid()
     j = stops.joint[stops.first[k]]
-    if status.going[desk.joints.world[j]] == 0:
+    if system.loop.going[system.joints.world[j]] == 0:
         return
     square = errors.velocity[j] * errors.velocity[j]
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
-        if stops.side[s] != 0:
-            off = row_velocity(desk.joints, desk.rows, motion, j, stops.row[s]) - stops.target[s]
-            desk.rows.wanted[stops.row[s]] = -off
-            square += off * off
+        rate = row_velocity(system.joints, system.rows, motion, j, stops.row[s])
+        off = wp.max(wp.max(rate - stops.high[s], stops.low[s] - rate), real(0.0))
+        if stops.total[s] != real(0.0):
+            off = rate - stops.target[s]
+        square += off * off
     errors.velocity[j] = wp.sqrt(square)
-    if not (errors.velocity[j] <= limits.velocity):
-        desk.calls.more[desk.joints.world[j]] = 1
+    if not (errors.velocity[j] <= system.limits.velocity):
+        system.status.more[system.joints.world[j]] = 1
 
 
 @kernel
-def call(calls: Calls, status: JointStatus) -> None:
-    """A world whose stops want something goes on; errors cannot be compared with those of other stops."""
+def decide(stop_status: StopStatus, status: JointStatus) -> None:
+    """A world whose stops are off goes on; errors cannot be compared with those before a stop was hit."""
     w = wp.tid()
-    if calls.more[w] + calls.renew[w] + calls.release[w] > 0:
+    if stop_status.more[w] + stop_status.fresh[w] > 0:
         status.busy[w] = 1
-    if calls.renew[w] + calls.release[w] > 0:
+    if stop_status.fresh[w] == 1:
         status.error[w] = FAR
         status.before[w] = FAR
         status.scale[w] = real(1.0)
-    calls.more[w] = 0
+    stop_status.more[w] = 0
+    stop_status.fresh[w] = 0
 
 
 @kernel
-def renewed(calls: Calls) -> None:
-    """The matrix is that of the stops that act."""
-    w = wp.tid()
-    calls.rounds[w] = calls.rounds[w] + calls.renew[w]
-    calls.last_wish[w] = -1
-    calls.any_take[w] = 0
-    calls.renew[w] = 0
-    calls.any_renew[0] = 0
-
-
-@kernel
-def evaluate_stops(desk: Desk, motion: Motion, inertias: Inertias, which: wp.array[wp.int32]) -> None:
-    """Jacobian and response of the stops that act, and zeros for the others, in the worlds that are wanted."""
+def evaluate_stops(system: StopRows, motion: Motion, inertias: Inertias, which: wp.array[wp.int32]) -> None:
+    """Jacobian and response of the stops, in the worlds that are wanted."""
     s = wp.tid()
-    j = desk.stops.joint[s]
-    if which[desk.joints.world[j]] == 0:
+    j = system.stops.joint[s]
+    if which[system.joints.world[j]] == 0:
         return
-    r = desk.stops.row[s]
+    r = system.stops.row[s]
     row = Row()
-    if desk.stops.side[s] != 0:
-        row = coordinate_row(desk.stops.freedom[s], frames_of(desk.joints, motion, j))
-    desk.rows.linear[r] = row.linear_b
-    desk.rows.angular_a[r] = row.angular_a
-    desk.rows.angular_b[r] = row.angular_b
-    respond(desk.joints, inertias, desk.rows, j, r)
+    if system.joints.broken[j] == 0:
+        row = coordinate_row(system.stops.freedom[s], frames_of(system.joints, motion, j))
+    system.rows.linear[r] = row.linear_b
+    system.rows.angular_a[r] = row.angular_a
+    system.rows.angular_b[r] = row.angular_b
+    respond(system.joints, inertias, system.rows, j, r)
 
 
 @kernel
-def add_totals(desk: Desk, status: JointStatus) -> None:
+def add_totals(system: StopRows) -> None:
     """What a correction adds to the impulses of the stops."""
     s = wp.tid()
-    w = desk.joints.world[desk.stops.joint[s]]
-    if status.busy[w] == 1 and desk.stops.side[s] != 0:
-        desk.stops.total[s] = desk.stops.total[s] + part_of(status, w) * desk.rows.impulse[desk.stops.row[s]]
+    status = system.loop
+    w = system.joints.world[system.stops.joint[s]]
+    if status.busy[w] == 1:
+        system.stops.total[s] = system.stops.total[s] + part_of(status, w) * system.rows.impulse[system.stops.row[s]]
 
 
 @kernel
-def set_aside(desk: Desk, levers: Levers, status: JointStatus, reactions: Reactions, sign: int) -> None:
+def set_aside(system: StopRows, levers: Levers, reactions: Reactions, sign: int) -> None:
     """Take what the stops of a joint in a stiff world have done out of its reactions, or put it back where they are."""
     k = wp.tid()
-    stops = desk.stops
+    stops = system.stops
     j = stops.joint[stops.first[k]]
-    if status.turned[desk.joints.world[j]] == 0:
+    if system.loop.turned[system.joints.world[j]] == 0:
         return
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
-        p = real(sign) * stops.total[s] * desk.rows.linear[stops.row[s]]
-        turning = real(sign) * stops.total[s] * desk.rows.angular_b[stops.row[s]]
+        p = real(sign) * stops.total[s] * system.rows.linear[stops.row[s]]
+        turning = real(sign) * stops.total[s] * system.rows.angular_b[stops.row[s]]
         reactions.impulse[j] = reactions.impulse[j] + p
         reactions.couple[j] = reactions.couple[j] + turning - wp.cross(levers.b[j], p)
 
 
-@wp.func
-def free(desk: Desk, s: int) -> None:
-    """A limit does not act, and nothing is known of it."""
-    stops = desk.stops
-    desk.rows.wanted[stops.row[s]] = real(0.0)
-    desk.rows.impulse[stops.row[s]] = real(0.0)
+@kernel
+def free_stops(system: StopRows) -> None:
+    """No limit is hit, and nothing is known of one."""
+    s = wp.tid()
+    stops = system.stops
+    w = system.joints.world[stops.joint[s]]
+    system.rows.impulse[stops.row[s]] = real(0.0)
     stops.side[s] = 0
     stops.total[s] = real(0.0)
-    stops.leaving[s] = 0
-    stops.let_go[s] = 0
-    stops.known[s] = 0
-
-
-@kernel
-def let_all_go(desk: Desk) -> None:
-    """A step is done: no limit acts until it is hit again."""
-    s = wp.tid()
-    if desk.stops.side[s] != 0:
-        desk.calls.again[desk.joints.world[desk.stops.joint[s]]] = 1
-        desk.calls.any_again[0] = 1
-    free(desk, s)
-
-
-@kernel
-def forget_stops(desk: Desk) -> None:
-    """No limit acts, also where the last step was broken off."""
-    free(desk, wp.tid())
-
-
-@kernel
-def end_step(calls: Calls, status: JointStatus) -> None:
-    """The next step knows of no stop that has acted; the matrix of a stiff world must be made anew as well."""
-    w = wp.tid()
-    calls.held[w] = 0
-    calls.acting[w] = 0
-    if status.stiff[w] == 1:
-        calls.again[w] = 1
-        calls.any_again[0] = 1
-
-
-@kernel
-def made_anew(calls: Calls) -> None:
-    """The matrix is that of the next step."""
-    w = wp.tid()
-    calls.again[w] = 0
-    calls.any_again[0] = 0
+    stops.low[s] = -FAR
+    stops.high[s] = FAR
+    system.status.more[w] = 0
+    system.status.fresh[w] = 0
+    system.status.hits[w] = 0
+    system.status.held[w] = 0

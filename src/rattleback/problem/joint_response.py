@@ -19,10 +19,11 @@ from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
 from rattleback.model.state import Motion
-from rattleback.problem import corrections, joint_settling
+from rattleback.problem import corrections, joint_settling, through
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_answer import apply_answer
 from rattleback.problem.joint_rows import Joints, Rows, row_velocity
+from rattleback.problem.one_sided_rows import PUSH
 
 if TYPE_CHECKING:
     from rattleback.problem.preview import Preview
@@ -107,12 +108,15 @@ class JointResponse:
         problem = self.preview.problem
         status = self.preview.status
         context.for_worlds(lend, status, self.lent, which)
-        self._for_joints(want_rest, problem.joints, problem.rows, response)
+        through.record_fit(preview.solver, context.program, response, which)
+        self._for_joints(want_rest, problem.fixed, problem.rows, response)
         preview.solver.record_solution(context.program)
+        preview.stops.solve(response, PUSH)
         given = (problem.joints, problem.rows, preview.levers, status, reactions)
         self._for_joints(corrections.find_reactions, *given)
         acting = (preview.links, preview.levers, reactions, preview.inertias, status, motion, self.held)
         context.program.launch(apply_answer, len(self.held), context.model.bodies, *acting)
+        through.record_fit(preview.solver, context.program, motion, which)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.preview.context.program.launch(kernel, self.preview.problem.joint_count, *inputs)

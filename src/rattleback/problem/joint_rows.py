@@ -5,7 +5,8 @@ A. Beside a_r and b_r stands their response, the change of the angular velocitie
 world and static bodies have no response.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,8 @@ def respond(joints: Joints, inertias: Inertias, rows: Rows, j: int, r: int) -> N
     """The response of one row."""
     a = joints.body_a[j]
     b = joints.body_b[j]
+    rows.spin_a[r] = vec3()
+    rows.spin_b[r] = vec3()
     if a >= 0:
         rows.spin_a[r] = inertias.inverse[a] * rows.angular_a[r]
     if b >= 0:
@@ -322,19 +325,26 @@ class JointRows:
     @property
     def row_count(self) -> int:
         """Number of rows in all worlds."""
-        return int(self.counts.sum()) * self.model.worlds
+        return len(self.rows.wanted)
+
+    def without_stops(self) -> "JointRows":
+        """The same joints without the rows of their limits, which joint methods do not see."""
+        counts = self.fixed.count.numpy()[: len(self.names)].astype(np.int64)
+        return replace(self, joints=self.fixed, counts=counts)
 
 
-def compile_joints(model: Model, broken: Any = None) -> JointRows:
+def compile_joints(model: Model, broken: Any = None, without_rows: Collection[int] = ()) -> JointRows:
     """The joints of a model's scene, repeated for every world.
 
     Args:
         model: The model.
         broken: The array of the state that says which joints are broken; None where none ever is.
+        without_rows: Places of joints that something else holds, so that they have no rows but those of their limits.
     """
     scene = model.scene
     made = list(scene.joints.values())
-    specs, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
+    declared, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
+    specs = [[] if j in without_rows else own for j, own in enumerate(declared)]
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}
@@ -343,7 +353,7 @@ def compile_joints(model: Model, broken: Any = None) -> JointRows:
     rows = arrays.allocate(Rows, sizes, model.device)
     pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
     flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
-    kinds = {**kind_columns(made, specs), "facing": facing_column(model, specs, pairs, flat)}
+    kinds = {**kind_columns(made, specs, declared), "facing": facing_column(model, declared, pairs, flat)}
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
     joints.broken = joints.broken if broken is None else broken
     arrays.write(definitions, definition_columns(model, specs, stops), "the rows")

@@ -11,9 +11,11 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
+from rattleback.model.state import Motion
 from rattleback.problem.corrections import Reactions
-from rattleback.problem.joint_limits import Calls, Stops
-from rattleback.problem.joint_rows import Joints
+from rattleback.problem.joint_limits import StopRows, Stops
+from rattleback.problem.joint_rows import Joints, row_velocity
+from rattleback.problem.one_sided_rows import StopGroups
 
 
 @group(axis="joints")
@@ -29,17 +31,8 @@ class Steps:
     total: real = field("N s or N m s", "impulse of a stop so far", axis="stops")
     total_aside: real = field("N s or N m s", "what the last answers made of it", axis="stops")
     total_step: real = field("N s or N m s", "by the last step", axis="stops")
-    changed: wp.int32 = field("1", "1 when a stop was let go", axis="worlds")
-    any_changed: wp.int32 = field("1", "1 when one of any world was", axis="flags")
-
-
-@kernel
-def note_choice(calls: Calls, steps: Steps) -> None:
-    """Stops that are let go make another problem of it, in which former steps mean nothing."""
-    w = wp.tid()
-    if calls.rounds[w] > 0:
-        steps.changed[w] = 1
-        steps.any_changed[0] = 1
+    rate: real = field("m/s or rad/s", "rate of its row before the last answers", axis="stops")
+    swept_rate: real = field("m/s or rad/s", "the same after them", axis="stops")
 
 
 @kernel
@@ -62,11 +55,35 @@ def begin_totals(joints: Joints, stops: Stops, steps: Steps, which: wp.array[wp.
         steps.total_step[s] = real(0.0)
 
 
+@wp.func
+def objective(stops: Stops, s: int, before: real, after: real, x0: real, x1: real) -> real:
+    """What a change of the impulse of a stop adds to the objective, from its rates before and after."""
+    bound = wp.where(before + after > real(0.0), stops.low[s], stops.high[s])
+    return wp.where(before == after, real(0.0), (after - before) * (real(0.5) * (x0 + x1) - bound))
+
+
 @kernel
-def note_begun(steps: Steps) -> None:
-    """No stop has been let go since."""
-    steps.changed[wp.tid()] = 0
-    steps.any_changed[0] = 0
+def note_rates(system: StopRows, motion: Motion, steps: Steps, swept: int) -> None:
+    """The rates of the row of a stop before answers, or after them."""
+    s = wp.tid()
+    rate = row_velocity(system.joints, system.rows, motion, system.stops.joint[s], system.stops.row[s])
+    if swept == 1:
+        steps.swept_rate[s] = rate
+    else:
+        steps.rate[s] = rate
+
+
+@kernel
+def add_gain(system: StopRows, groups: StopGroups, motion: Motion, steps: Steps, gain: wp.array[real]) -> None:
+    """How much more the stops of all mechanisms of a world lower the objective by a step than by the last answers."""
+    w = wp.tid()
+    each = groups.first.shape[0] // gain.shape[0]
+    for g in range(w * each, (w + 1) * each):
+        for s in range(groups.first[g], groups.first[g] + groups.count[g]):
+            x = row_velocity(system.joints, system.rows, motion, system.stops.joint[s], system.stops.row[s])
+            x0 = steps.rate[s]
+            swept = objective(system.stops, s, steps.total[s], steps.total_aside[s], x0, steps.swept_rate[s])
+            gain[w] = gain[w] + swept - objective(system.stops, s, steps.total[s], system.stops.total[s], x0, x)
 
 
 @kernel

@@ -5,220 +5,213 @@ What a limit does is told in ``joint_limits``. A model without limits has no sto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from rattleback.constraints.coordinate import COORDINATES
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon, numpy_real
 from rattleback.maths import rotation
+from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
-from rattleback.problem import joint_limits, limit_choice
-from rattleback.problem.joint_limits import Calls, Desk, Stops
+from rattleback.problem import joint_limits, one_sided_rows, through
+from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
+from rattleback.problem.mechanisms import parts_of
+from rattleback.problem.one_sided_rows import StopGroups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.joints.stop import StopSpec
     from rattleback.model.step_context import StepContext
-    from rattleback.problem.corrections import JointStatus, Links, Reactions
-    from rattleback.problem.joint_errors import JointErrors
-    from rattleback.problem.joint_rows import Inertias, JointRows, Levers
+    from rattleback.problem.joint_rows import JointRows
 
 # A start this little beyond a limit is rounding [m or rad].
 SLACK = 1e-6 if epsilon < 1e-10 else 1e-3
 
 
-@dataclass(frozen=True)
 class JointStops:
     """The stops of a simulation.
 
-    Attributes:
+    Args:
         context: Where the step is recorded.
-        solver: The joint method.
-        desk: What the kernels of the stops work on.
-        limited: Number of joints with stops, in all worlds.
+        problem: The joints as rows.
+        solver: The joint method, prepared for them without the rows of their stops.
+        shared: Tolerances of the loop, errors of the joints, their reactions, the status of the loop, links, levers,
+            inertias and motions of the preview loop.
+
+    Attributes:
         count: Number of stops.
-        change: Room for a change of all velocities.
-        limits: Tolerances and the most corrections a step may take.
-        errors: Errors of the joints.
-        reactions: What they did in the last step.
-        status: How the loops go.
-        links: Which joints hold each body.
-        levers: Where the joints act.
-        inertias: How the bodies answer to turning.
-        flight: The motions of a step.
+        limited: Number of joints with stops, in all worlds.
+        system: What the kernels of the stops work on.
     """
 
-    context: StepContext
-    solver: Any
-    desk: Any
-    limited: int
-    count: int
-    change: Motion
-    limits: Any
-    errors: JointErrors
-    reactions: Reactions
-    status: JointStatus
-    links: Links
-    levers: Levers
-    inertias: Inertias
-    flight: Any
+    def __init__(self, context: StepContext, problem: JointRows, solver: Any, shared: tuple[Any, ...]) -> None:
+        _check_start(problem)
+        limits, self.errors, self.reactions, self.loop, self.links, self.levers, self.inertias, flight = shared
+        self.context, self.solver, self.joints = context, solver, problem.joint_count
+        model = problem.model
+        stops, self.groups, self.rows = _make_arrays(problem)
+        self.limited, self.count = len(stops.first), len(stops.joint)
+        self.status = arrays.allocate(StopStatus, {"worlds": model.worlds}, model.device)
+        self.system: Any = StopRows()
+        self.system.joints, self.system.fixed, self.system.rows = problem.joints, problem.fixed, problem.rows
+        self.system.stops, self.system.status, self.system.loop = stops, self.status, self.loop
+        self.system.limits, self.system.flight = limits, flight
+        self.change = context.scratch(Motion)
+
+    @cached_property
+    def everywhere(self) -> Any:
+        """1 for every world."""
+        model = self.context.model
+        return wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
 
     def take_over(self, old: JointStops) -> None:
         """Go on with what the limits of another one of the same joints do."""
-        arrays.copy_into(self.desk.stops, old.desk.stops)
-        arrays.copy_into(self.desk.calls, old.desk.calls)
+        arrays.copy_into(self.system.stops, old.system.stops)
+        arrays.copy_into(self.status, old.status)
 
     def forget(self) -> None:
-        """Before the first step of a call: nothing is left of a step that was broken off."""
-        self.context.program.launch(joint_limits.forget_stops, self.count, self.desk)
-        if self.count:
-            self.context.for_worlds(limit_choice.forget_calls, self.desk.calls)
+        """Before the first step of a call, and after every step: no limit is hit until it is hit again."""
+        self._for_stops(joint_limits.free_stops, self.system)
 
     def measure_positions(self, may_look: bool = True) -> None:
         """After the joints are measured at the predicted motion: limits that do not hold there take effect."""
         if not self.count:
             return
-        launch, state = self.context.program.launch, self.context.state
-        given = (self.desk, self.flight, state.joints, self.limits, self.errors, self.status, int(may_look))
-        launch(joint_limits.measure_positions, self.limited, *given)
+        given = (self.system, self.context.state.joints, self.errors, int(may_look))
+        self.context.program.launch(joint_limits.measure_positions, self.limited, *given)
         if may_look:
-            self._call(self.context.start)
+            self.context.for_worlds(joint_limits.decide, self.status, self.loop)
 
     def begin_velocities(self) -> None:
-        """Before the velocities are corrected: how fast the stops that act are to rebound."""
-        self.context.program.launch(joint_limits.count_acting, self.count, self.desk)
-        self.context.program.launch(joint_limits.share_moment, self.count, self.desk)
+        """Before the velocities are corrected: how fast the stops that were hit are to rebound."""
+        self._for_stops(joint_limits.count_hits, self.system)
+        self._for_stops(joint_limits.begin_velocities, self.system)
 
     def measure_velocities(self) -> None:
         """After the joints' velocities are measured."""
         if not self.count:
             return
-        motion = self.context.state.motion
-        given = (self.desk, motion, self.limits, self.errors, self.status)
+        given = (self.system, self.context.state.motion, self.errors)
         self.context.program.launch(joint_limits.measure_velocities, self.limited, *given)
-        self._call(motion)
+        self.context.for_worlds(joint_limits.decide, self.status, self.loop)
 
     def evaluate(self, motion: Motion, which: Any) -> None:
         """The rows of the stops at a motion."""
-        self.context.program.launch(joint_limits.evaluate_stops, self.count, self.desk, motion, self.inertias, which)
+        self._for_stops(joint_limits.evaluate_stops, self.system, motion, self.inertias, which)
+
+    def forget_columns(self, which: Any) -> None:
+        """The factor of the joints is another, in the worlds where ``which`` is 1."""
+        self._for_stops(one_sided_rows.forget_columns, self.system, self.rows, which)
+
+    def forget_old_columns(self) -> None:
+        """The same for another correction of a stiff loop."""
+        if self.count:
+            self._for_stops(one_sided_rows.forget_old_columns, self.system, self.rows)
+            self.context.for_worlds(one_sided_rows.count_factors, self.status, self.loop)
 
     def add_totals(self) -> None:
         """After the impulses are applied: what the stops have done so far."""
-        self.context.program.launch(joint_limits.add_totals, self.count, self.desk, self.status)
+        self._for_stops(joint_limits.add_totals, self.system)
 
     def set_aside(self, sign: int) -> None:
         """Before the rows of a stiff world turn, take the stops out of the reactions (−1); then put them back (1)."""
-        given = (self.desk, self.levers, self.status, self.reactions, sign)
+        given = (self.system, self.levers, self.reactions, sign)
         self.context.program.launch(joint_limits.set_aside, self.limited, *given)
 
-    def end_step(self) -> tuple[Any, Any]:
-        """All limits are free again; the worlds whose rows and matrix must be made anew, and whether there are any."""
-        if not self.count:
-            return self.status.stiff, self.status.any_stiff
-        calls = self.desk.calls
-        self.context.program.launch(joint_limits.let_all_go, self.count, self.desk)
-        self.context.for_worlds(joint_limits.end_step, calls, self.status)
-        return calls.again, calls.any_again
-
-    def made_anew(self) -> None:
-        """The rows and the matrix are those of the next step."""
-        if self.count:
-            self.context.for_worlds(joint_limits.made_anew, self.desk.calls)
-
-    def choose(self, motion: Motion, may_take: bool = True) -> None:
-        """After the impulses for a motion are found: find them again until they fit the stops that act.
+    def solve(self, motion: Motion, mode: int, shifted: bool = False) -> None:
+        """Impulses of the stops beside those of the joints for a motion, which are found anew with them.
 
         Args:
-            motion: The velocities to correct.
-            may_take: Whether more stops may take effect, if it is the motion at the start of the step.
+            motion: The velocities without either.
+            mode: What is solved, see ``one_sided_rows``.
+            shifted: Whether bodies of stiff worlds shift by it.
         """
         if not self.count:
             return
-        context, calls, takes = self.context, self.desk.calls, int(may_take and motion is self.context.start)
-        context.for_worlds(limit_choice.begin_choice, calls)
-        self._choose(takes)
-        with context.program.loop(calls.any_renew):
-            self._make_anew(motion)
-            self.solver.record_solution(context.program)
-            self._choose(takes)
+        program, groups, given = self.context.program, self.groups, (self.system, self.groups, self.rows)
+        self._find_change(joints=1, stops=0)
+        if shifted:
+            with program.when(self.loop.any_stiff):
+                self.context.for_bodies(one_sided_rows.add_shift, self.links, self.inertias, self.loop, self.change)
+        self._for_groups(one_sided_rows.pose_stops, *given, motion, self.change, mode)
+        with program.when(groups.any_missing):
+            self._for_joints(one_sided_rows.keep_wanted, self.system, groups, 1)
+            with program.loop(groups.any_missing):
+                self._for_groups(one_sided_rows.choose_column, *given)
+                self._find_change(joints=0, stops=1)
+                self._for_joints(one_sided_rows.want_rest, self.system, self.change)
+                self.solver.record_solution(program)
+                self._find_change(joints=1, stops=1)
+                self._for_groups(one_sided_rows.store_column, *given, self.change, mode)
+            self._for_joints(one_sided_rows.keep_wanted, self.system, groups, -1)
+        with program.when(groups.any_push):
+            self._for_stops(one_sided_rows.put_impulses, self.system, self.rows)
+            self._find_change(joints=0, stops=1)
+            self._for_joints(one_sided_rows.want_beside, self.system, groups, self.change)
+            self.solver.record_solution(program)
 
-    def _choose(self, may_take: int) -> None:
-        context = self.context
-        context.for_bodies(limit_choice.find_change, self.desk, self.links, self.inertias, self.status, self.change)
-        given = (self.desk, self.flight, self.limits)
-        context.program.launch(limit_choice.wish, self.count, *given, self.status, self.change, may_take)
-        context.for_worlds(limit_choice.weigh_wishes, self.desk.calls)
-        context.program.launch(limit_choice.choose, self.count, *given, self.inertias, self.status)
+    def _find_change(self, joints: int, stops: int) -> None:
+        given = (self.system, self.links, self.change, joints, stops)
+        self.context.for_bodies(one_sided_rows.find_change, *given)
+        through.record_fit(self.solver, self.context.program, self.change, self.everywhere)
 
-    def _call(self, motion: Motion) -> None:
-        """Stops that pull are let go; worlds whose stops want something go on, with rows and a matrix that fit."""
-        context, calls = self.context, self.desk.calls
-        context.program.launch(limit_choice.find_pulling, self.count, self.desk, self.limits, self.status)
-        context.for_worlds(joint_limits.call, calls, self.status)
-        with context.program.when(calls.any_renew):
-            self._make_anew(motion)
+    def _for_stops(self, kernel: Any, *inputs: Any) -> None:
+        self.context.program.launch(kernel, self.count, *inputs)
 
-    def _make_anew(self, motion: Motion) -> None:
-        """Stops that are let go lose what they have done to a motion; then rows and matrix of those that act."""
-        context, launch, calls = self.context, self.context.program.launch, self.desk.calls
-        with context.program.when(calls.any_release):
-            launch(limit_choice.let_go, self.limited, self.desk, self.levers, self.reactions)
-            loss = (self.desk, self.links, self.inertias, self.status, motion, self.change)
-            context.for_bodies(limit_choice.take_back, *loss)
-            launch(limit_choice.want_back, len(self.desk.joints.count), self.desk, self.change)
-            launch(limit_choice.drift, self.count, self.desk, self.flight, self.status, self.change)
-            context.for_worlds(limit_choice.released, calls)
-        self.evaluate(context.state.motion, calls.renew)
-        if motion is context.start:
-            with context.program.when(self.status.any_stiff):
-                self.evaluate(context.predicted, self.status.turned)
-        self.solver.record_preparation(context.program, calls.renew)
-        context.for_worlds(joint_limits.renewed, calls)
+    def _for_groups(self, kernel: Any, *inputs: Any) -> None:
+        self.context.program.launch(kernel, len(self.groups.first), *inputs)
+
+    def _for_joints(self, kernel: Any, *inputs: Any) -> None:
+        self.context.program.launch(kernel, self.joints, *inputs)
 
 
-def make_stops(context: StepContext, problem: JointRows, solver: Any, shared: tuple[Any, ...]) -> JointStops:
-    """The stops of a model's joints.
-
-    Args:
-        context: Where the step is recorded.
-        problem: The joints as rows.
-        solver: The joint method, prepared for them.
-        shared: From ``limits`` to ``flight`` of the preview loop.
-    """
-    _check_start(problem)
-    stops, desk = _make_arrays(problem), Desk()
-    sizes = {"worlds": problem.model.worlds, "flags": 1}
-    desk.joints, desk.fixed, desk.rows, desk.stops = problem.joints, problem.fixed, problem.rows, stops
-    desk.calls = arrays.allocate(Calls, sizes, problem.model.device)
-    return JointStops(context, solver, desk, len(stops.first), len(stops.joint), context.scratch(Motion), *shared)
+def _make_arrays(problem: JointRows) -> tuple[Any, Any, Any]:
+    """The limits of the joints of all worlds, mechanism by mechanism; their groups, and the problems of those."""
+    parts = [[j for j in part if problem.stops[j]] for part in parts_of(problem)]
+    parts = [part for part in parts if part]
+    sizes = np.array([sum(len(problem.stops[j]) for j in part) for part in parts], dtype=np.int64)
+    return _make_stops(problem, [j for part in parts for j in part]), *_make_groups(problem, sizes)
 
 
-def _make_arrays(problem: JointRows) -> Any:
-    """The limits of the joints of all worlds."""
-    model, joints = problem.model, problem.joints
-    owners = [j for j, own in enumerate(problem.stops) for _ in own]
-    specs = [spec for own in problem.stops for spec in own]
-    place = np.array([k for own in problem.stops for k in range(len(own))], dtype=np.int64)
-    counts = np.array([len(own) for own in problem.stops if own], dtype=np.int64)
-    joint = (np.arange(model.worlds)[:, None] * len(problem.names) + np.array(owners, dtype=np.int64)).ravel()
-    held = problem.fixed.count.numpy()[joint]
-    first = np.arange(model.worlds)[:, None] * len(specs) + np.cumsum(counts) - counts
-    columns = {
-        "joint": joint.astype(np.int32),
-        "row": (joints.first.numpy()[joint] + held + np.tile(place, model.worlds)).astype(np.int32),
-        "first": first.ravel().astype(np.int32),
-        "count": np.tile(counts, model.worlds).astype(np.int32),
-        **{name: np.tile(column, model.worlds) for name, column in _columns(specs).items()},
-    }
-    sizes = {"stops": len(specs) * model.worlds, "limited": len(counts) * model.worlds}
-    stops = arrays.allocate(Stops, sizes, model.device)
+def _make_stops(problem: JointRows, limited: list[int]) -> Any:
+    """The limits of some joints of every world, in this order."""
+    model, joints, worlds = problem.model, problem.joints, problem.model.worlds
+    specs = [spec for j in limited for spec in problem.stops[j]]
+    counts = np.array([len(problem.stops[j]) for j in limited], dtype=np.int64)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    joint = (np.arange(worlds)[:, None] * len(problem.names) + np.repeat(limited, counts).astype(np.int64)).ravel()
+    row = joints.first.numpy()[joint] + problem.fixed.count.numpy()[joint] + np.tile(place, worlds)
+    stops = arrays.allocate(Stops, {"stops": len(joint), "limited": len(counts) * worlds}, model.device)
+    indices = {"joint": joint, "row": row, **_stretches(counts, worlds)}
+    columns = {name: column.astype(np.int32) for name, column in indices.items()}
+    columns |= {name: np.tile(column, worlds) for name, column in _columns(specs).items()}
     arrays.write(stops, {**arrays.read(stops), **columns}, "the stops")
     return stops
+
+
+def _make_groups(problem: JointRows, sizes: NDArray[np.int64]) -> tuple[Any, Any]:
+    """The groups of so many stops in every world, and room for their problems."""
+    device, worlds = problem.model.device, problem.model.worlds
+    entries = np.tile(sizes * sizes, worlds)
+    total = int(sizes.sum()) * worlds
+    counts = {"groups": len(entries), "stops": total, "rows": max(problem.row_count, 1), "flags": 1}
+    groups = arrays.allocate(StopGroups, counts, device)
+    indices = {**_stretches(sizes, worlds), "entry": np.cumsum(entries) - entries}
+    columns = {name: column.astype(np.int32) for name, column in indices.items()}
+    arrays.write(groups, {**arrays.read(groups), **columns}, "the groups of stops")
+    return groups, arrays.allocate(OneSidedRows, {"rows": total, "entries": int(entries.sum())}, device)
+
+
+def _stretches(counts: NDArray[np.int64], worlds: int) -> dict[str, NDArray[np.int64]]:
+    """Stretches of so many rows one after the other, in all worlds."""
+    every = np.tile(counts, worlds)
+    return {"first": np.cumsum(every) - every, "count": every}
 
 
 def _columns(specs: list[StopSpec]) -> dict[str, NDArray[Any]]:

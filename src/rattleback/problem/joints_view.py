@@ -12,6 +12,7 @@ from rattleback.core.sealed import sealed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rattleback.model.coordinates import Coordinate
     from rattleback.problem.joint_coordinates import JointCoordinates
 
 
@@ -57,6 +58,11 @@ class JointsView:
     @torque.setter
     def torque(self, value: Any) -> None:
         self._coordinates.state.write("torque", ..., value, "The torque written to sim.joints")
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """What the entries are: name, place of the joint in the scene, and freedom."""
+        return tuple(self._coordinates.coordinates)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -50,7 +50,7 @@ class Mechanisms:
     first_joint: wp.int32 = field("1", "its first joint")
     joints: wp.int32 = field("1", "number of its joints")
     joint: wp.int32 = field("1", "row of a joint", axis="joints")
-    gap: real = field("m", "largest error of its joints where the first loop of a step begins, an angle as a length")
+    gap: real = field("m", "largest error of its joints where a step begins, an angle as a length")
     error: real = field("1", "largest error of its joints where a loop begins, in units of the tolerance")
     energy: real = field("J", "its kinetic energy there")
     mass: real = field("kg", "its mass")
@@ -108,8 +108,6 @@ def enter(
     if entry.which[bodies.world[mechanisms.body[mechanisms.first[m]]]] == 0:
         return
     error, energy = state_of(bodies, mechanisms, errors, limits, flight.start, m)
-    if entry.hit == 0:
-        mechanisms.gap[m] = limits.position * error
     mechanisms.error[m] = error
     mechanisms.energy[m] = energy
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):
@@ -182,7 +180,7 @@ class WayBack:
 
 def make_mechanisms(problem: "JointRows") -> Any:
     """The mechanisms of a model, in the order of their first joints."""
-    model, parts = problem.model, _parts(problem)
+    model, parts = problem.model, parts_of(problem)
     members = [sorted({int(b) for j in part for b in problem.pairs[j] if b >= 0}) for part in parts]
     bodies, joints = len(model.names), len(problem.names)
     columns = {
@@ -197,7 +195,7 @@ def make_mechanisms(problem: "JointRows") -> Any:
     return made
 
 
-def _parts(problem: "JointRows") -> list[list[int]]:
+def parts_of(problem: "JointRows") -> list[list[int]]:
     """The joints of each mechanism of one world."""
     root = list(range(len(problem.names)))
 

@@ -19,14 +19,15 @@ import warp as wp
 from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext, copy_motion
-from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness
+from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness, through
 from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
-from rattleback.problem.joint_stops import JointStops, make_stops
+from rattleback.problem.joint_stops import JointStops
 from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
+from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
 from rattleback.problem.yielding import Yielding
 
 
@@ -111,13 +112,17 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
+            given = (context.program, context.state.motion, status.written)
+            through.record_fit(self.solver, *given, self.limits.velocity)
             self.yielding.leave_out(status.written)
+            self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
             context.for_worlds(joint_errors.note_held, memory)
 
     def record_again(self) -> None:
         """A step is tried once more from its start: no stop acts, and rows and matrix are those of the state."""
-        self._make_anew(*self.stops.end_step())
+        self.stops.forget()
+        self._make_anew(self.status.stiff, self.status.any_stiff)
 
     def record_start(self) -> None:
         """The corrections start from the state."""
@@ -127,6 +132,7 @@ class Preview:
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
+        self.stops.forget_columns(self.yielding.stale)
 
     def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
@@ -139,7 +145,7 @@ class Preview:
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        context.for_worlds(corrections.begin, status, which, 1)
+        context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -165,15 +171,14 @@ class Preview:
         with self.context.program.when(self.status.any_torn):
             self.context.for_bodies(corrections.drop_pull, *given)
 
-    def record_account(self, moved: bool) -> None:
-        """Record what the report says of the positions the step ends with.
+    def record_moved(self) -> None:
+        """Record where the joints are, as something else may have moved bodies since they were held."""
+        self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
+        self.measure_end()
 
-        Args:
-            moved: Whether something else may have moved bodies since the joints were held.
-        """
-        if moved:
-            self.context.for_worlds(joint_settling.begin_settling, self.status, self.everywhere)
-            self.measure_end()
+    def record_account(self) -> None:
+        """Record what the report says of the positions the step ends with."""
+        through.record_end(self.solver, self.context.program, self.status, self.reactions)
         self._for_joints(joint_errors.account_positions, self.problem.joints, self.errors, self.limits, self.status)
 
     def measure_end(self) -> None:
@@ -256,15 +261,14 @@ class Preview:
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
         loads = (self.reactions, context.state.joints, context.stop)
         self._for_joints(stiffness.note_loads, problem.joints, *loads)
-        if problem.joints.counts.numpy().any():
-            self._for_joints(joint_errors.count_turns, problem.joints, motion, context.state.joints)
-        self._make_anew(*self.breaks.record_end(*self.stops.end_step()))
+        joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
+        self.stops.forget()
+        self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
     def _make_anew(self, which: Any, any_of_them: Any) -> None:
         """Rows and matrix for the next step, in the worlds where ``which`` is 1."""
         with self.context.program.when(any_of_them):
             self._evaluate_anew(which)
-            self.stops.made_anew()
             self.breaks.record_made_anew()
 
     def correct_velocities(self, which: Any) -> None:
@@ -297,7 +301,9 @@ class Preview:
     def _evaluate(self, motion: Motion, which: Any) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
+        through.record_factor(self.solver, self.context.program, motion, which)
         self.solver.record_preparation(self.context.program, which)
+        self.stops.forget_columns(which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
@@ -308,6 +314,8 @@ class Preview:
 
     def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
         """Find bodies that are stiff beside the step; where there are, evaluate the rows of the end of the step."""
+        if through.is_through_trees(self.solver):
+            return
         context, joints, status = self.context, self.problem.joints, self.status
         loaded = (self.reactions, self.inertias, status)
         remembered = context.state.joints
@@ -331,18 +339,20 @@ class Preview:
         self.context.for_worlds(stiffness.find_turned, status, which)
         self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
+        self.stops.forget_old_columns()
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
         self.solver.record_solution(context.program)
-        self.stops.choose(motion)
+        self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
         acting = (self.links, self.levers, self.reactions, self.inertias, status)
         self._for_joints(corrections.find_reactions, joints, rows, self.levers, status, self.reactions)
         with context.program.when(status.any_limited):
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
+        through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
@@ -379,13 +389,13 @@ def make_preview(
     counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
     kinds: tuple[type[Any], ...] = (JointErrors, Reactions, JointStatus, Levers, Inertias)
     errors, reactions, status, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
-    prepared = solver.prepare(problem)
+    prepared = solver.prepare(problem.without_stops())
     limits.share = prepared.share
     flight = Flight()
     flight.before, flight.start, flight.end = context.state.motion, context.start, context.predicted
     flight.pushed = arrays.allocate(Motion, counts, model.device)
     everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
     shared = (limits, errors, reactions, status, make_links(problem), levers, inertias, flight)
-    stops = make_stops(context, problem, prepared, shared)
+    stops = JointStops(context, problem, prepared, shared)
     breaks = JointBreaks(context, problem, reactions, status, sleeps)
     return Preview(context, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))

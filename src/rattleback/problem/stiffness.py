@@ -35,7 +35,7 @@ import warp as wp
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.maths.quat import rotate, rotate_back
-from rattleback.maths.small_solve import mat66, solve6, vec6
+from rattleback.maths.small_solve import largest_eigenvalue, mat66, solve6, symmetric_axes, vec6
 from rattleback.maths.spin import angular_momentum
 from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
@@ -93,7 +93,7 @@ def stiffness_of(joints: Joints, links: Links, reactions: Reactions, motion: Mot
 @wp.func
 def resisting(k: mat33) -> mat33:
     """K⁺ of K."""
-    axes, _squares = wp.eig3(k * wp.transpose(k))
+    axes = symmetric_axes(k * wp.transpose(k))
     values = wp.get_diag(wp.transpose(axes) * k * axes)
     for m in range(3):
         values[m] = wp.max(values[m], real(0.0))
@@ -106,8 +106,7 @@ def largest(k: mat33, turn: quat, moments: vec3) -> real:
     axes = wp.quat_to_matrix(turn)
     root = wp.diag(vec3(wp.sqrt(moments[0]), wp.sqrt(moments[1]), wp.sqrt(moments[2])))
     inverse = wp.inverse(root)
-    _axes, values = wp.eig3(inverse * wp.transpose(axes) * k * axes * inverse)
-    return wp.max(values[0], wp.max(values[1], values[2]))
+    return largest_eigenvalue(inverse * wp.transpose(axes) * k * axes * inverse)
 
 
 @wp.func
@@ -173,7 +172,8 @@ def note_loads(joints: Joints, reactions: Reactions, remembered: JointState, sto
     """A step is done: what its joints carried, about half of which acted at its start; nothing where it diverged."""
     j = wp.tid()
     if stop[0] <= 0:
-        remembered.load[j] = wp.where(joints.broken[j] == 0, real(0.5) * wp.length(reactions.impulse[j]), real(0.0))
+        load = real(0.5) * wp.length(reactions.impulse[j])
+        remembered.load[j] = wp.where(joints.broken[j] == 0 and wp.isfinite(load), load, real(0.0))
 
 
 @kernel

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def read_mesh(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def read_mesh(path: str | os.PathLike[str], resolver: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Points [m], shape (vertices, 3), and triangles, shape (triangles, 3), of a file.
 
     Points that coincide exactly become one, because formats such as STL repeat the corners for every triangle; a
@@ -21,6 +21,7 @@ def read_mesh(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], NDArra
 
     Args:
         path: File of any format trimesh reads, such as .obj or .stl.
+        resolver: Where further files that it names are read from, as trimesh asks for them; None for its folder.
     """
     name = os.fspath(path)
     if not os.path.isfile(name):
@@ -32,7 +33,7 @@ def read_mesh(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], NDArra
             f"Reading the mesh file {name!r} needs trimesh; install it with: pip install 'rattleback[formats]'."
         ) from None
     try:
-        mesh: Any = trimesh.load_mesh(name, process=False)
+        mesh: Any = trimesh.load_mesh(name, process=False, resolver=resolver)
         points, triangles = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
     except Exception as error:  # trimesh's many loaders fail in as many ways
         raise FileError(f"The mesh file {name!r} cannot be read: {error}") from error

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rattleback.core import checks
+from rattleback.core.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rattleback.shapes.mass import MassProperties
+
+# Sizes whose squares are numbers above zero [m].
+LEAST_SIZE, LARGEST_SIZE = 1e-140, 1e140
 
 
 @runtime_checkable
@@ -34,9 +38,12 @@ class Shape(Protocol):
 
 
 def keep_positive(shape: object, *names: str) -> None:
-    """Store the named sizes of a shape as floats above zero, or say which one is not."""
+    """Store the named sizes of a shape as floats whose squares are numbers above zero, or say which one is not."""
     for name in names:
-        value = checks.positive(getattr(shape, name), f"The {name} of {type(shape).__name__}")
+        what = f"The {name} of {type(shape).__name__}"
+        value = checks.positive(getattr(shape, name), what)
+        if not LEAST_SIZE <= value <= LARGEST_SIZE:
+            raise InputError(f"{what} is {value!r} m; it must be between {LEAST_SIZE:g} and {LARGEST_SIZE:g} m.")
         object.__setattr__(shape, name, value)
 
 

@@ -1,5 +1,7 @@
 """The recipes of a time step. Each file reads as a table of contents of what happens in one step."""
 
+from rattleback.steps.acceleration import AccelerationStep
 from rattleback.steps.impulse import ImpulseStep
+from rattleback.steps.reduced import ReducedStep
 
-__all__ = ["ImpulseStep"]
+__all__ = ["AccelerationStep", "ImpulseStep", "ReducedStep"]

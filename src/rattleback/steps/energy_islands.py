@@ -26,16 +26,26 @@ ZERO = wp.constant(real(0.0))
 class Ledger:
     """What happens to the energy in a step, and the islands in which it is judged."""
 
+    loose: wp.int32 = field("1", "1 where the body has no joint")
     before: real = field("J", "kinetic energy at the beginning of the step")
-    work: real = field("J", "what forces change it by")
+    spin: real = field("rad/s", "angular speed there")
+    first_push: vec3 = field("N s", "momentum that forces give in the first prediction")
+    first_turn: vec3 = field("N m s", "the same of angular momentum")
+    push: vec3 = field("N s", "momentum that forces give in the step")
+    turn: vec3 = field("N m s", "the same of angular momentum")
+    rate: vec3 = field("rad/s", "mean angular velocity of the predicted step")
+    work: real = field("J", "work of forces in the predicted step, and of joints with a rate of their own")
+    rest: real = field("J", "work of forces on the rest of the way that the body really goes")
+    gone: real = field("J", "half of its mass times the square of its mean speed on that")
+    missed: real = field("J", "what integrators of first order may miss of it")
     allowed: real = field(
         "J", "what a mechanism in debt may gain, at its first body; its part at others; else below zero"
     )
     head: wp.int32 = field("1", "row of the first body of the mechanism in debt")
     parent: wp.int32 = field("1", "row of another body of its island, at last of the first one")
-    gain: real = field("J", "what the island has gained, at its first body")
-    allowance: real = field("J", "what it may gain")
+    due: real = field("J", "kinetic energy that its island may have, at its first body")
     kinetic: real = field("J", "its kinetic energy")
+    flown: real = field("J", "the same of the prediction")
     mass: real = field("kg", "its mass")
     momentum: vec3 = field("N s", "its momentum")
     leans: wp.int32 = field("1", "1 where it touches or is joined to something that does not move")
@@ -46,6 +56,7 @@ class Ledger:
     most: real = field("J", "largest excess taken from an island in a step of the call", axis="worlds")
     body: wp.int32 = field("1", "body of that island which had gained most", axis="worlds")
     any_over: wp.int32 = field("1", "1 where a mechanism of any world is in debt", axis="flags")
+    any_held: wp.int32 = field("1", "1 where a mechanism is held back", axis="flags")
 
 
 @wp.func
@@ -114,9 +125,6 @@ def join_joints(bodies: Bodies, motion: Motion, joints: Joints, ledger: Ledger, 
     for j in range(w * each, (w + 1) * each):
         if joints.broken[j] == 0:
             connect(bodies, motion, ledger, joints.body_a[j], joints.body_b[j])
-            if joints.drives[j] == 1:
-                drive(ledger, bodies, joints.body_a[j])
-                drive(ledger, bodies, joints.body_b[j])
 
 
 @kernel

@@ -35,20 +35,38 @@ from rattleback.model.step_context import Diagnostics, StepContext, copy_motion,
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.preview import Preview
 from rattleback.steps.energy_limit import EnergyLimit
+from rattleback.steps.energy_watch import EnergyWatch
 from rattleback.steps.sleeping import Sleeping
 
 # A body that moves faster than light [m/s] has diverged long before its numbers do.
 LIGHT = wp.constant(real(299_792_458.0))
+# So has one that turns faster than this [rad/s], whose square is a number in single precision, too.
+WHIRL = wp.constant(real(1e15))
+
+
+@wp.func
+def is_at_fault(predicted: Motion, i: int) -> bool:
+    """Whether a body is not finite or too fast."""
+    q = predicted.orientation[i]
+    # A sum is finite only if all its terms are.
+    v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
+    fast = wp.length(predicted.velocity[i]) < LIGHT and wp.length(predicted.angular_velocity[i]) < WHIRL
+    return not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and fast)
+
+
+@wp.func
+def note_worst(diagnostics: Diagnostics, worst: Diagnostics, i: int) -> None:
+    """Add the diagnostics of a body to the worst of the call."""
+    worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
+    worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
+    worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
 
 
 @kernel
 def find_fault(bodies: Bodies, predicted: Motion, stop: wp.array[wp.int32], lanes: int) -> None:
     """Raise the stop flag for a body that is not finite or too fast; the first one gives the largest number."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        q = predicted.orientation[i]
-        # A sum is finite only if all its terms are.
-        v = predicted.position[i] + predicted.velocity[i] + predicted.angular_velocity[i] + vec3(q[0], q[1], q[2])
-        if not (wp.isfinite(v[0] + v[1] + v[2] + q[3]) and wp.length(predicted.velocity[i]) < LIGHT):
+        if is_at_fault(predicted, i):
             wp.atomic_max(stop, 0, bodies.world.shape[0] - i)
 
 
@@ -81,9 +99,9 @@ def forget(bodies: Bodies, diagnostics: Diagnostics, lanes: int) -> None:
 def remember(bodies: Bodies, diagnostics: Diagnostics, worst: Diagnostics, lanes: int) -> None:
     """Add the diagnostics of the prediction that is taken over to the worst of the call."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
-        worst.integration_error[i] = wp.max(worst.integration_error[i], diagnostics.integration_error[i])
-        worst.iterations[i] = wp.max(worst.iterations[i], diagnostics.iterations[i])
-        worst.trouble[i] = wp.max(worst.trouble[i], diagnostics.trouble[i])
+        # Where corrections have diverged, the prediction that this is of has been set aside.
+        if wp.isfinite(diagnostics.integration_error[i]):
+            note_worst(diagnostics, worst, i)
 
 
 @kernel
@@ -114,7 +132,7 @@ class ImpulseStep:
         contacts: How contacts are found, a ``collision.stages.ContactStages``; None where they are not.
         impulses: How they are resolved, a bound scheme of ``solvers.contacts``; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
-        energy: What keeps joints and contacts from adding energy; None without joints.
+        energy: What keeps joints and contacts from adding energy, or tells that they do; None where nothing does.
         velocities: What forces see of the velocities of jointed bodies; None where that does not matter.
         servos: What keeps servos from doing more than the step can follow; None without servos.
     """
@@ -124,7 +142,7 @@ class ImpulseStep:
     contacts: Any = None
     impulses: Any = None
     sleep: Sleeping | None = None
-    energy: EnergyLimit | None = None
+    energy: EnergyLimit | EnergyWatch | None = None
     velocities: HeldVelocities | None = None
     servos: ServoBounds | None = None
 
@@ -147,8 +165,7 @@ class ImpulseStep:
         with program.stage("advance"):
             if contacts is not None:
                 contacts.record_stops(program, context.stop)
-            if self.joints is not None:
-                self.joints.record_account(moved=contacts is not None)
+            self._account()
             self._advance(context)
         if contacts is not None:
             with program.stage("contacts"):
@@ -168,6 +185,8 @@ class ImpulseStep:
                 context.share_bodies(copy_motion, context.state.motion, context.predicted)
             if self.joints is not None:
                 self.joints.record_prologue()
+            if self.energy is not None:
+                self.energy.record_written()
             if self.contacts is not None:
                 self._record_prologue(context)
             if self.impulses is not None:
@@ -244,6 +263,8 @@ class ImpulseStep:
     def _start(self, context: StepContext) -> None:
         if self.joints is not None:
             self.joints.record_start()
+            if self.impulses is not None:
+                self.joints.answer.begin()
         elif self.impulses is not None:
             context.share_bodies(copy_motion, context.state.motion, context.start)
         if self.impulses is not None:
@@ -259,13 +280,15 @@ class ImpulseStep:
 
     def _predict_and_hold(self, context: StepContext) -> None:
         with context.program.stage("predict"):
-            self._predict(context)
+            self._predict_first(context)
         if self.joints is not None:
             with context.program.stage("joints"):
                 self._hold(context, self.joints)
         if self.impulses is not None:
             with context.program.stage("contact impulses"):
                 self._solve_contacts(context)
+        elif self.energy is not None:
+            self.energy.record_work()
         if self.joints is not None:
             with context.program.stage("joints" if self.impulses is None else "contact impulses"):
                 self.joints.record_pull()
@@ -290,8 +313,23 @@ class ImpulseStep:
         joints = self.joints
         hold = None if joints is None else partial(joints.record_positions, lambda: self._predict(context), hit=True)
         self.impulses.record_positions(lambda: self._predict(context), hold)
+        if self.energy is not None:
+            self.energy.record_work()
         with self.contacts.before_detection(context.program):
             self.impulses.record_projection(self.contacts.every)
+
+    def _account(self) -> None:
+        """Account for where the joints are, once bodies have gone their way."""
+        if self.energy is not None:
+            self.energy.record_hold()
+        if self.joints is None:
+            return
+        if self.contacts is not None:
+            self.joints.record_moved()
+        elif self.energy is not None:
+            with self.energy.when_held():
+                self.joints.record_moved()
+        self.joints.record_account()
 
     def _try(self, context: StepContext) -> None:
         """A step of another length, from the same start; worlds that are done do the same once more."""
@@ -300,13 +338,19 @@ class ImpulseStep:
         self._start(context)
         if self.velocities is not None:
             self.velocities.record_start()
-        self._predict(context)
+        self._predict_first(context)
         if self.joints is not None:
             self._hold(context, self.joints)
         if self.impulses is not None:
             self._solve_contacts(context)
         if self.joints is not None:
             self.joints.record_pull()
+
+    def _predict_first(self, context: StepContext) -> None:
+        """Predict the step from where it begins."""
+        self._predict(context)
+        if self.energy is not None:
+            self.energy.record_loads()
 
     def _predict(self, context: StepContext) -> None:
         context.share_bodies(forget, context.diagnostics)
@@ -324,8 +368,6 @@ class ImpulseStep:
         if self.sleep is not None:
             self.sleep.record_stay()
         context.share_bodies(remember, context.diagnostics, context.worst)
-        if self.energy is not None:
-            self.energy.record_work()
         context.share_bodies(find_fault, context.predicted, context.stop)
         context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
         context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)

@@ -1,12 +1,13 @@
 """Continuous bodies: a body that must not pass through others within a step stops at its first contact.
 
-    x = x₀ + f (x₁ − x₀)      q = e^(f ω) q₀      f_b = min { f of the contacts of body b }
+    x = x₀ + f (x₁ − x₀)      q = e^(f ω) q₀      v = v₀ + f (v₁ − v₀)      f_b = min { f of the contacts of body b }
 
 x₀, q₀ and x₁, q₁ poses at the start and at the predicted end of a step, ω the shortest turn between them, f the part of
 the step a body goes. Candidates are the pairs whose boxes, swept over both poses, overlap; conservative advancement
 finds the first contact of each. A pair farther apart than the contact distance at the start stops where it touches; a
-nearer one may come closer by the contact distance, so that resting and sliding continue. Velocities stay as predicted:
-the contact is detected at the start of the next step, and the solver changes them.
+nearer one may come closer by the contact distance, so that resting and sliding continue. The velocities are those of
+the moment when the body stops, so that a fall gives no more than its height; the contact is detected then, and the
+solver changes them.
 
 A body that stops earlier than others expected may be hit where it now rests. So the pairs of all bodies that have
 stopped are tested again, up to where they stop, until nothing changes: in the end no continuous body passes another,
@@ -188,6 +189,10 @@ def stop_bodies(swept: SweptColliders, hits: Halts) -> None:
         turn = turn_between(q, swept.end.orientation[b])
         swept.end.position[b] = x + f * (swept.end.position[b] - x)
         swept.end.orientation[b] = wp.normalize(turned(turn, f) * q)
+        v = swept.start.velocity[b]
+        w = swept.start.angular_velocity[b]
+        swept.end.velocity[b] = v + f * (swept.end.velocity[b] - v)
+        swept.end.angular_velocity[b] = w + f * (swept.end.angular_velocity[b] - w)
 
 
 class Continuous:

@@ -197,6 +197,23 @@ def backward(
         rows.impulse[own + m] = x[m]
 
 
+@wp.func
+def stays_as_it_is(
+    joints: Joints, elimination: Elimination, sizes: Sizes, rows: Rows, world: int, first: int, count: int
+) -> bool:
+    """Whether no row of a chain is to change; its impulses are zero then."""
+    for c in range(first, first + count):
+        j = world * sizes.joints + elimination.column[elimination.diagonal[c]]
+        for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            if rows.wanted[r] != real(0.0):
+                return False
+    for c in range(first, first + count):
+        j = world * sizes.joints + elimination.column[elimination.diagonal[c]]
+        for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            rows.impulse[r] = real(0.0)
+    return True
+
+
 @kernel
 def solve_chain(
     joints: Joints,
@@ -214,6 +231,8 @@ def solve_chain(
         return
     first = elimination.first[chain]
     count = elimination.length[chain]
+    if stays_as_it_is(joints, elimination, sizes, rows, world, first, count):
+        return
     for c in range(first, first + count):
         forward(joints, entries, elimination, sizes, rows, world, c)
     for back in range(count):

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import viser
 
 from rattleback.core.errors import FileError, RattlebackError
-from rattleback.io import scene_file, state_file
+from rattleback.io import state_file
+from rattleback.io.scene_file import ROBOTS
+from rattleback.model import Scene
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def stem(frame: Frame) -> str:
 
 
 def opened(name: str, content: bytes, device: str) -> Simulation:
-    """The simulation of a state or scene file; nothing in a file is ever run.
+    """The simulation of a state, scene or robot file; nothing in a file is ever run.
 
     Args:
         name: What the file is called, for messages.
@@ -120,12 +122,13 @@ def opened(name: str, content: bytes, device: str) -> Simulation:
         FileError: It cannot be read.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "file"
+        ending = Path(name).suffix.lower()
+        path = Path(folder) / f"file{ending if ending in ROBOTS else ''}"
         path.write_bytes(content)
         try:
-            if content.startswith(ARCHIVE):
+            if content.startswith(ARCHIVE) and path.suffix.lower() != ".usdz":
                 return state_file.load(path, device=device)
-            return Simulation(scene_file.load(path), device=device)
+            return Simulation(Scene.from_file(path), device=device)
         except FileError as error:
             raise FileError(str(error).replace(str(path), name)) from None
 

@@ -5,7 +5,7 @@ All choices come from the menus of the rooms; a method that is on no menu goes b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rattleback import presets
@@ -21,6 +21,7 @@ from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
+from rattleback.solvers.joints.levels import LEVELS, STABILISATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,6 +114,26 @@ def _solver(methods: Methods) -> str:
     return NO_LAW if solver is None else name_of(solver, contact_methods.SOLVERS)
 
 
+def _has(method: Any, name: str) -> bool:
+    """Whether a method has a parameter."""
+    return is_dataclass(method) and name in {field.name for field in fields(method)}
+
+
+def of_forces(methods: Methods, name: str) -> str:
+    """The level or the stabilisation of a joint method by forces; ``"none"`` where it has none to choose."""
+    return str(getattr(methods.joints, name)) if _has(methods.joints, name) else NO_LAW
+
+
+def _with_forces(name: str, value: str, methods: Methods) -> dict[str, Any]:
+    """The joint method with another level or stabilisation."""
+    if not _has(methods.joints, name):
+        raise InputError(
+            f"The joint method {name_of(methods.joints, joint_methods.MENU)!r} has no {name} to choose; choose "
+            "'multipliers' or 'baraff' first."
+        )
+    return {"joints": replace(methods.joints, **{name: value})}
+
+
 def _contacts(name: str, methods: Methods) -> dict[str, Any]:
     """Another contact method; solver, laws of friction and of collisions stay."""
     method, before = contact_methods.MENU[name](), impulse_of(methods.contacts)
@@ -138,6 +159,22 @@ SLOTS = (
         tuple(joint_methods.MENU),
         lambda methods: name_of(methods.joints, joint_methods.MENU),
         lambda name, _: {"joints": name},
+    ),
+    Slot(
+        "level",
+        "Level",
+        "What forces of joints hold: the accelerations or the velocities.",
+        LEVELS,
+        lambda methods: of_forces(methods, "level"),
+        lambda name, methods: _with_forces("level", name, methods),
+    ),
+    Slot(
+        "stabilisation",
+        "Stabilisation",
+        "What keeps joints together that forces hold.",
+        STABILISATIONS,
+        lambda methods: of_forces(methods, "stabilisation"),
+        lambda name, methods: _with_forces("stabilisation", name, methods),
     ),
     Slot(
         "contacts",

@@ -40,8 +40,7 @@ class JointResponse:
 
     Attributes:
         accelerates: Whether a solver may take steps along conjugate directions with it.
-        changed: 1 for every world whose stops act otherwise than when the directions began.
-        any_changed: 1 where any world's do.
+        hit: 1 for every world in which stops of joints are hit in this step.
         softness: What contacts know of the stiffness of loaded joints.
 
     Args:
@@ -57,7 +56,7 @@ class JointResponse:
         self, problem: "ContactProblem", joints: "JointAnswer", softness: Softness, displaces: bool = False
     ) -> None:
         self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
-        self.changed, self.any_changed = joints.steps.changed, joints.steps.any_changed
+        self.hit = joints.preview.stops.status.held
 
     @property
     def has_stops(self) -> bool:
@@ -91,29 +90,34 @@ class JointResponse:
             self.softness.soften()
         self.joints.note(motion)
 
-    def answer(self, motion: Motion, which: Any, tried: bool = False) -> None:
+    def answer(self, motion: Motion, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1.
 
         Args:
             motion: Whose velocities the sweep has changed.
             which: 1 for every world that answers.
-            tried: Whether a step along conjugate directions is tried, so that stops stay as they are.
         """
         if self.displaces:
             self.joints.respond_displacements(motion, which)
         else:
-            self.joints.respond(motion, which, may_let_go=not tried)
+            self.joints.respond(motion, which)
         problem, held = self.problem, self.joints.held
         problem.program.launch(mark_answered, len(held), problem.bodies, problem.system, problem.status, held)
 
-    def begin_steps(self, which: Any) -> None:
+    def begin_steps(self, motion: Motion, which: Any) -> None:
         """Record that conjugate directions begin."""
-        self.joints.begin_steps(which)
+        self.joints.begin_steps(motion, which)
 
-    def try_step(self, parts: tuple[Any, Any, Any]) -> None:
-        """Record what a step along conjugate directions means for the joints; see ``JointAnswer.try_step``."""
+    def note_sweep(self, motion: Motion) -> None:
+        """Record that a sweep and the answer to it are done, before a step along conjugate directions is tried."""
+        self.joints.note_rates(motion, swept=1)
+
+    def try_step(self, motion: Motion, which: Any, parts: tuple[Any, Any, Any], gain: Any) -> None:
+        """Record what such a step means for the joints, and for its gain; see ``JointAnswer.try_step``."""
         self.joints.try_step(parts)
+        self.answer(motion, which)
+        self.joints.add_gain(motion, gain)
 
-    def settle_step(self, verdict: tuple[Any, Any]) -> None:
+    def settle_step(self, motion: Motion, verdict: tuple[Any, Any]) -> None:
         """Record whether it is kept; see ``JointAnswer.settle_step``."""
-        self.joints.settle_step(verdict)
+        self.joints.settle_step(motion, verdict)

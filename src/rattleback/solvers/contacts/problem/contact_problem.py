@@ -8,7 +8,7 @@ with the opposite sign; v₀ velocities without p. Resistance to rolling and spi
 The impulses at the start of a step, the velocity correction at its end, impacts and the position correction are this
 one problem with other targets. A scheme sets them, and which manifolds take part; a solver finds p and changes the
 velocities with it. Where joints hold bodies that touch, M⁻¹ goes through the mechanism: a response answers to every
-sweep.
+sweep, with the stops of the joints as one-sided rows of the same problem, 0 ≤ λ ⟂ u_s + b_s ≥ 0.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -130,7 +130,8 @@ class ContactProblem:
     def matrix(self, response: Any = None) -> np.ndarray:
         """The Delassus operator J M⁻¹ Jᵀ of the active points as it is now, shape (3 points, 3 points).
 
-        Three rows a point, along n, t and s = n × t: what a unit impulse there does to the velocities there.
+        Three rows a point, along n, t and s = n × t: what a unit impulse there does to the velocities there. Where
+        joints answer a row for every stop of theirs follows.
 
         Args:
             response: What joints answer, a ``coupling.joint_response.JointResponse``; None to leave joints out.

@@ -3,8 +3,9 @@
     A = J M⁻¹ Jᵀ,     J of a point:   [ nᵀ  (r_a × n)ᵀ | −nᵀ  −(r_b × n)ᵀ ],  the same for t and s
     with joints       A − J M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G M⁻¹ Jᵀ,      G rows of the joints
 
-Joints inside are eliminated: the rest is the response of contacts to each other through the mechanisms. The
-pseudo-inverse leaves out redundant rows.
+Joints inside are eliminated: the rest is the response of contacts, and of the stops of joints, whose rows follow those
+of the points, to each other through the mechanisms. The pseudo-inverse leaves out redundant rows. Where trees hold
+joints, M⁻¹ goes through them first.
 
 Cost: O(points · 12) to fill J; A is as dense as bodies are shared.
 """
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
+
+from rattleback.problem.through import is_through_trees
 
 if TYPE_CHECKING:
     from rattleback.solvers.contacts.coupling.joint_response import JointResponse
@@ -63,10 +66,24 @@ def inverse_mass(problem: ContactProblem) -> scipy.sparse.csr_matrix:
     return scipy.sparse.bsr_matrix((blocks, count[:-1], count), shape=(6 * len(mass),) * 2).tocsr()
 
 
-def joint_jacobian(problem: ContactProblem, response: JointResponse) -> scipy.sparse.csr_matrix:
-    """G of the rows that hold in every step, shape (rows, 6 bodies); stops and rows that yield are left out."""
-    joints, rows = response.joints.preview.problem.joints, response.joints.preview.problem.rows
-    first, count = joints.first.numpy(), joints.count.numpy()
+def through_trees(inverse: scipy.sparse.csr_matrix, response: JointResponse) -> scipy.sparse.csr_matrix:
+    """M⁻¹ as bodies answer that trees hold; as it is without trees."""
+    solver = response.joints.preview.solver
+    if not is_through_trees(solver):
+        return inverse
+    return scipy.sparse.csr_matrix(solver.through.fitted(inverse.toarray()))
+
+
+def joint_jacobians(
+    problem: ContactProblem, response: JointResponse
+) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
+    """G of the rows that hold in every step, shape (rows, 6 bodies), and J of the stops, shape (stops, 6 bodies).
+
+    Rows that yield are left out.
+    """
+    preview = response.joints.preview
+    joints, fixed, rows = preview.problem.joints, preview.problem.fixed, preview.problem.rows
+    first, held, count = joints.first.numpy(), fixed.count.numpy(), joints.count.numpy()
     found = np.zeros((len(rows.linear), 6 * len(problem.bodies.world)))
     linear = np.asarray(rows.linear.numpy(), dtype=np.float64)
     for side, sign in (("a", -1.0), ("b", 1.0)):
@@ -75,15 +92,19 @@ def joint_jacobian(problem: ContactProblem, response: JointResponse) -> scipy.sp
             if i >= 0:
                 found[r : r + n, 6 * i : 6 * i + 3] += sign * linear[r : r + n]
                 found[r : r + n, 6 * i + 3 : 6 * i + 6] += angular[r : r + n]
-    return scipy.sparse.csr_matrix(found)
+    stops = preview.stops.system.stops.row.numpy()
+    fixed_rows = np.concatenate([np.arange(r, r + n) for r, n in zip(first, held, strict=True)])
+    return scipy.sparse.csr_matrix(found[fixed_rows]), scipy.sparse.csr_matrix(found[stops])
 
 
 def matrix(problem: ContactProblem, response: JointResponse | None = None) -> np.ndarray:
-    """J M⁻¹ Jᵀ of the active points, dense; see ``ContactProblem.matrix``."""
+    """J M⁻¹ Jᵀ of the active points, and of stops where joints answer, dense; see ``ContactProblem.matrix``."""
     J, inverse = jacobian(problem), inverse_mass(problem)
-    A = (J @ inverse @ J.T).toarray()
     if response is None:
-        return np.asarray(A)
-    G = joint_jacobian(problem, response)
+        return np.asarray((J @ inverse @ J.T).toarray())
+    inverse = through_trees(inverse, response)
+    G, stops = joint_jacobians(problem, response)
+    J = scipy.sparse.vstack([J, stops]).tocsr()
     both = (G @ inverse @ J.T).toarray()
-    return np.asarray(A - both.T @ np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True) @ both)
+    joints = np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True)
+    return np.asarray((J @ inverse @ J.T).toarray() - both.T @ joints @ both)

@@ -181,6 +181,7 @@ def begin_remainders(memory: ContactMemory, system: ContactSystem, k: int) -> No
     extent = ZERO
     for i in range(count):
         extent = wp.max(extent, memory.extent[row + i])
+        system.points.lift[system.manifolds.first[k] + i] = ZERO
     system.manifolds.extent[k] = extent
     if extent == ZERO:
         return

@@ -84,7 +84,8 @@ def measure_penetration(
             place = system.points.place[c]
             before = inputs.contacts.separation[system.manifolds.contact[k] + i]
             gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
-            gap += part * system.points.lift[c]
+            if part > zero:
+                gap += part * system.points.lift[c]
             goal = -real(0.5) * limits.depth
             if gap < -limits.depth:
                 off = True

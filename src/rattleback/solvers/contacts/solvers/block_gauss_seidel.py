@@ -126,8 +126,6 @@ class BoundBlockGaussSeidel:
                 else:
                     response.answer(motion, status.busy)
                     self._go_on(motion, response)
-                    with program.when(response.any_changed):
-                        self._begin_directions(motion, response.changed, response)
 
     def _begin_directions(self, motion: Motion, which: Any, response: Any) -> None:
         """Conjugate directions begin anew."""
@@ -135,14 +133,15 @@ class BoundBlockGaussSeidel:
         given = (*self.swept, motion, self.directions, problem.status.sweep, which)
         problem.program.launch(begin_acceleration, 1, *given)
         if response is not None:
-            response.begin_steps(which)
+            response.begin_steps(motion, which)
 
     def _go_on(self, motion: Motion, response: Any) -> None:
         """A step along conjugate directions, with the answer of the joints to its projection."""
         problem, directions = self.problem, self.directions
         tried = (problem.system, motion, problem.status, directions)
-        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.changed)
-        response.try_step((directions.accepted, directions.scale_z, directions.scale_d))
-        response.answer(motion, directions.active, tried=True)
+        parts = (directions.accepted, directions.scale_z, directions.scale_d)
+        response.note_sweep(motion)
+        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.hit)
+        response.try_step(motion, directions.active, parts, directions.gain)
         problem.program.launch(accept_conjugate_step, 1, problem.bodies, *tried)
-        response.settle_step((directions.active, directions.accepted))
+        response.settle_step(motion, (directions.active, directions.accepted))

@@ -28,8 +28,11 @@ from rattleback.solvers.contacts.kernels.friction import clamp_to_cone
 from rattleback.solvers.contacts.kernels.twist import apply_wrench
 from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
-from rattleback.solvers.contacts.problem.status import SolverStatus
+from rattleback.solvers.contacts.problem.status import ANY_RESIDUAL, SolverStatus
 
+# Most sweeps that a step along the directions may be worth where stops of joints are hit: beyond, light limbs that are
+# wedged between heavy ones get impulses many times those that stop them.
+LONGEST = wp.constant(real(4.0))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
 
@@ -52,6 +55,7 @@ class ConjugateDirections:
     all_z: vec3 = field("J", "z·A z, z·A d and z·g over all points", axis="worlds")
     scale_z: real = field("1", "a", axis="worlds")
     scale_d: real = field("1", "b", axis="worlds")
+    longest: real = field("1", "largest a of a step that is tried", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
     accepted: wp.int32 = field("1", "1 where a step is tried, then where it is accepted", axis="worlds")
     active: wp.int32 = field("1", "1 where a step is tried", axis="worlds")
@@ -211,7 +215,7 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
     # A symmetric sweep alone always lowers the objective and never overshoots; where it seems to, friction is not the
     # gradient of it.
-    if not (a >= real(0.5) and sweep <= real(0.0)):
+    if not (a >= real(0.5) and a <= directions.longest[w] and sweep <= real(0.0)):
         directions.accepted[w] = 0
     directions.scale_z[w] = a
     directions.scale_d[w] = b
@@ -330,9 +334,13 @@ def accept_or_restore(
 
 @wp.func
 def apply_step(
-    bodies: Bodies, active: Active, system: ContactSystem, motion: Motion, directions: ConjugateDirections
+    bodies: Bodies,
+    active: Active,
+    system: ContactSystem,
+    motion: Motion,
+    directions: ConjugateDirections,
 ) -> None:
-    """Apply a trial step in worlds that look for one."""
+    """Apply a trial step in worlds that look for one, where it is not too long."""
     list_included(bodies, active, system, directions)
     find_steps(system, motion, directions)
     apply_step_to_bodies(bodies, motion, directions)
@@ -367,6 +375,7 @@ def accelerate(
     """Replace the last sweep by a better step in worlds that are still active, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
+        directions.longest[w] = ANY_RESIDUAL
     apply_step(bodies, active, system, motion, directions)
     accept_step(bodies, system, motion, status, directions)
 
@@ -379,11 +388,12 @@ def try_conjugate_step(
     motion: Motion,
     status: SolverStatus,
     directions: ConjugateDirections,
-    changed: wp.array[wp.int32],
+    hit: wp.array[wp.int32],
 ) -> None:
-    """Try a step in worlds that are still active and whose problem has not changed, on one thread."""
+    """Try a step in worlds that are still active, on one thread; not a long one where stops of joints are hit."""
     for w in range(directions.active.shape[0]):
-        directions.active[w] = status.busy[w] * (1 - changed[w])
+        directions.active[w] = status.busy[w]
+        directions.longest[w] = wp.where(hit[w] == 1, LONGEST, ANY_RESIDUAL)
     apply_step(bodies, active, system, motion, directions)
 
 

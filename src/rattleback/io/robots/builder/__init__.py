@@ -1,0 +1,1 @@
+"""The builder: a description becomes a scene, whatever file it came from."""

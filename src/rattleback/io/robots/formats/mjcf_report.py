@@ -1,0 +1,135 @@
+"""What became of every element and attribute of an MJCF file; the model itself is compiled by MuJoCo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rattleback.io.robots.source.xml_text import Node
+
+SOFT = "loops, limits and contacts are exact here, not soft"
+FRAMES = "pos quat axisangle euler xyaxes zaxis"
+DRIVE = "name class joint jointinparent tendon gear ctrllimited ctrlrange forcelimited forcerange"
+# Attributes that are kept, by element; those of an element without an entry are all kept.
+KEPT = {
+    "mujoco": "model",
+    "option": "gravity",
+    "mesh": f"name class file scale vertex face inertia content_type ref{FRAMES}",
+    "material": "name class rgba",
+    "hfield": "name file size nrow ncol elevation content_type",
+    "body": f"name childclass gravcomp {FRAMES}",
+    "inertial": f"mass diaginertia fullinertia {FRAMES}",
+    "joint": "name class type pos axis range limited ref springref stiffness damping armature frictionloss "
+    "actuatorfrcrange actuatorfrclimited joint coef joint1 joint2 polycoef active",
+    "freejoint": "name align",
+    "geom": f"name class type size fromto mesh hfield mass density rgba material contype conaffinity condim friction "
+    f"group fitscale shellinertia {FRAMES}",
+    "site": f"name class {FRAMES}",
+    "camera": f"name class fovy {FRAMES}",
+    "exclude": "name body1 body2",
+    "pair": "name geom1 geom2",
+    "connect": "name class active body1 body2 anchor site1 site2",
+    "weld": "name class active body1 body2 anchor relpose site1 site2",
+    "fixed": "name class",
+    "key": "name qpos ctrl",
+    "motor": DRIVE,
+    "position": f"{DRIVE} kp kv dampratio inheritrange",
+    "velocity": f"{DRIVE} kv",
+    "damper": f"{DRIVE} kv",
+    "general": f"{DRIVE} gaintype biastype gainprm biasprm dyntype",
+}
+# Elements that are dropped with everything in them.
+DROPPED = {
+    "light": "the viewer has lights of its own",
+    "texture": "bodies have one colour",
+    "skin": "bodies are rigid",
+    "flex": "bodies are rigid",
+    "flexcomp": "bodies are rigid",
+    "deformable": "bodies are rigid",
+    "spatial": "there are no tendons",
+    "muscle": "there are no muscles",
+    "adhesion": "contacts do not adhere",
+    "intvelocity": "no drive integrates its control",
+    "cylinder": "there are no pneumatic drives",
+    "plugin": "plugins are code",
+    "extension": "plugins are code",
+    "visual": "the viewer has settings of its own",
+    "statistic": "the viewer has settings of its own",
+    "custom": "it is for programs of the user",
+    "size": "buffers grow by themselves",
+}
+SOFTNESS = ("solref", "solimp", "solmix", "solreflimit", "solimplimit", "solreffriction", "solimpfriction")
+METHODS = ("timestep", "integrator", "solver", "iterations", "tolerance", "cone", "jacobian", "impratio")
+# Why single attributes are dropped.
+WHY = {
+    **dict.fromkeys(SOFTNESS, SOFT),
+    **dict.fromkeys(("margin", "gap"), "contacts begin where surfaces touch"),
+    **dict.fromkeys(METHODS, "methods and time step are chosen with the Simulation"),
+    **dict.fromkeys(("density", "viscosity", "wind", "fluidshape", "fluidcoef"), "a medium is added with rb.Drag"),
+    "priority": "the larger coefficient of friction counts",
+    "texture": "bodies have one colour",
+    "user": "it is for programs of the user",
+    "group": "it only says what is shown",
+    "rgba": "it only says what is shown",
+    "size": "it only says what is shown",
+    "qvel": "named states have coordinates and controls",
+    "act": "named states have coordinates and controls",
+    "mocap": "the body is fixed where it is",
+    "mode": "the camera stays on its body",
+    "target": "the camera stays on its body",
+}  # fmt: skip
+NOTED = {
+    ("pair", ""): "the two bodies collide, with friction of their own",
+}
+# Elements whose attributes all say something to the compiler, and nothing to a scene.
+COMPILER = ("compiler", "default", "include", "frame", "replicate", "attach", "asset", "worldbody", "model")
+DATA = {
+    "sensor": "data in scene.robot.sensors; a Recorder measures bodies and joints",
+    "camera": "data in scene.robot.cameras",
+}
+
+
+def judge(root: Node) -> None:
+    """Note the verdict on every element below the outermost one."""
+    stack = [(root, "")]
+    while stack:
+        node, above = stack.pop()
+        if not _judge_element(node, above):
+            continue
+        tag = node.tag
+        if above == "sensor":
+            for name in node.attributes:
+                node.get(name)
+            continue
+        _judge_attributes(node, tag)
+        stack.extend((child, tag) for child in node.children)
+
+
+def _judge_element(node: Node, above: str) -> bool:
+    """Whether an element is kept."""
+    tag = node.tag
+    if tag in DROPPED and not (tag == "cylinder" and above == "default") and not (tag == "size" and above != "mujoco"):
+        node.drop(DROPPED[tag])
+        return False
+    if above == "tendon" and tag != "fixed":
+        node.drop("there are no tendons, but as weights of an actuator on joints")
+        return False
+    if above == "equality" and tag not in ("connect", "weld", "joint"):
+        node.drop("only connect, weld and joint are constraints here")
+        return False
+    if (tag, "") in NOTED:
+        node.approximate(NOTED[tag, ""])
+    elif tag == "fixed" and above == "tendon":
+        node.approximate("kept as weights of an actuator on its joints; the tendon itself has no stiffness or limits")
+    else:
+        node.keep(DATA.get(above, DATA.get(tag, "")))
+    return True
+
+
+def _judge_attributes(node: Node, tag: str) -> None:
+    kept = KEPT.get(tag)
+    for name in node.attributes:
+        if kept is None or tag in COMPILER or name in kept.split():
+            node.get(name)
+        elif name in WHY:
+            node.drop(WHY[name], name)

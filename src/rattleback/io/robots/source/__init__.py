@@ -1,0 +1,1 @@
+"""What readers stand on: XML with lines, files inside named folders, meshes."""

@@ -1,0 +1,1 @@
+"""Joints held by forces: the forces, the projection that stabilises them, and what a step leaves."""

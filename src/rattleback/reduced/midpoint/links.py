@@ -1,0 +1,95 @@
+"""The links of the trees of a model, and the room in which a step computes with them.
+
+A joint with several freedoms is a series of links with one kind of motion each; all but the last have no mass. The
+motion of a link is about or along the z axis of its frame, or any turn.
+
+    frame of a link = frame of its parent · fixed way · motion        body = frame of its last link · fixed way
+
+Vectors of a tree are in the axes of the world, from the origin of the tree, which stands still during a step.
+"""
+
+import warp as wp
+
+from rattleback.core.arrays import field, group
+from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.model.joint_memory import JointState
+from rattleback.problem.joint_rows import Joints
+
+# Kinds of motion of a link.
+RIGID, TURN, SLIDE, BALL, FREE = range(5)
+# What of a joint a link is: its turn about z, the first and the second turn of crossed axes, any turn, a slide.
+WHOLE_TURN, FIRST_TURN, SECOND_TURN, ANY_TURN, SCREW_TURN, SLIDE_X, SLIDE_Y, SLIDE_Z = range(8)
+
+
+@group(axis="links")
+class Links:
+    """The links of one world, parents first."""
+
+    kind: wp.int32 = field("1", "kind of motion")
+    parent: wp.int32 = field("1", "link that carries it; −1 for the first of a tree")
+    root: wp.int32 = field("1", "first link of its tree")
+    base: wp.int32 = field("1", "body that carries the first link of a tree; −1 for the world")
+    joint: wp.int32 = field("1", "joint it belongs to; −1 for a link that moves freely")
+    role: wp.int32 = field("1", "what of the joint it is")
+    back: wp.int32 = field("1", "1 where it leads from body B of the joint to body A")
+    body: wp.int32 = field("1", "body it ends in; −1 where it is not the last of its joint")
+    turn: quat = field("1", "turn from the frame of the parent to where the motion begins")
+    way: vec3 = field("m", "way from the origin of the frame of the parent to there, in its axes")
+    lead: real = field("m", "way along the axis for a turn of one radian")
+    body_turn: quat = field("1", "turn from its frame to that of the body")
+    body_way: vec3 = field("m", "way from its origin to the centre of mass, in its axes")
+    mass: real = field("kg", "mass of the body; zero where there is none")
+    inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the link")
+
+
+@group(axis="links")
+class TreeStep:
+    """What a step knows of every link of all worlds."""
+
+    origin: vec3 = field("m", "origin of the tree, of the first link of one")
+    base_turn: quat = field("1", "orientation of what carries the first link of a tree")
+    base_way: vec3 = field("m", "where it is")
+    base_spin: vec3 = field("rad/s", "angular velocity of it")
+    base_drift: vec3 = field("m/s", "velocity of it")
+    turned: quat = field("1", "turn of the motion at the start of the step")
+    slid: real = field("m", "way of the motion along z at the start of the step")
+    spin: vec3 = field("rad/s or m/s", "rates at the start: the one about or along z first, or those about its axes")
+    drift: vec3 = field("m/s", "velocity at the start of what moves freely")
+    mean_spin: vec3 = field("rad/s or m/s", "the same rates, their mean over the step")
+    mean_drift: vec3 = field("m/s", "mean of the velocity")
+    q: quat = field("1", "orientation of its frame")
+    frame: mat33 = field("1", "the same as a matrix")
+    x: vec3 = field("m", "origin of its frame")
+    s_turn: vec3 = field("1", "motion subspace of one freedom: its turn")
+    s_way: vec3 = field("m or 1", "its velocity at the origin of the tree")
+    spinning: vec3 = field("rad/s", "angular velocity")
+    drifting: vec3 = field("m/s", "velocity of what of it is at the origin of the tree")
+    spin_rate: vec3 = field("rad/s²", "angular acceleration; of a solution, its change")
+    drift_rate: vec3 = field("m/s²", "rate of the velocity at the origin; of a solution, its change")
+    couple: vec3 = field("N m", "what is missing of the torque about the origin, with that of the links it carries")
+    force: vec3 = field("N", "the same of the force")
+    turning: mat33 = field("kg m²", "articulated inertia: torque by angular acceleration")
+    mixed: mat33 = field("kg m", "torque by acceleration")
+    moving: mat33 = field("kg", "force by acceleration")
+    u_turn: vec3 = field("kg m²", "articulated inertia times the subspace of one freedom: torque")
+    u_way: vec3 = field("kg m", "force of the same")
+    give: real = field("1/(kg m²) or 1/kg", "inverse of the inertia that one freedom meets")
+    wanted: real = field("N m or N", "what its freedom is short of")
+    block_turn: mat33 = field("kg m²", "the same as ``u_turn`` of three freedoms; of six, part of the inverse")
+    block_way: mat33 = field("kg m", "the same as ``u_way``")
+    inverse: mat33 = field("1/(kg m²)", "inverse of the inertia that three freedoms meet")
+    wanted_turn: vec3 = field("N m", "what three freedoms are short of")
+
+
+@wp.struct
+class Trees:
+    """The trees of a model, with what a step knows of them."""
+
+    links: Links
+    step: TreeStep
+    joints: Joints
+    remembered: JointState
+    count: wp.int32  # links of a world, and where those of trees begin that nothing holds
+    first_floating: wp.int32
+    joint_count: wp.int32
+    body_count: wp.int32

@@ -1,0 +1,268 @@
+"""The rows that trees do not hold: closed loops, limits, motors and couplings, solved through the trees.
+
+    A λ = b,   A = J (S (Sᵀ M S)⁻¹ Sᵀ) Jᵀ + C,   P A Pᵀ = L D Lᵀ
+
+J the rows, S the motion subspaces of the trees, M masses and inertias of the bodies, C compliance of rows that yield, b
+the wanted change of the rows' velocities, λ impulses, P the order of the pivots.
+
+    factor the trees;  a column of A for each row that acts: its impulse on the bodies, what the trees make of it
+    factor A, the largest pivot first; a pivot that is rounding is a redundant row, whose impulse is zero
+Cost: a substitution in the trees for each row, and n³/6 for n rows of a world: made for some ten of them.
+
+Reference: Featherstone, Rigid Body Dynamics Algorithms, chapter 8; Baraff, Linear-time dynamics using Lagrange
+multipliers, 1996, section 7.
+"""
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from rattleback.core import arrays
+from rattleback.core.arrays import field, group
+from rattleback.core.kernel import kernel
+from rattleback.core.mirror import seen
+from rattleback.core.precision import real, vec3
+from rattleback.core.stages import Program
+from rattleback.maths.block_sparse import factor_block
+from rattleback.model.model import Bodies
+from rattleback.model.state import Motion
+from rattleback.problem.corrections import JointStatus, Reactions
+from rattleback.problem.delassus import REDUNDANT
+from rattleback.problem.joint_rows import JointRows, Rows, row_velocity
+from rattleback.reduced.midpoint.carried import carry_fit, carry_step
+from rattleback.reduced.midpoint.fitting import SLACK, factor_at, fit, put_together
+from rattleback.reduced.midpoint.links import Trees
+
+# Part of the position tolerance that is used up where rows are redundant, as in the direct method.
+SHARE = wp.constant(real(0.03))
+
+
+@group(axis="rows")
+class RowSystem:
+    """The dense matrix of the rows of each world, and its factor."""
+
+    value: real = field("1/kg", "entry; of the factor once that is made", axis="entries")
+    least: real = field("1/kg", "smallest pivot a row may have")
+    order: wp.int32 = field("1", "row in this place of the factor")
+    owner: wp.int32 = field("1", "joint it belongs to")
+    found: real = field("N s", "room for a solution")
+    dropped: wp.int32 = field("1", "redundant rows of the world", axis="worlds")
+
+
+@wp.func
+def acts(rows: Rows, r: int) -> bool:
+    """Whether a row acts: those of broken joints and of limits that are not reached are empty."""
+    size = wp.dot(rows.linear[r], rows.linear[r]) + wp.dot(rows.angular_a[r], rows.angular_a[r])
+    return size + wp.dot(rows.angular_b[r], rows.angular_b[r]) > real(0.0)
+
+
+@wp.func
+def push(bodies: Bodies, trees: Trees, rows: Rows, column: Motion, r: int, j: int) -> None:
+    """What a unit impulse along a row does to the bodies of its joint, if no tree held them; others stay."""
+    w = trees.joints.world[j]
+    count = int(trees.body_count)
+    for i in range(w * count, w * count + count):
+        column.velocity[i] = vec3()
+        column.angular_velocity[i] = vec3()
+    a = trees.joints.body_a[j]
+    b = trees.joints.body_b[j]
+    if a >= 0:
+        column.velocity[a] = -bodies.inverse_mass[a] * rows.linear[r]
+        column.angular_velocity[a] = rows.spin_a[r]
+    if b >= 0:
+        column.velocity[b] = bodies.inverse_mass[b] * rows.linear[r]
+        column.angular_velocity[b] = rows.spin_b[r]
+
+
+@kernel
+def factor_rows(
+    bodies: Bodies,
+    trees: Trees,
+    rows: Rows,
+    system: RowSystem,
+    column: Motion,
+    share: wp.array[real],
+    which: wp.array[wp.int32],
+    count: int,
+) -> None:
+    """The matrix of the rows of a world, and its factor."""
+    w = wp.tid()
+    if which[w] == 0:
+        return
+    first = w * count
+    at = w * count * count
+    for c in range(count):
+        r = first + c
+        system.least[r] = real(0.0)
+        live = acts(rows, r)
+        if live:
+            push(bodies, trees, rows, column, r, system.owner[r])
+            # Beside what its two bodies would answer alone: trees may imply a row, which then has nothing but rounding.
+            alone = row_velocity(trees.joints, rows, column, system.owner[r], r) + rows.compliance[r]
+            system.least[r] = REDUNDANT * alone
+            fit(trees, column, w, real(-1.0))
+        for d in range(count):
+            value = real(0.0)
+            if live and acts(rows, first + d):
+                value = row_velocity(trees.joints, rows, column, system.owner[first + d], first + d)
+            if d == c and live:
+                value += rows.compliance[r]
+            system.value[at + d * count + c] = value
+    system.dropped[w] = factor_block(system.value, at, count, system.least, system.order, first)
+    share[w] = wp.where(system.dropped[w] > 0, SHARE, real(1.0))
+
+
+@kernel
+def solve_rows(rows: Rows, system: RowSystem, count: int) -> None:
+    """Impulses for the wanted changes of the rows of a world."""
+    w = wp.tid()
+    first = w * count
+    at = w * count * count
+    y = system.found
+    for k in range(count):
+        y[first + k] = rows.wanted[first + system.order[first + k]]
+    for k in range(count):
+        for i in range(k + 1, count):
+            y[first + i] = y[first + i] - system.value[at + i * count + k] * y[first + k]
+    for m in range(count):
+        k = count - 1 - m
+        total = y[first + k] * system.value[at + k * count + k]
+        for i in range(k + 1, count):
+            total -= system.value[at + i * count + k] * y[first + i]
+        y[first + k] = total
+    for k in range(count):
+        rows.impulse[first + system.order[first + k]] = y[first + k]
+
+
+@kernel
+def factor_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
+    """Factor the trees of a world at the poses of a motion."""
+    if which[wp.tid()] == 1:
+        factor_at(trees, motion, wp.tid())
+
+
+@kernel
+def fit_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32], least: real) -> None:
+    """Make velocities of a motion, or displacements in their place, fit the trees of a world."""
+    if which[wp.tid()] == 1:
+        fit(trees, motion, wp.tid(), least)
+
+
+@kernel
+def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions) -> None:
+    """The same for velocities, with the impulses of the joints that do it."""
+    w = wp.tid()
+    if which[w] == 1:
+        fit(trees, motion, w, real(-1.0))
+        carry_fit(trees, reactions, w)
+
+
+@kernel
+def restore_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
+    """Put the bodies of a world, displaced a little, together again where their joints say."""
+    if which[wp.tid()] == 1:
+        put_together(trees, motion, wp.tid())
+
+
+class Through:
+    """Records what trees make of changes of velocities.
+
+    Args:
+        bodies: The bodies of the model.
+        trees: The trees with room of their own, where their factor is kept, and with room for another pose.
+    """
+
+    def __init__(self, bodies: Bodies, trees: tuple[Trees, Trees]) -> None:
+        self.bodies, (self.trees, self.elsewhere) = bodies, trees
+
+    def record_factor(self, program: Program, motion: Motion, which: Any) -> None:
+        """Record the factor at the poses of a motion, in the worlds where ``which`` is 1."""
+        program.launch(factor_trees, len(which), self.trees, motion, which)
+
+    def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
+        """Record that velocities of a motion fit the trees, and what joints carry for it."""
+        program.launch(fit_carried, len(which), self.trees, motion, which, reactions)
+
+    def record_end(self, program: Program, status: JointStatus, reactions: Reactions) -> None:
+        """Record what joints have carried over the step."""
+        program.launch(carry_step, len(status.busy), self.elsewhere, status, reactions)
+
+    def record_fit(self, program: Program, motion: Motion, which: Any, tolerance: float | None = None) -> None:
+        """Record that velocities of a motion fit the trees, at the poses of the factor.
+
+        Args:
+            program: Where to record.
+            motion: The velocities.
+            which: 1 for every world in which that is done.
+            tolerance: Of velocities [m/s, rad/s]; those that fit but for some tolerances stay. None for no other.
+        """
+        least = -1.0 if tolerance is None else SLACK * tolerance
+        program.launch(fit_trees, len(which), self.trees, motion, which, least)
+
+    def fitted(self, columns: np.ndarray) -> np.ndarray:
+        """What the trees make of velocities, at the poses of the factor, on the host.
+
+        Args:
+            columns: Velocities above angular velocities of each body (6 bodies, columns).
+        """
+        count, device = len(columns) // 6, self.trees.links.kind.device
+        motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), len(self.trees.step.x) // self.trees.count
+        which, found = wp.full(worlds, 1, dtype=wp.int32, device=device), np.empty_like(columns)
+        for c, column in enumerate(columns.T.reshape(-1, count, 2, 3)):
+            motion.velocity.assign(column[:, 0])
+            motion.angular_velocity.assign(column[:, 1])
+            wp.launch(fit_trees, worlds, inputs=[self.trees, motion, which, -1.0], device=device)
+            both = np.stack([motion.velocity.numpy(), motion.angular_velocity.numpy()], axis=1)
+            found[:, c] = both.ravel()
+        return found
+
+    def record_restore(self, program: Program, motion: Motion, which: Any) -> None:
+        """Record that poses of a motion fit the trees."""
+        program.launch(restore_trees, len(which), self.elsewhere, motion, which)
+
+
+class TreeRows:
+    """The rows of the joints of a model, solved through its trees.
+
+    Attributes:
+        through: What trees make of changes of velocities.
+        share: Part of the tolerances each world may use up.
+
+    Args:
+        through: See above.
+    """
+
+    def __init__(self, through: Through) -> None:
+        self.through = through
+
+    def prepare(self, problem: JointRows, members: Any = None) -> "TreeRows":
+        """Make room for the matrix of the rows of a model."""
+        model = problem.model
+        self.problem, self.count = problem, int(problem.counts.sum())
+        sizes = {"rows": problem.row_count, "entries": self.count * problem.row_count, "worlds": model.worlds}
+        self.system: Any = arrays.allocate(RowSystem, sizes, model.device)
+        owner = np.repeat(np.arange(problem.joint_count), np.tile(problem.counts, model.worlds))
+        self.system.owner.assign(owner.astype(np.int32))
+        self.column = arrays.allocate(Motion, {"bodies": model.count}, model.device)
+        self.share = wp.full(model.worlds, 1.0, dtype=real, device=model.device)
+        return self
+
+    def record_preparation(self, program: Program, which: Any) -> None:
+        """Fill the matrix and factor it, in the worlds where ``which`` is 1."""
+        if self.count:
+            trees = self.through.trees
+            given = (self.problem.rows, self.system, self.column, self.share, which, self.count)
+            program.launch(factor_rows, len(which), self.through.bodies, trees, *given)
+
+    def record_solution(self, program: Program) -> None:
+        """Impulses for the wanted changes."""
+        if self.count:
+            program.launch(solve_rows, self.problem.model.worlds, self.problem.rows, self.system, self.count)
+
+    def redundant_rows(self) -> np.ndarray:
+        """Rows that others imply, shape (worlds, joints), counted with the first joint that has any rows."""
+        count = len(self.problem.names)
+        found = np.zeros((self.problem.model.worlds, count), dtype=np.int64)
+        found[:, int(np.argmax(self.problem.fixed.count.numpy()[:count] > 0))] = seen(self.system.dropped)
+        return found

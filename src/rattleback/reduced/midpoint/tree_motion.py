@@ -1,0 +1,135 @@
+"""Trees and loose bodies as the integrator of a step: ``context.start`` to ``context.predicted``.
+
+    loads    of the middle of the step; where they depend on the motion, found anew until they settle
+    trees    the implicit midpoint rule in their coordinates, see ``tree_step``
+    loose    bodies without joints go as the integrator of the simulation moves them
+
+Cost: one launch a step for the trees of all worlds, and a launch for loose bodies where there are any.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rattleback.core import arrays
+from rattleback.core.node import together
+from rattleback.core.stages import recorded
+from rattleback.model.state import Loads, Motion
+from rattleback.model.step_context import Moment
+from rattleback.reduced.midpoint import carried, fitting, rounds, tree_step
+from rattleback.reduced.midpoint.links import Trees, TreeStep
+from rattleback.reduced.midpoint.rounds import Rounds
+from rattleback.reduced.midpoint.rows import Through, TreeRows
+from rattleback.reduced.midpoint.tree_step import Goal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rattleback.model.step_context import StepContext
+    from rattleback.problem.joint_rows import JointRows
+    from rattleback.reduced.midpoint.forest import LinkedTrees
+
+# Part of the tolerance of velocities to which a step settles.
+PART = 0.1
+
+
+class TreeMotion:
+    """The motion of the trees of a model, and of its other bodies.
+
+    Attributes:
+        trees: The trees for kernels.
+        order: Order of the method.
+        tolerance: Error of the rates that a step may leave.
+
+    Args:
+        found: The trees.
+        problem: The joints.
+        context: What the step works on.
+        loose: The integrator of bodies that are in no tree.
+        limits: Tolerance of velocities [m/s, rad/s], and most rounds of a step.
+    """
+
+    order: ClassVar[int] = 2
+    explicit: ClassVar[bool] = False
+
+    def __init__(
+        self, found: LinkedTrees, problem: JointRows, context: StepContext, loose: Any, limits: tuple[float, int]
+    ) -> None:
+        model = context.model
+        self.found, self.problem, self.loose, self.tolerance = found, problem, loose, limits[0]
+        self.trees = self.make_trees(context)
+        self.alone = len(found.bodies) == len(model.names)
+        self.goal = Goal()
+        self.goal.tolerance, self.goal.most = PART * limits[0], limits[1]
+        self._middle, self._loads = context.scratch(Motion), (context.scratch(Loads), context.scratch(Loads))
+        sizes = {"worlds": model.worlds, "flags": 1}
+        self._rounds = arrays.allocate(Rounds, sizes, model.device)
+
+    def make_trees(self, context: StepContext) -> Trees:
+        """The trees with room of their own for what a step knows of them."""
+        model, trees = context.model, Trees()
+        trees.links, trees.joints, trees.remembered = self.found.links, self.problem.joints, context.state.joints
+        trees.step = arrays.allocate(TreeStep, {"links": self.found.count * model.worlds}, model.device)
+        trees.count, trees.first_floating = self.found.count, self.found.first_floating
+        trees.joint_count, trees.body_count = len(self.problem.names), len(model.names)
+        return trees
+
+    def record_forces(self, context: StepContext) -> None:
+        """The loads of the middle of the step."""
+        clock = context.state.clock
+        if not self.alone:
+            self.loose.record_forces(context)
+        if not (context.motion_dependent and self.found.count):
+            if self.alone:
+                context.evaluate(Moment(context.start, clock, 0.5), context.loads)
+            return
+        if not self.alone:
+            self.loose.record_prediction(context)
+            context.for_bodies(rounds.place_loose, context.start, context.predicted, self._middle)
+        context.for_worlds(rounds.begin_rounds, self.trees, context.start, self._rounds)
+        with context.program.loop(self._rounds.any_busy, may_stop=True):
+            context.for_worlds(rounds.place_middle, self.trees, clock, self._middle, self._rounds)
+            context.evaluate(Moment(self._middle, clock, 0.5), context.loads)
+            given = (*self._loads, context.loads, self._rounds, self.trees.body_count)
+            context.for_worlds(rounds.blend, *given)
+            context.for_worlds(rounds.settle, self.trees, clock, context.loads, self.goal, self._rounds)
+
+    def record_prediction(self, context: StepContext) -> None:
+        """The motion of all bodies."""
+        if not self.alone:
+            self.loose.record_prediction(context)
+        if not self.found.count:
+            return
+        given = (self.trees, context.start, context.loads, context.state.clock, self.goal)
+        context.for_worlds(tree_step.step_trees, *given, context.predicted, context.diagnostics)
+        if context.motion_dependent:
+            context.for_worlds(rounds.note_unsettled, self.trees, self.goal, self._rounds, context.diagnostics)
+
+    def record_fit(self, context: StepContext) -> None:
+        """Velocities that were written fit the trees from now on."""
+        given = (self.trees, context.state.contacts, context.state.motion, fitting.SLACK * self.tolerance)
+        context.for_worlds(fitting.fit_written, *given)
+
+    def reason(self, where: str, error: float) -> str:
+        """Why a step of trees is not settled.
+
+        Args:
+            where: The last body of them.
+            error: What is left of its rates [m/s, rad/s].
+        """
+        return (
+            f"The trees of joints up to body {where} did not settle: their rates still change by {error:.3g} m/s or "
+            f"rad/s, above {float(self.goal.tolerance):.3g}; a shorter time_step helps, or Reduced(max_rounds=...)."
+        )
+
+    def carried(self, context: StepContext, preview: Any) -> Callable[[], None]:
+        """A call that finds what joints have carried in the last step, where the step itself does not."""
+        worlds, device = context.model.worlds, context.model.device
+        given = (context.state.clock, preview.status, preview.reactions, self.trees.joint_count)
+        begin = recorded(carried.begin_step, worlds, given, device)
+        carry = recorded(carried.carry_step, worlds, (self.trees, preview.status, preview.reactions), device)
+        return together([begin, carry])
+
+    def make_rows(self, context: StepContext) -> TreeRows:
+        """What solves the rows that trees do not hold."""
+        return TreeRows(Through(context.model.bodies, (self.make_trees(context), self.trees)))
