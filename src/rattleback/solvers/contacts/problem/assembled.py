@@ -19,13 +19,7 @@ import scipy.sparse
 
 from rattleback.core.errors import InputError
 from rattleback.lcp import Problem
-from rattleback.solvers.contacts.problem.delassus import (
-    active_rows,
-    inverse_mass,
-    jacobian,
-    joint_jacobians,
-    through_trees,
-)
+from rattleback.solvers.contacts.problem.delassus import active_rows, inverse_mass, jacobian, matrix
 
 if TYPE_CHECKING:
     from rattleback.model.state import Motion
@@ -121,11 +115,8 @@ def assemble(
     through = scipy.sparse.csc_matrix(inverse @ J.T)
     W = J @ through
     if response is not None:
-        inverse = through_trees(inverse, response)
-        G, _ = joint_jacobians(problem, response)
-        both = (G @ inverse @ J.T).toarray()
-        inner = np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True)
-        W = (J @ inverse @ J.T).toarray() - both.T @ inner @ both
+        rows = np.flatnonzero(np.repeat(mine, 3))
+        W = matrix(problem, response)[np.ix_(rows, rows)]
     elif len(point) <= DENSE_POINTS:
         W = W.toarray()
     p = np.asarray(problem.system.points.impulse.numpy()[point], dtype=np.float64).ravel()
