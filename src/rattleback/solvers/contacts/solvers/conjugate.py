@@ -7,14 +7,11 @@ velocities of points before the sweep, A z and A d their changes by z and d. The
 points along the normal, and sticking points across. Where all is free this is the method of conjugate gradients with a
 symmetric sweep as its preconditioner. Sweeps alone need as many as the square of the height of a tower, or as the ratio
 of the masses where heavy bodies rest on light ones; conjugate directions need about the height. P projects impulses on
-the friction cone. The step is accepted only if it lowers ½ p·A p + b·p, p impulses, as much as the sweep; otherwise x
-is that of the sweep.
+the friction cone. The step is accepted only if it lowers ½ p·A p + b·p, p impulses, as much as the sweep.
 
-Cost: about half of a forward and backward sweep over the manifolds that were swept since the directions began; for
-others, and for bodies that nothing has pushed since, z and d are zero.
+Cost: about half of a forward and backward sweep over the manifolds that were swept since the directions began.
 
-Reference: Knyazev (2001), conjugate gradients as the best step in the plane of two directions; Silcowitz-Hansen, Niebe,
-Erleben (2010), conjugate gradients for contacts.
+Reference: Knyazev (2001), the best step in the plane of two directions; Silcowitz-Hansen, Niebe, Erleben (2010).
 """
 
 import warp as wp
@@ -30,8 +27,7 @@ from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
 from rattleback.solvers.contacts.problem.status import ANY_RESIDUAL, SolverStatus
 
-# Most sweeps that a step along the directions may be worth where stops of joints are hit: beyond, light limbs that are
-# wedged between heavy ones get impulses many times those that stop them.
+# Largest a where stops of joints are hit: beyond, wedged limbs get impulses many times those that stop them.
 LONGEST = wp.constant(real(4.0))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
@@ -213,11 +209,12 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
-    # A symmetric sweep alone always lowers the objective and never overshoots; where it seems to, friction is not the
-    # gradient of it.
-    if not (a >= real(0.5) and a <= directions.longest[w] and sweep <= real(0.0)):
+    # A symmetric sweep lowers the objective and never overshoots, unless friction is not the gradient of it.
+    if not (a >= real(0.5) and sweep <= real(0.0)):
         directions.accepted[w] = 0
-    directions.scale_z[w] = a
+    if a > directions.longest[w]:
+        b *= (directions.longest[w] - real(1.0)) / (a - real(1.0))
+    directions.scale_z[w] = wp.min(a, directions.longest[w])
     directions.scale_d[w] = b
     directions.gain[w] = sweep
 
@@ -251,9 +248,8 @@ def apply_step_to_bodies(bodies: Bodies, motion: Motion, directions: ConjugateDi
             start = directions.velocity[i]
             motion.velocity[i] = start + a * (motion.velocity[i] - start) + b * directions.velocity_step[i]
             start = directions.angular_velocity[i]
-            motion.angular_velocity[i] = (
-                start + a * (motion.angular_velocity[i] - start) + b * directions.angular_step[i]
-            )
+            turn = start + a * (motion.angular_velocity[i] - start)
+            motion.angular_velocity[i] = turn + b * directions.angular_step[i]
 
 
 @wp.func
@@ -270,9 +266,8 @@ def apply_step_to_manifold(
         swept = system.points.impulse[c]
         directions.swept_impulse[c] = swept
         if directions.accepted[w] == 1:
-            target = (
-                start + directions.scale_z[w] * (swept - start) + directions.scale_d[w] * directions.impulse_step[c]
-            )
+            target = start + directions.scale_z[w] * (swept - start)
+            target = target + directions.scale_d[w] * directions.impulse_step[c]
             p = clamp_to_cone(target, system.manifolds.friction[k])
             system.points.impulse[c] = p
             off = p - target
@@ -390,7 +385,7 @@ def try_conjugate_step(
     directions: ConjugateDirections,
     hit: wp.array[wp.int32],
 ) -> None:
-    """Try a step in worlds that are still active, on one thread; not a long one where stops of joints are hit."""
+    """Try a step in worlds that are still active, on one thread, and no long one where stops of joints are hit."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
         directions.longest[w] = wp.where(hit[w] == 1, LONGEST, ANY_RESIDUAL)
