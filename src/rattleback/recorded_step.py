@@ -67,11 +67,13 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        meets = self._can_meet or not methods.resolves
+        meets = self.model.bodies_can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
         self.scene_trees = SceneTrees(self.model, state) if held and hasattr(methods.joints, "trees") else None
         self._trees_only = self._has_trees_only(meets)
-        self.context = self._make_context((held and not self._trees_only) or (methods.resolves and self._can_meet), old)
+        self.context = self._make_context(
+            (held and not self._trees_only) or (methods.resolves and self.model.bodies_can_meet), old
+        )
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.trees = None if self.scene_trees is None else self._make_trees(self.scene_trees)
@@ -225,7 +227,7 @@ class RecordedStep:
         """Which force is too stiff for the step, where that would make a motion grow; empty where none is."""
         if not getattr(self.methods.integrator, "explicit", True):
             return ""
-        damped = not self._meets_joints or self._some_loose
+        damped = not self._meets_joints or self.model.has_loose_bodies
         return limit_of_step(self.forces.named, self._length, damped)
 
     def grown(self) -> RecordedStep:
@@ -287,7 +289,7 @@ class RecordedStep:
             loads=arrays.allocate(Loads, counts, device),
             evaluate=self._evaluate,
             velocity_dependent=self.by_forces
-            or (self.forces.velocity_dependent and (not self._meets_joints or self._some_loose)),
+            or (self.forces.velocity_dependent and (not self._meets_joints or self.model.has_loose_bodies)),
             motion_dependent=self.by_forces or self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, device),
             worst=arrays.allocate(Diagnostics, counts, device),
@@ -316,7 +318,7 @@ class RecordedStep:
             return False
         name = name_of(methods.joints, joint_methods.MENU)
         check_joints(name, methods.joints, self.model.scene)
-        check_settings(name, methods, self._can_meet)
+        check_settings(name, methods, self.model.bodies_can_meet)
         return True
 
     def _make_joint_forces(self) -> JointForces | None:
@@ -346,18 +348,6 @@ class RecordedStep:
         """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
         scene = self.model.scene
         return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
-
-    @property
-    def _some_loose(self) -> bool:
-        """Whether a body moves that has no joint."""
-        held = {name for joint in self.model.scene.joints.values() for name in (joint.a, joint.b)}
-        return any(self.model.names[i] not in held for i in self.model.dynamic)
-
-    @property
-    def _can_meet(self) -> bool:
-        """Whether there are two bodies that may touch, one of which moves."""
-        solid = [body for body in self.model.scene.bodies if body.colliders]
-        return len(solid) > 1 and not all(body.static for body in solid)
 
     def _still(self) -> Any:
         """Which colliders are still, on the device; None where bodies do not sleep."""
