@@ -83,7 +83,7 @@ class RecordedStep:
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         self.contacts = self._make_contacts(old) if meets else None
         if self.contacts is not None:
-            self.contacts.skip_still(self._still())
+            self.contacts.skip_still(methods.sleep)
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
         self.energy = self._make_energy()
@@ -348,15 +348,6 @@ class RecordedStep:
         """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
         scene = self.model.scene
         return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
-
-    def _still(self) -> Any:
-        """Which colliders are still, on the device; None where bodies do not sleep."""
-        if self.contacts is None or not self.methods.sleep:
-            return None
-        finder = self.contacts.finder
-        if finder.still is not None:
-            return finder.still
-        return wp.zeros(finder.geometry.count, dtype=wp.int32, device=self.model.device)
 
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
