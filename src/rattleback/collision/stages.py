@@ -80,7 +80,7 @@ class ContactStages:
         """Find no contacts between still colliders from now on, or between all again; then record again."""
         still = self.finder.still if skips else None
         if skips and still is None:
-            still = wp.zeros(self.finder.geometry.count, dtype=wp.int32, device=self.context.model.device)
+            still = wp.zeros(self.finder.geometry.count, dtype=wp.int32, device=self.clock.time.device)
         for part in (self.finder, self._trial):
             if part is not None:
                 part.skip_still(still)
