@@ -53,6 +53,14 @@ class Goal:
     most: wp.int32
 
 
+@wp.func
+def worse_of(a: real, b: real) -> real:
+    """The larger of two; what is no number is worse than any."""
+    if b > a or b != b:
+        return b
+    return a
+
+
 @wp.struct
 class Round:
     """How a round goes: whether the factor is kept (0), made anew (1) or with stiffness (2); the part of the change."""
@@ -84,7 +92,7 @@ def round_of(trees: Trees, loads: Loads, w: int, h: real, how: Round) -> real:
         gather(trees, link, w * count + link)
     largest = real(0.0)
     for link in range(count):
-        largest = wp.max(largest, change(trees, link, w * count + link, real(0.5) * h * how.part))
+        largest = worse_of(largest, change(trees, link, w * count + link, real(0.5) * h * how.part))
     return largest / how.part
 
 
@@ -183,7 +191,7 @@ def step_trees(
                     for link in range(count):
                         go_on(trees, link, w, h)
                 _first, remains, more = settled(trees, loads, w, h, goal)
-                left = wp.max(left, remains)
+                left = worse_of(left, remains)
                 rounds += more
             parts *= PARTS
     for link in range(int(trees.first_floating), count):
