@@ -1,12 +1,13 @@
 """The energy audit: what a world has gained at the end of a step that no force, spring or motor has given it.
 
     gain = Σ (T' − T − W),      not converged where   gain > D   or   G e^(−h/τ) + gain > 2 D₀
-    D = min(0.02, 4 θ²) max(P, T, T') + min(1, 4 θ²) ½ m (g h)² + m (g δ + u²) + √(2 m T) u
+    D = min(0.02 max(P, T, T'), 4 θ² max(P, T, T') + 4 B) + min(1, 4 θ²) ½ m (g h)² + m (g δ + u²) + √(2 m T) u
         + m₀ g s + 0.02 C + R₁ + ε Σ |E|
 
 T, T' kinetic energy of a body at either end of the step, W work of loads on the way it really went, so that weight that
 is lifted by position corrections or joints that close counts as a gain. θ largest angle by which a body turns in the
-step, and two of them against each other by twice that; P the largest energy of motion of the world lately; m
+step, and two of them against each other by twice that; B kinetic energies times the squares of the sines by which paths
+turn; P the largest energy of motion of the world lately; m
 mass of all bodies, g gravity, δ and u the tolerances of positions and velocities. Where the user has put joints apart,
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
 the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding.
@@ -85,6 +86,7 @@ def audit(
     mass = ZERO
     gone = ZERO
     turn = ZERO
+    bent = ZERO
     most = ZERO
     body = int(-1)
     for k in range(w * LANES, (w + 1) * LANES):
@@ -98,6 +100,7 @@ def audit(
         mass += sums.mass[k]
         gone += sums.gone[k]
         turn = wp.max(turn, sums.turn[k])
+        bent += sums.bent[k]
         if sums.body[k] >= 0 and (body < 0 or sums.most[k] > most):
             most = sums.most[k]
             body = sums.body[k]
@@ -121,8 +124,9 @@ def audit(
     angle = turn * turn
     fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
     left = wp.max(OFTEN * (TURNED * (most + closing) + noise) - fade, ZERO)
-    told = TOLD * (granted + wp.min(wp.min(TURNED, angle) * most + TURNED * closing + noise, left))
-    share = wp.min(TURNED, FOLD * angle) * most + wp.min(real(1.0), FOLD * angle) * fall + TURNED * closing + noise
+    told = TOLD * (granted + wp.min(wp.min(TURNED * most, angle * most + bent) + TURNED * closing + noise, left))
+    share = wp.min(TURNED * most, FOLD * (angle * most + bent)) + wp.min(real(1.0), FOLD * angle) * fall
+    share += TURNED * closing + noise
     allowed = granted + wp.min(share, left + OFTEN * fall)
     # What is beyond is said, and no part of what is added up.
     remembered.surplus[w] = wp.where(gain > allowed, fade, lately)

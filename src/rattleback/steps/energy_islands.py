@@ -29,6 +29,7 @@ class Ledger:
     loose: wp.int32 = field("1", "1 where the body has no joint")
     before: real = field("J", "kinetic energy at the beginning of the step")
     spin: real = field("rad/s", "angular speed there")
+    velocity: vec3 = field("m/s", "velocity there")
     first_push: vec3 = field("N s", "momentum that forces give in the first prediction")
     first_turn: vec3 = field("N m s", "the same of angular momentum")
     push: vec3 = field("N s", "momentum that forces give in the step")

@@ -4,7 +4,7 @@ import warp as wp
 
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
-from rattleback.core.precision import real
+from rattleback.core.precision import real, vec3
 from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Motion
 from rattleback.model.surfaces import Surfaces
@@ -29,6 +29,7 @@ class Sums:
     mass: real = field("kg", "their mass")
     gone: real = field("J", "what they have at their mean speeds on the way they go")
     turn: real = field("rad", "largest angle by which one of them turns in the step")
+    bent: real = field("J", "their kinetic energy times the square of the sine by which their paths turn")
     most: real = field("J", "largest gain of one of them")
     body: wp.int32 = field("1", "row of that body")
     time_step: real = field("s", "length of the step", axis="worlds")
@@ -56,6 +57,15 @@ def sum_free(bodies: Bodies, motion: Motion, surfaces: Surfaces, clock: Clock, l
         sums.time_step[w] = real(clock.time_step[w])
 
 
+@wp.func
+def bent_energy(mass: real, before: vec3, after: vec3) -> real:
+    """Kinetic energy of a body times the square of the sine of the angle by which its velocity turns."""
+    square = wp.max(wp.length_sq(before), wp.length_sq(after))
+    if square == ZERO:
+        return ZERO
+    return real(0.5) * mass * wp.length_sq(wp.cross(before, after)) / square
+
+
 @kernel
 def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> None:
     """A step is done: what bodies have gained."""
@@ -70,6 +80,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     mass = ZERO
     gone = ZERO
     turn = ZERO
+    bent = ZERO
     most = ZERO
     body = int(-1)
     for i in range(w * count + k % LANES, (w + 1) * count, LANES):
@@ -87,6 +98,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
         mass += bodies.mass[i]
         gone += ledger.gone[i]
         turn = wp.max(turn, wp.max(ledger.spin[i], wp.length(motion.angular_velocity[i])))
+        bent += bent_energy(bodies.mass[i], ledger.velocity[i], motion.velocity[i])
         if body < 0 or own > most:
             most = own
             body = i
@@ -98,5 +110,6 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     sums.mass[k] = mass
     sums.gone[k] = gone
     sums.turn[k] = turn * sums.time_step[w]
+    sums.bent[k] = bent
     sums.most[k] = most
     sums.body[k] = body

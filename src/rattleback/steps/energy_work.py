@@ -37,6 +37,7 @@ def note_before(bodies: Bodies, motion: Motion, ledger: Ledger, lanes: int) -> N
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         ledger.before[i] = kinetic_energy(bodies, motion, i)
         ledger.spin[i] = wp.length(motion.angular_velocity[i])
+        ledger.velocity[i] = motion.velocity[i]
         ledger.allowed[i] = real(-1.0)
 
 

@@ -92,8 +92,7 @@ class JointAccount:
         self.forces.record_reactions(preview.reactions)
         loads = (preview.reactions, context.state.joints, context.stop)
         self._for_joints(stiffness.note_loads, problem.joints, *loads)
-        if problem.joints.counts.numpy().any():
-            self._for_joints(joint_errors.count_turns, problem.joints, context.state.motion, context.state.joints)
+        joint_errors.record_turns(context.program, problem.joints, context.state.motion, context.state.joints)
         preview.breaks.record_end(preview.everywhere, preview.status.any_busy)
         preview.breaks.record_made_anew()
         context.for_worlds(joint_errors.note_settled, context.state.contacts)
