@@ -31,6 +31,7 @@ from rattleback.reduced.midpoint.forest import LinkedTrees, plant
 from rattleback.reduced.midpoint.tree_motion import TreeMotion
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
+from rattleback.solvers.joints.armature import check_armature, refuse_armature
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
@@ -70,7 +71,7 @@ class RecordedStep:
         held = bool(self.model.scene.joints)
         meets = self._can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
-        self.planted = self._plant() if held and hasattr(methods.joints, "trees") else None
+        self.planted = self._plant() if held else None
         self._bare = self._is_bare(meets)
         self.context = self._make_context((held and not self._bare) or (methods.resolves and self._can_meet), old)
         self.program = self.context.program
@@ -322,12 +323,18 @@ class RecordedStep:
             return None
         return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
-    def _plant(self) -> tuple[LinkedTrees, JointRows]:
-        """The trees of the model, and its joints with the rows that no tree holds."""
+    def _plant(self) -> tuple[LinkedTrees, JointRows] | None:
+        """The trees of the model, and its joints with the rows that no tree holds; None with methods without trees."""
+        if not hasattr(self.methods.joints, "trees"):
+            refuse_armature(self.model.scene, name_of(self.methods.joints, joint_methods.MENU))
+            return None
         broken = self.state.breaks.broken
         self._rooted, self._seen, self._felled = self._kept_as_rows(), self.state.version, False
         found = plant(compile_joints(self.model, broken), self._rooted)
-        return found, compile_joints(self.model, broken, found.joints)
+        problem = compile_joints(self.model, broken, found.joints)
+        rows = np.flatnonzero(problem.counts).tolist()
+        check_armature(self.model.scene, found.joints, rows, self.methods.resolves and self._can_meet)
+        return found, problem
 
     def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:
         limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)

@@ -2,11 +2,11 @@
 
     forces    outwards: ω, v, α, a of each link; inwards: Σ (J α + …, m a − F) over what it carries, r = Sᵀ Σ
     change    (M + h²/4 K) δ = −r   by articulated inertias:
-              inwards  U = I S,  D = Sᵀ U,  u = −Sᵀ p,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
+              inwards  U = I S,  D = Sᵀ U + A,  u = −Sᵀ p − A v̇,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
               outwards δ = D⁻¹ (u − Uᵀ δa_parent),  δa = δa_parent + S δ
 
-S motion subspace; I articulated inertia; p missing wrench; all vectors about the origin of the tree, in the axes of the
-world, so that nothing has to be moved from link to link.
+S motion subspace; I articulated inertia; A armature; p missing wrench; all vectors about the origin of the tree,
+in the axes of the world, so that nothing has to be moved from link to link.
 
 Cost: O(n). Reference: Featherstone, Rigid Body Dynamics Algorithms, §5.3 and §7.3.
 """
@@ -91,9 +91,10 @@ def set_rates(trees: Trees, link: int, k: int, h: real) -> None:
 
 
 @wp.func
-def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int) -> None:
+def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) -> None:
     """The torque and force that a body would need for its acceleration, less those that it has."""
     step = trees.step
+    step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
     if trees.links.body[link] < 0:
         step.couple[k] = vec3()
         step.force[k] = vec3()
@@ -171,7 +172,7 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     moving = step.moving[k]
     u = turning * s + mixed * y
     v = wp.transpose(mixed) * s + moving * y
-    d = wp.dot(s, u) + wp.dot(y, v)
+    d = wp.dot(s, u) + wp.dot(y, v) + trees.links.armature[link]
     step.u_turn[k] = u
     step.u_way[k] = v
     inverse = real(1.0) / d
@@ -251,7 +252,7 @@ def gather(trees: Trees, link: int, k: int) -> None:
     n = step.couple[k]
     f = step.force[k]
     if is_single(kind):
-        u = -wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f)
+        u = -wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f) - step.drive[k]
         step.wanted[k] = u
         u = u * step.give[k]
         n += u * step.u_turn[k]

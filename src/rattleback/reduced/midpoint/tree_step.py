@@ -2,8 +2,8 @@
 
     q½ = q₀ ∘ h/2 v̄,   M(q½) (v₁ − v₀)/h + c(q½, v̄) = τ½,   v̄ = (v₀ + v₁)/2,   q₁ = q₀ ∘ h v̄
 
-q coordinates, v their rates, v̄ the mean over the step, M mass matrix, c Coriolis and centrifugal forces, τ½ the loads
-in the middle of the step.
+q coordinates, v their rates, v̄ the mean over the step, M mass matrix with armature, c Coriolis and centrifugal forces,
+τ½ the loads in the middle of the step.
 
     take q₀, v₀ from the poses and velocities of the bodies;  v̄ = v₀
     what v̄ falls short of, by recursive Newton–Euler; its change, by articulated inertias factored once; until settled
@@ -76,7 +76,7 @@ def round_of(trees: Trees, loads: Loads, w: int, h: real, how: Round) -> real:
             set_inertia(trees, link, k)
         if afresh == 2:
             stiffen(trees, link, k, h)
-        set_missing(trees, loads, link, k, w)
+        set_missing(trees, loads, link, k, w, h)
     for m in range(count):
         link = count - 1 - m
         if afresh > 0:
