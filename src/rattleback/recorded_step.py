@@ -31,9 +31,9 @@ from rattleback.reduced.midpoint.forest import LinkedTrees, plant
 from rattleback.reduced.midpoint.tree_motion import TreeMotion
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
-from rattleback.solvers.joints.armature import check_armature, refuse_armature
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
+from rattleback.solvers.joints.drives import check_drives, refuse_drives
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_floor import Sizes
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
@@ -326,14 +326,14 @@ class RecordedStep:
     def _plant(self) -> tuple[LinkedTrees, JointRows] | None:
         """The trees of the model, and its joints with the rows that no tree holds; None with methods without trees."""
         if not hasattr(self.methods.joints, "trees"):
-            refuse_armature(self.model.scene, name_of(self.methods.joints, joint_methods.MENU))
+            refuse_drives(self.model.scene, name_of(self.methods.joints, joint_methods.MENU))
             return None
         broken = self.state.breaks.broken
         self._rooted, self._seen, self._felled = self._kept_as_rows(), self.state.version, False
         found = plant(compile_joints(self.model, broken), self._rooted)
         problem = compile_joints(self.model, broken, found.joints)
         rows = np.flatnonzero(problem.counts).tolist()
-        check_armature(self.model.scene, found.joints, rows, self.methods.resolves and self._can_meet)
+        check_drives(self.model.scene, found.joints, rows, self.methods.resolves and self._can_meet)
         return found, problem
 
     def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:

@@ -89,7 +89,7 @@ class Placement:
                 object.__setattr__(self, name, checks.positive(limit, f"The {name} of {kind}"))
 
     def _keep_drive(self) -> None:
-        for name in ("damping", "armature"):
+        for name in ("damping", "armature", "friction"):
             value = checks.not_negative(getattr(self, name), f"The {name} of {type(self).__name__}")
             object.__setattr__(self, name, value)
 

@@ -23,6 +23,7 @@ class Prismatic(Placement):
             no limit.
         damping: Force that brakes it, for every metre a second [N s/m].
         armature: Mass of its drive, which moves with it and adds to no body [kg]; for ``joints="reduced"``.
+        friction: Force up to which it holds, and which brakes it beyond [N]; for ``joints="reduced"``.
         restitution: Part of the velocity that is left after hitting a limit, from 0 to 1.
     """
 
@@ -30,6 +31,7 @@ class Prismatic(Placement):
     restitution: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
     armature: float = field(default=0.0, kw_only=True)
+    friction: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("slide_z",)
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ def factor_at(trees: Trees, motion: Motion, w: int) -> None:
         if is_single(trees.links.kind[link]):
             set_subspace(trees, link, w * count + link)
         set_inertia(trees, link, w * count + link)
+        trees.step.grip[w * count + link] = 0
     for m in range(count):
         factor(trees, count - 1 - m, w * count + count - 1 - m)
 

@@ -15,7 +15,8 @@ import warp as wp
 
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.state import Loads
-from rattleback.reduced.midpoint.links import Trees
+from rattleback.reduced.midpoint.friction import end_at_rest, grip_after, pull
+from rattleback.reduced.midpoint.links import HELD, Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, SLIDE_LINK, TURN_LINK
 
 
@@ -94,6 +95,7 @@ def set_rates(trees: Trees, link: int, k: int, h: real) -> None:
 def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) -> None:
     """The torque and force that a body would need for its acceleration, less those that it has."""
     step = trees.step
+    end_at_rest(trees, k, h)
     step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
     if trees.links.body[link] < 0:
         step.couple[k] = vec3()
@@ -180,6 +182,8 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     p = trees.links.parent[link]
     if p >= 0:
         m = k - link + p
+        if step.grip[k] == HELD:
+            inverse = real(0.0)
         a = inverse * u
         b = inverse * v
         step.turning[m] = step.turning[m] + (turning - wp.outer(a, u))
@@ -252,9 +256,9 @@ def gather(trees: Trees, link: int, k: int) -> None:
     n = step.couple[k]
     f = step.force[k]
     if is_single(kind):
-        u = -wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f) - step.drive[k]
+        u = pull(trees, link, k) - wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f) - step.drive[k]
         step.wanted[k] = u
-        u = u * step.give[k]
+        u = wp.where(step.grip[k] == HELD, step.rest[k], u * step.give[k])
         n += u * step.u_turn[k]
         f += u * step.u_way[k]
     elif kind == BALL_LINK:
@@ -284,13 +288,16 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         a = step.drift_rate[m]
     size = real(0.0)
     if is_single(kind):
-        gain = step.give[k] * (step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a))
+        left = step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a)
+        gain = wp.where(step.grip[k] == HELD, step.rest[k], step.give[k] * left)
         alpha += gain * step.s_turn[k]
         a += gain * step.s_way[k]
         mean = step.mean_spin[k]
         mean[0] = mean[0] + part * gain
         step.mean_spin[k] = mean
         size = wp.abs(gain)
+        if step.grip[k] != 0:
+            step.grip_next[k] = grip_after(trees, link, k, left - gain / step.give[k])
     elif kind == BALL_LINK:
         want = step.wanted_turn[k]
         want -= wp.transpose(step.block_turn[k]) * alpha + wp.transpose(step.block_way[k]) * a
