@@ -24,20 +24,17 @@ from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
-from rattleback.problem.joint_rows import JointRows, compile_joints
+from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
-from rattleback.reduced.midpoint.forest import LinkedTrees, plant
-from rattleback.reduced.midpoint.tree_motion import TreeMotion
+from rattleback.reduced.midpoint.scene_trees import SceneTrees
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
-from rattleback.solvers.joints.drives import check_drives, refuse_drives
+from rattleback.solvers.joints.drives import check_drives
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
-from rattleback.steps.energy_floor import Sizes
-from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
-from rattleback.steps.energy_watch import WATCHED, EnergyWatch, make_energy_watch
+from rattleback.steps.energy_account import make_energy_account
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -46,6 +43,8 @@ if TYPE_CHECKING:
     from rattleback.collision.stages import ContactStages
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
+    from rattleback.steps.energy_limit import EnergyLimit
+    from rattleback.steps.energy_watch import EnergyWatch
 
 
 class RecordedStep:
@@ -69,24 +68,25 @@ class RecordedStep:
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        meets = self._can_meet or not methods.resolves
+        meets = self.model.bodies_can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
-        self.planted = self._plant() if held else None
-        self._bare = self._is_bare(meets)
-        self.context = self._make_context((held and not self._bare) or (methods.resolves and self._can_meet), old)
+        self.scene_trees = self._find_trees() if held else None
+        self._trees_only = self._has_trees_only(meets)
+        touching = methods.resolves and self.model.bodies_can_meet
+        self.context = self._make_context((held and not self._trees_only) or touching, old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
-        self.trees = None if self.planted is None else self._make_trees(*self.planted)
+        self.trees = None if self.scene_trees is None else self._make_trees(self.scene_trees)
         self.preview = self._make_preview() if held else None
         self.joint_forces = self._make_joint_forces()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         self.contacts = self._make_contacts(old) if meets else None
         if self.contacts is not None:
-            self.contacts.skip_still(self._still())
+            self.contacts.skip_still(methods.sleep)
         self.impulses = self._make_impulses()
         self.sleep = self._make_sleep() if methods.sleep else None
-        self.energy = self._make_energy_limit()
+        self.energy = self._make_energy()
         self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
         self._idle: ContactStages | None = None
         if self.contacts is not None:
@@ -109,7 +109,7 @@ class RecordedStep:
     def _recipe(self) -> Any:
         """What happens in a step, by how joints are held."""
         integrator, preview = self.trees or self.methods.integrator, self.preview
-        if self._bare:
+        if self._trees_only:
             return ReducedStep(self.trees)
         if self.joint_forces is not None and preview is not None:
             return AccelerationStep(integrator, self.joint_forces, preview, self.contacts, self.servos)
@@ -119,22 +119,26 @@ class RecordedStep:
     @property
     def outdated(self) -> bool:
         """Whether the buffers of the contacts have been exchanged since, or joints are driven by hand."""
-        if self._driven != self.forces.driven or self._is_felled:
+        if self._driven != self.forces.driven or self._trees_outdated:
             return True
         if self.sleep is not None and self.sleep.kept is not self.state.sleeping_contacts:
             return True
-        if self.preview is not None and not self._bare and self._memory is not self.state.contacts:
+        if self.preview is not None and not self._trees_only and self._memory is not self.state.contacts:
             return True
         if self.contacts is None:
             return False
         exchanged = self.contacts.keeps and self.contacts.memory is not self.state.contacts
         return exchanged or self.contacts.version != self._version
 
+    @property
+    def _trees_outdated(self) -> bool:
+        return self.scene_trees is not None and self.scene_trees.outdated
+
     @cached_property
     def fell_short(self) -> Callable[[], bool]:
         """To be asked whether a step of the call may have left something outside its tolerance."""
         flags = [self.context.worst.trouble]
-        if self.preview is not None and not self._bare:
+        if self.preview is not None and not self._trees_only:
             flags.append(self.preview.status.failed)
         if self.impulses is not None:
             flags.append(self.impulses.errors.failed)
@@ -144,7 +148,7 @@ class RecordedStep:
 
     def with_reactions(self) -> Preview | None:
         """How joints are held, with what they have carried in the last step."""
-        if self._bare and self._carried_at != self.state.moment:
+        if self._trees_only and self._carried_at != self.state.moment:
             self._carried_at = self.state.moment
             self._carried()
         return self.preview
@@ -223,7 +227,7 @@ class RecordedStep:
         """Which force is too stiff for the step, where that would make a motion grow; empty where none is."""
         if not getattr(self.methods.integrator, "explicit", True):
             return ""
-        damped = not self._meets_joints or self._some_loose
+        damped = not self._meets_joints or self.model.has_loose_bodies
         return limit_of_step(self.forces.named, self._length, damped)
 
     def grown(self) -> RecordedStep:
@@ -235,7 +239,7 @@ class RecordedStep:
         new = RecordedStep(self.forces, self.state, self.methods, self)
         arrays.copy_into(new.context.worst, self.context.worst)
         arrays.copy_into(new.context.start, self.context.start)
-        kinds = ("impulses", "energy", "servos") if self._is_felled else ("preview", "impulses", "energy", "servos")
+        kinds = (*(() if self._trees_outdated else ("preview",)), "impulses", "energy", "servos")
         parts: Any = ((getattr(self, kind), getattr(new, kind)) for kind in kinds)
         for before, after in parts:
             if before is not None and after is not None:
@@ -257,7 +261,7 @@ class RecordedStep:
 
     @cached_property
     def _forgetting(self) -> list[Callable[[], None]]:
-        parts: Any = (None if self._bare else self.preview, self.impulses, self.energy, self.servos)
+        parts: Any = (None if self._trees_only else self.preview, self.impulses, self.energy, self.servos)
         return [self._clear_worst, *(part.forget for part in parts if part is not None)]
 
     def _evaluate(self, moment: Moment, loads: Loads) -> None:
@@ -285,7 +289,7 @@ class RecordedStep:
             loads=arrays.allocate(Loads, counts, device),
             evaluate=self._evaluate,
             velocity_dependent=self.by_forces
-            or (self.forces.velocity_dependent and (not self._meets_joints or self._some_loose)),
+            or (self.forces.velocity_dependent and (not self._meets_joints or self.model.has_loose_bodies)),
             motion_dependent=self.by_forces or self.forces.motion_dependent,
             diagnostics=arrays.allocate(Diagnostics, counts, device),
             worst=arrays.allocate(Diagnostics, counts, device),
@@ -314,7 +318,7 @@ class RecordedStep:
             return False
         name = name_of(methods.joints, joint_methods.MENU)
         check_joints(name, methods.joints, self.model.scene)
-        check_settings(name, methods, self._can_meet)
+        check_settings(name, methods, self.model.bodies_can_meet)
         return True
 
     def _make_joint_forces(self) -> JointForces | None:
@@ -323,44 +327,21 @@ class RecordedStep:
             return None
         return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
-    def _plant(self) -> tuple[LinkedTrees, JointRows] | None:
-        """The trees of the model, and its joints with the rows that no tree holds; None with methods without trees."""
-        if not hasattr(self.methods.joints, "trees"):
-            refuse_drives(self.model.scene, name_of(self.methods.joints, joint_methods.MENU))
-            return None
-        broken = self.state.breaks.broken
-        self._rooted, self._seen, self._felled = self._kept_as_rows(), self.state.version, False
-        found = plant(compile_joints(self.model, broken), self._rooted)
-        problem = compile_joints(self.model, broken, found.joints)
-        rows = np.flatnonzero(problem.counts).tolist()
-        check_drives(self.model.scene, found.joints, rows, self.methods.resolves and self._can_meet)
-        return found, problem
+    def _find_trees(self) -> SceneTrees | None:
+        """The trees of the scene; None with methods without trees."""
+        trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
+        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.methods, self.model, trees)
+        return trees
 
-    def _make_trees(self, found: LinkedTrees, problem: JointRows) -> TreeMotion:
+    def _make_trees(self, trees: SceneTrees) -> Any:
         limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
-        return TreeMotion(found, problem, self.context, self.methods.integrator, limits)
+        return trees.motion(self.context, self.methods.integrator, limits)
 
-    @property
-    def _is_felled(self) -> bool:
-        """Whether a joint of a tree was broken since, or one mended that may belong to a tree."""
-        if self.planted is None:
-            return False
-        if self._seen != self.state.version:
-            self._seen, self._felled = self.state.version, self._kept_as_rows() != self._rooted
-        return self._felled
-
-    def _kept_as_rows(self) -> frozenset[int]:
-        """Joints that are no part of a tree: those that may break, and those that are broken in any world."""
-        made = self.model.scene.joints.values()
-        broken = list(np.any(seen(self.state.breaks.broken).reshape(self.model.worlds, -1), axis=0))
-        breaks = (joint.breaking_force is not None or joint.breaking_torque is not None for joint in made)
-        return frozenset(j for j, (may, is_broken) in enumerate(zip(breaks, broken, strict=True)) if may or is_broken)
-
-    def _is_bare(self, meets: bool) -> bool:
+    def _has_trees_only(self, meets: bool) -> bool:
         """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
-        if self.planted is None or self.methods.sleep or servo_places(self.model.scene):
+        if self.scene_trees is None or self.methods.sleep or servo_places(self.model.scene):
             return False
-        return not self.planted[1].row_count and not (meets and self.methods.finds)
+        return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
@@ -374,46 +355,18 @@ class RecordedStep:
         scene = self.model.scene
         return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
 
-    @property
-    def _some_loose(self) -> bool:
-        """Whether a body moves that has no joint."""
-        held = {name for joint in self.model.scene.joints.values() for name in (joint.a, joint.b)}
-        return any(self.model.names[i] not in held for i in self.model.dynamic)
-
-    @property
-    def _can_meet(self) -> bool:
-        """Whether there are two bodies that may touch, one of which moves."""
-        solid = [body for body in self.model.scene.bodies if body.colliders]
-        return len(solid) > 1 and not all(body.static for body in solid)
-
-    def _still(self) -> Any:
-        """Which colliders are still, on the device; None where bodies do not sleep."""
-        if self.contacts is None or not self.methods.sleep:
-            return None
-        finder = self.contacts.finder
-        if finder.still is not None:
-            return finder.still
-        return wp.zeros(finder.geometry.count, dtype=wp.int32, device=self.model.device)
-
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
         return Sleeping(self.context, self.forces, self.contacts, self.preview, taken)
 
-    def _make_energy_limit(self) -> EnergyLimit | EnergyWatch | None:
-        """What keeps joints and contacts from adding energy; their tolerances say from where on it matters."""
-        if self.by_forces or self.trees is not None:
+    def _make_energy(self) -> EnergyLimit | EnergyWatch | None:
+        """What is done about energy that joints and contacts add; forces that hold joints are left to their error."""
+        if self.by_forces:
             return None
-        length, speed = (self.methods.tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
-        first_order = getattr(self.methods.integrator, "order", 2) == 1
-        if self.impulses is None or self.contacts is None:
-            sizes = Sizes(length, speed, length, speed, first_order)
-            return None if self.preview is None else make_energy_limit(self.context, self.preview, None, sizes)
-        finder, limits = self.contacts.finder, self.impulses.limits
-        reported = (length + limits.deepest, speed + limits.fastest)
-        sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, first_order)
-        if self.preview is None:
-            return make_energy_watch(self.context, sizes) if len(self.model.names) <= WATCHED else None
-        return make_energy_limit(self.context, self.preview, (finder.contacts, finder.geometry.each), sizes)
+        impulses = None if self.impulses is None else (self.impulses, self.contacts)
+        preview = self.preview if self.trees is None else None
+        order = getattr(self.methods.integrator, "order", 2)
+        return make_energy_account(self.context, preview, impulses, self.methods.tolerances, order)
 
     def _make_impulses(self) -> Any:
         methods = self.methods
@@ -423,11 +376,8 @@ class RecordedStep:
         gravity = math.hypot(*self.model.scene.gravity) or 1.0
         sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
         given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
-        ends = []
-        for own, part, aim, size in zip(
-            given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True
-        ):
-            ends.append((part * size, aim * part * size) if own is None else (own, own))
+        each = zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True)
+        ends = [(part * size, aim * part * size) if own is None else (own, own) for own, part, aim, size in each]
         reported, aimed = zip(*ends, strict=True)
         return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)
 

@@ -8,9 +8,9 @@ from rattleback.core.errors import InputError
 from rattleback.lcp import Problem
 from rattleback.lcp.example_scenes import SCENES, needles, redundant, stack
 from rattleback.lcp.examples import by_name, sliding_block
+from rattleback.lcp.forms.maps import slope
+from rattleback.lcp.forms.scaled import Scaled
 from rattleback.lcp.laws import LAWS
-from rattleback.lcp.maps import slope
-from rattleback.lcp.scaled import Scaled
 
 COUPLED = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
 

@@ -4,6 +4,7 @@ import io
 import pickle
 import struct
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +71,14 @@ def test_a_saved_state_is_opened_again_bit_for_bit(files, person, until):
     person.turn(files.load, uploaded(name, person.files[name]))
     until(lambda: session.frame.version > version)
     assert session.do(lambda sim: sim.hash()).result() == wanted
+
+
+def test_a_robot_file_is_opened_by_its_content():
+    robot = Path(__file__).resolve().parents[2] / "examples" / "robots" / "arm.urdf"
+    for name in ("arm.urdf", "arm.txt"):
+        assert opened(name, robot.read_bytes(), "cpu").scene.name == "arm"
+    with pytest.raises(rb.FileError, match="The URDF file 'bad.urdf' has a fault in line 1"):
+        opened("bad.urdf", b"<robot/>", "cpu")
 
 
 def test_a_scene_file_is_opened(files, person, until, tmp_path):

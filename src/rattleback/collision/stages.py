@@ -76,8 +76,11 @@ class ContactStages:
         """What the finder remembers of the last contacts."""
         return self.finder.contact_list.memory
 
-    def skip_still(self, still: Any) -> None:
-        """Find no contacts between still colliders from now on, or between all for None; then record again."""
+    def skip_still(self, skips: bool) -> None:
+        """Find no contacts between still colliders from now on, or between all again; then record again."""
+        still = self.finder.still if skips else None
+        if skips and still is None:
+            still = wp.zeros(self.finder.geometry.count, dtype=wp.int32, device=self.clock.time.device)
         for part in (self.finder, self._trial):
             if part is not None:
                 part.skip_still(still)

@@ -39,7 +39,7 @@ def set_first(array: Any, value: int) -> None:
 
 
 def watching(*arrays: Any) -> Callable[[], bool]:
-    """A call that says whether an entry of arrays of flags is up; prepared once, it takes a CPU a fifth of a µs each."""
+    """A call that says whether an entry of arrays of flags is up; prepared once, it takes 0.2 µs each."""
     arrays = tuple(array for array in arrays if array.size)
     if any(not array.device.is_cpu for array in arrays):
         mirrors = [Mirror(array) for array in arrays]

@@ -287,7 +287,7 @@ class Articulation:
     def _solve(self, kernel: Any, result: str, wrenches: Any = None, still: Any = (), **values: Any) -> Any:
         if wrenches is None and self._single.fill(values, still):
             self._single.launch(kernel)
-            return self._single.mirror(result).take()
+            return self._single.take(result)
         return self._compute([(kernel, 0)], {result: (self.nv,)}, wrenches=wrenches, still=still, **values)[0]
 
     def _compute(

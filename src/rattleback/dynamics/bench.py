@@ -140,9 +140,13 @@ class Bench:
             self.launch(kernel, size)
         found = []
         for name, shape in results.items():
-            array = self.mirror(name).take()
+            array = self.take(name)
             found.append(array if array.shape == shape else array.reshape(shape))
         return tuple(found)
+
+    def take(self, name: Any) -> NDArray[np.float64]:
+        """The entries of such an array, in double precision."""
+        return np.array(self.mirror(name).look(), dtype=np.float64)
 
     def mirror(self, name: Any) -> Mirror:
         """The host's side of an array of the groups, or of the ``out`` of a kernel."""

@@ -44,7 +44,7 @@ def read_state(robot: Articulation, sim: Any) -> tuple[Floats, Floats]:
     wp.launch(measure_kernels.read, bench.lanes, inputs, device=robot.device)
     bench.check((0, worlds))
     lead = () if sim.worlds is None else (worlds,)
-    return bench.mirror("q").take().reshape(*lead, robot.nq), bench.mirror("v").take().reshape(*lead, robot.nv)
+    return bench.take("q").reshape(*lead, robot.nq), bench.take("v").reshape(*lead, robot.nv)
 
 
 def write_state(robot: Articulation, sim: Any, q: ArrayLike, v: ArrayLike) -> None:

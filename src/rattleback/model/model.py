@@ -72,6 +72,18 @@ class Model:
         """Inertias of the bodies of one world, each in its own frame (bodies, 3, 3) [kg m²]."""
         return np.array([body.inertia for body in self.scene.bodies])
 
+    @cached_property
+    def has_loose_bodies(self) -> bool:
+        """Whether a body moves that has no joint."""
+        held = {name for joint in self.scene.joints.values() for name in (joint.a, joint.b)}
+        return any(self.names[i] not in held for i in self.dynamic)
+
+    @cached_property
+    def bodies_can_meet(self) -> bool:
+        """Whether there are two bodies that may touch, one of which moves."""
+        solid = [body for body in self.scene.bodies if body.colliders]
+        return len(solid) > 1 and not all(body.static for body in solid)
+
     def index(self, body: Any) -> int:
         """Index of a body in its world, from its name or the object ``add_body`` returned."""
         return int(self.scene.index(body))

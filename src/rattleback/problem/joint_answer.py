@@ -146,6 +146,7 @@ class JointAnswer:
     def begin(self) -> None:
         """Record that a step begins."""
         self.preview.context.for_worlds(forget_settled, self.settled)
+
     @property
     def _has_rows(self) -> bool:
         """Whether there are rows to answer with beside trees that hold all joints."""

@@ -373,9 +373,7 @@ class Preview:
         self.context.program.launch(kernel, self.problem.joint_count, *inputs)
 
 
-def make_preview(
-    context: StepContext, problem: JointRows, solver: Any, limits: Limits, sleeps: bool = False
-) -> Preview:
+def make_preview(context: StepContext, problem: JointRows, solver: Any, limits: Limits, sleeps: bool) -> Preview:
     """The preview loop of a model's joints with a method.
 
     Args:

@@ -83,7 +83,7 @@ class AccelerationStep:
             self.joints.record_start()
             self.joints.record_positions(lambda: self._predict(context))
             self.joints.record_pull()
-            self.joints.record_account(moved=False)
+            self.joints.record_account()
 
     def _record_velocities(self, account: JointAccount, projection: JointProjection | None) -> None:
         """What becomes of the velocities, and what the report says of the joints."""

@@ -1,6 +1,6 @@
 """The energy watch: the energy audit of scenes without joints, where gains are told and nothing else.
 
-Cost: five looks at every body. So only worlds with up to 500 bodies are watched.
+Cost: five looks at every body.
 """
 
 import math
@@ -16,9 +16,6 @@ from rattleback.steps.energy_audit import EnergyAudit, make_energy_audit
 from rattleback.steps.energy_floor import Sizes, make_floor
 from rattleback.steps.energy_islands import Ledger
 from rattleback.steps.energy_work import note_before, note_loads, note_way, note_work
-
-# Bodies of a world up to which it is watched.
-WATCHED = 500
 
 
 @dataclass(frozen=True)

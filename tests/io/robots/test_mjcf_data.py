@@ -138,3 +138,23 @@ def test_the_gripper_closes_its_loops_and_follows_its_coupling() -> None:
         sim.run(0.2)
     assert sim.report.position_error < 1e-6
     assert sim["right_driver_joint"].angle == pytest.approx(sim["left_driver_joint"].angle, abs=1e-5)
+
+
+@pytest.mark.contacts
+def test_the_gripper_closes_by_its_actuator_as_in_mujoco() -> None:
+    """Its control goes from 0 to 255; MuJoCo's loops and contacts are soft, so that angles agree to a hundredth."""
+    path = DATA / "mjcf" / "robotiq_2f85" / "2f85.xml"
+    mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo, pip install mujoco")
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    data.ctrl[:] = 255.0
+    mujoco.mj_step(model, data, nstep=1000)
+    scene = rb.Scene.from_file(path)
+    scene.robot.control(scene, {"fingers_actuator": 255.0})
+    sim = rb.Simulation(scene, time_step=0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.NotConvergedWarning)
+        sim.run(0.6)
+    assert sim["right_driver_joint"].angle == pytest.approx(float(data.qpos[0]), abs=0.01)
+    assert sim["right_driver_joint"].angle > 0.7
+    assert sim.report.position_error < 1e-6

@@ -322,3 +322,9 @@ def test_limits_that_are_both_zero_are_none(robot) -> None:
     scene = rb.Scene.from_file(path)
     assert scene.joints["j"].limits is None
     assert "both limits are zero" in scene.import_report.approximated[0].note
+
+
+def test_a_yaml_file_beside_that_says_nothing_of_loops_is_left_alone(robot) -> None:
+    path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a"))
+    (path.parent / "robot.yaml").write_text("gains: {hinge: 3}\n")
+    assert list(rb.Scene.from_file(path).joints) == ["hinge"]

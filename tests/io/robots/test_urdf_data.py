@@ -149,3 +149,13 @@ def test_parallel_robots_close_and_swing(name: str) -> None:
         for _ in range(5):
             sim.run(0.1)
             assert sim.report.position_error < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["5bar_linkage", "cassie_like"])
+def test_parallel_robots_swing_for_seconds_within_tolerance(name: str) -> None:
+    sim = rb.Simulation(rb.Scene.from_file(DATA / "loops_urdf" / name / "robot.urdf"), time_step=0.002)
+    for _ in range(30):
+        sim.run(0.1)
+        assert sim.report.converged
+        assert sim.report.position_error < 1e-6

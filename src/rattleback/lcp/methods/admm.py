@@ -31,8 +31,8 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
-from rattleback.lcp.factor import factorise
-from rattleback.lcp.scaled import Scaled
+from rattleback.lcp.forms.factor import factorise
+from rattleback.lcp.forms.scaled import Scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,8 +2,8 @@
 
     x⁺ = P(y − û(y) / L),      y⁺ = x⁺ + β (x⁺ − x),      β = θ (1 − θ) / (θ² + θ⁺)
 
-x impulses scaled by contact (``lcp.scaled``), û = u + s velocities, u = W y + q, s the shift of the law, L Lipschitz
-constant, θ sequence of Nesterov. Under ``cone`` and ``frictionless`` this minimises ½ xᵀW x + qᵀx over the cones.
+x impulses scaled by contact (``lcp.forms.scaled``), û = u + s velocities, u = W y + q, s the shift of the law, L
+Lipschitz constant, θ sequence of Nesterov. Under ``cone`` and ``frictionless`` this minimises ½ xᵀW x + qᵀx over them.
 
 Algorithm:
     1. step with L; L doubles while (x⁺ − y)ᵀW(x⁺ − y) > L ‖x⁺ − y‖², and falls slowly else
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rattleback.lcp.scaled import Scaled
+from rattleback.lcp.forms.scaled import Scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

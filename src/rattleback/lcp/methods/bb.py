@@ -2,7 +2,7 @@
 
     x⁺ = P(x − α û(x)),      α = sᵀs / sᵀy and sᵀy / yᵀy by turns,   s = x⁺ − x,   y = û⁺ − û
 
-x impulses scaled by contact (``lcp.scaled``), û shifted velocities of the law, α step.
+x impulses scaled by contact (``lcp.forms.scaled``), û shifted velocities of the law, α step.
 
 Algorithm:
     1. step with α; u⁺ of the new impulses
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rattleback.lcp.scaled import Scaled
+from rattleback.lcp.forms.scaled import Scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

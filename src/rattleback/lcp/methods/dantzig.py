@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rattleback.lcp.forms.pivots import FREE, LOWER, UPPER, Rows
 from rattleback.lcp.methods.murty import ROUNDING
-from rattleback.lcp.pivots import FREE, LOWER, UPPER, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rattleback.lcp.sweeps import block_steps
+from rattleback.lcp.forms.sweeps import block_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

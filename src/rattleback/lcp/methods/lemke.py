@@ -2,7 +2,7 @@
 
     0 ≤ w = M z + p + d z₀  ⟂  z ≥ 0,      from z₀ large to z₀ = 0
 
-M, p the problem in standard form (``lcp.standard_form``), d the covering vector of ones, z₀ the artificial variable.
+M, p the problem in standard form (``lcp.forms.standard_form``), d the covering vector, z₀ the artificial variable.
 
 Algorithm:
     1. z₀ enters; the row with the least p leaves
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import scipy.linalg as la
 
-from rattleback.lcp.standard_form import write_standard_form
+from rattleback.lcp.forms.standard_form import write_standard_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,7 @@
     free: u_i = 0, wrong if r_i is outside its bounds;   at a bound: wrong if u_i points back inside
 
 r impulses, u = W r + q velocities; bounds of a tangent are ±μ times the normal impulse of the same solution
-(``lcp.pivots``).
+(``lcp.forms.pivots``).
 
 Algorithm:
     1. impulses of the present choice of sides
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rattleback.lcp.pivots import FREE, LOWER, UPPER, Rows
+from rattleback.lcp.forms.pivots import FREE, LOWER, UPPER, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

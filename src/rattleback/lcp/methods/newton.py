@@ -2,7 +2,7 @@
 
     F(x) = x − P(x − û(x)) = 0,      (A + B W) Δx = −F,      or   (JᵀJ + λ) Δx = −JᵀF
 
-x scaled impulses, W scaled matrix, A and B derivatives of the map (``lcp.maps``), J = A + B W, λ damping.
+x scaled impulses, W scaled matrix, A and B derivatives of the map (``lcp.forms.maps``), J = A + B W, λ damping.
 
 Algorithm:
     1. F, J at x
@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import scipy.linalg as la
 
-from rattleback.lcp.factor import factorise
-from rattleback.lcp.maps import Slope, slope
-from rattleback.lcp.scaled import Scaled
+from rattleback.lcp.forms.factor import factorise
+from rattleback.lcp.forms.maps import Slope, slope
+from rattleback.lcp.forms.scaled import Scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

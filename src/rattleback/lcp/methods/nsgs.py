@@ -3,7 +3,7 @@
     r_c ← solution of:  u_c = W_cc r + q̂_c,  r ∈ K_c, û_c ∈ K_c*, r · û_c = 0,   q̂_c = q_c + Σ_{j≠c} W_cj r_j
 
 r_c impulse of contact c, û its velocity with the shift of De Saxcé (without under ``cone``), K_c its cone. How one
-contact is solved stands in ``lcp.local_contact``; plain rows are taken as in ``pgs``.
+contact is solved stands in ``lcp.forms.local_contact``; plain rows are taken as in ``pgs``.
 
 Algorithm:
     1. for every contact in order: q̂_c from the newest impulses, r_c
@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rattleback.lcp.forms.sweeps import EXACT, Sweeps
 from rattleback.lcp.methods.pgs import run_sweeps
-from rattleback.lcp.sweeps import EXACT, Sweeps
 
 if TYPE_CHECKING:
     from rattleback.lcp.laws import Law

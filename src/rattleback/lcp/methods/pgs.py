@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rattleback.lcp.sweeps import BLOCKS, Sweeps
+from rattleback.lcp.forms.sweeps import BLOCKS, Sweeps
 
 if TYPE_CHECKING:
     from rattleback.lcp.laws import Law

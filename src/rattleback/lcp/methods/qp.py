@@ -2,7 +2,7 @@
 
     min ½ xᵀW x + qᵀx,   G x + g ∈ K          conditions:  W x + q = Gᵀz,   s = G x + g,   s ∘ z = 0,   s, z ∈ K
 
-x impulses, K second-order cones and half lines (``lcp.conic``), G scales the normal of a contact by μ, z multipliers.
+x impulses, K second-order cones and half lines (``lcp.forms.conic``), G scales normals by μ, z multipliers.
 
 Algorithm:
     1. s and z inside K
@@ -31,9 +31,9 @@ import numpy as np
 import scipy.linalg as la
 
 from rattleback.core.errors import InputError
-from rattleback.lcp.conic import Scaling, determinant, divide, longest, product
-from rattleback.lcp.conic_program import ConicProgram
-from rattleback.lcp.factor import factorise
+from rattleback.lcp.forms.conic import Scaling, determinant, divide, longest, product
+from rattleback.lcp.forms.conic_program import ConicProgram
+from rattleback.lcp.forms.factor import factorise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class QP:
         """Step until the watch says stop or steps have no length."""
         program = ConicProgram(problem, law)
         if self.backend == "clarabel":
-            from rattleback.lcp.clarabel_backend import solve_by_clarabel
+            from rattleback.lcp.forms.clarabel_backend import solve_by_clarabel
 
             solve_by_clarabel(program, watch)
             return

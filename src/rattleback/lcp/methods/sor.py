@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rattleback.core.errors import InputError
+from rattleback.lcp.forms.sweeps import BLOCKS, Sweeps
 from rattleback.lcp.methods.pgs import run_sweeps
-from rattleback.lcp.sweeps import BLOCKS, Sweeps
 
 if TYPE_CHECKING:
     from rattleback.lcp.laws import Law

@@ -68,7 +68,7 @@ def carry_fit(trees: Trees, reactions: Reactions, w: int) -> None:
         a = step.drift_rate[k]
         force = step.force[k] + wp.transpose(step.mixed[k]) * alpha + step.moving[k] * a
         couple = step.couple[k] + step.turning[k] * alpha + step.mixed[k] * a
-        carry(trees, reactions, link, w, force, couple)
+        carry(trees, reactions, link, w, force, couple + wp.cross(step.x[k], force))
 
 
 @kernel
@@ -78,7 +78,9 @@ def carry_step(trees: Trees, status: JointStatus, reactions: Reactions) -> None:
     h = status.time_step[w]
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
-        carry(trees, reactions, link, w, h * trees.step.force[k], h * trees.step.couple[k])
+        force = h * trees.step.force[k]
+        couple = h * trees.step.couple[k] + wp.cross(trees.step.x[k], force)
+        carry(trees, reactions, link, w, force, couple)
 
 
 @kernel

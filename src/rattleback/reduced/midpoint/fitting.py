@@ -81,7 +81,7 @@ def momenta(trees: Trees, motion: Motion, w: int) -> None:
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
             f = -(trees.links.mass[link] * motion.velocity[i])
-            c = step.x[k] + step.frame[k] * trees.links.body_way[link]
+            c = step.frame[k] * trees.links.body_way[link]
             back = wp.transpose(step.frame[k])
             n = step.frame[k] * (trees.links.inertia[link] * (back * motion.angular_velocity[i]))
             step.couple[k] = wp.cross(c, f) - n
@@ -91,7 +91,7 @@ def momenta(trees: Trees, motion: Motion, w: int) -> None:
 @wp.func
 def velocity_of(trees: Trees, link: int, k: int) -> vec3:
     """Velocity of the body of a link, by the solution of the last sweep."""
-    c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[link]
+    c = trees.step.frame[k] * trees.links.body_way[link]
     return trees.step.drift_rate[k] + wp.cross(trees.step.spin_rate[k], c)
 
 

@@ -113,7 +113,7 @@ class LinkedTrees:
     bodies: frozenset[int]
 
 
-class _Planting:
+class _Linking:
     """A forest that grows: links as rows of columns, and the way from the last link of a body to the body."""
 
     def __init__(self, problem: JointRows, left_out: Collection[int]) -> None:
@@ -142,7 +142,7 @@ class _Planting:
             found.append(Way(turn, move))
         return found[0], found[1]
 
-    def plant(self) -> None:
+    def link(self) -> None:
         """All trees: those that stand on something fixed, then those that move freely, breadth first."""
         held = {
             body for pair, motion in zip(self.ends, self.motions, strict=True) if motion is not None for body in pair
@@ -200,20 +200,20 @@ class _Planting:
         self.last[body], self.after[body] = len(self.rows) - 1, way
 
 
-def plant(problem: JointRows, left_out: Collection[int] = ()) -> LinkedTrees:
+def link_trees(problem: JointRows, left_out: Collection[int] = ()) -> LinkedTrees:
     """The forest of a model.
 
     Args:
         problem: Its joints as rows.
         left_out: Places of joints that are no part of a tree, though their rows would do.
     """
-    grown = _Planting(problem, left_out)
-    grown.plant()
-    links = arrays.allocate(Links, {"links": len(grown.rows)}, problem.model.device)
+    linking = _Linking(problem, left_out)
+    linking.link()
+    links = arrays.allocate(Links, {"links": len(linking.rows)}, problem.model.device)
     columns = {}
     for name, array in arrays.each(links):
         kind = array.numpy().dtype
-        columns[name] = np.array([row[name] for row in grown.rows], dtype=kind).reshape(array.numpy().shape)
+        columns[name] = np.array([row[name] for row in linking.rows], dtype=kind).reshape(array.numpy().shape)
     arrays.write(links, columns, "the links")
-    first = next((k for k, row in enumerate(grown.rows) if row["kind"] == kinds.FREE), len(grown.rows))
-    return LinkedTrees(links, len(grown.rows), first, frozenset(grown.joints), frozenset(grown.last))
+    first = next((k for k, row in enumerate(linking.rows) if row["kind"] == kinds.FREE), len(linking.rows))
+    return LinkedTrees(links, len(linking.rows), first, frozenset(linking.joints), frozenset(linking.last))

@@ -3,8 +3,8 @@
     middle motion → loads L(U) → U ← U + θ (L(U) − U) → mean rates → middle motion …   until U changes them no more
     θ ← −θ r·(r′ − r)/|r′ − r|²,   r = L(U) − U of the round before, r′ of this one
 
-U loads that the mean rates are found with. θ is one at first, and less where dampers are strong for the step, which would
-else make each round overshoot.
+U loads that the mean rates are found with. θ is one at first, and less where dampers are strong for the step, which
+would else make each round overshoot.
 
 Cost: an evaluation of the forces and a factorisation for each round; two or three where forces are soft for the step.
 

@@ -200,6 +200,23 @@ class Through:
         least = -1.0 if tolerance is None else SLACK * tolerance
         program.launch(fit_trees, len(which), self.trees, motion, which, least)
 
+    def fitted(self, columns: np.ndarray) -> np.ndarray:
+        """What the trees make of velocities, at the poses of the factor, on the host.
+
+        Args:
+            columns: Velocities above angular velocities of each body (6 bodies, columns).
+        """
+        count, device = len(columns) // 6, self.trees.links.kind.device
+        motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), len(self.trees.step.x) // self.trees.count
+        which, found = wp.full(worlds, 1, dtype=wp.int32, device=device), np.empty_like(columns)
+        for c, column in enumerate(columns.T.reshape(-1, count, 2, 3)):
+            motion.velocity.assign(column[:, 0])
+            motion.angular_velocity.assign(column[:, 1])
+            wp.launch(fit_trees, worlds, inputs=[self.trees, motion, which, -1.0], device=device)
+            both = np.stack([motion.velocity.numpy(), motion.angular_velocity.numpy()], axis=1)
+            found[:, c] = both.ravel()
+        return found
+
     def record_restore(self, program: Program, motion: Motion, which: Any) -> None:
         """Record that poses of a motion fit the trees."""
         program.launch(restore_trees, len(which), self.elsewhere, motion, which)

@@ -5,8 +5,8 @@
               inwards  U = I S,  D = Sᵀ U + A,  u = −Sᵀ p − A v̇,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
               outwards δ = D⁻¹ (u − Uᵀ δa_parent),  δa = δa_parent + S δ
 
-S motion subspace; I articulated inertia; A armature; p missing wrench; all vectors about the origin of the tree,
-in the axes of the world, so that nothing has to be moved from link to link.
+S motion subspace; I articulated inertia; A armature; p missing wrench. Velocities are those at the origin of the tree;
+inertias and wrenches are about the joint of each link, as far links would lose their digits about one origin for all.
 
 Cost: O(n). Reference: Featherstone, Rigid Body Dynamics Algorithms, §5.3 and §7.3.
 """
@@ -112,13 +112,13 @@ def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) 
     f = trees.links.mass[link] * at - loads.force[i]
     momentum = frame * (inertia * (back * spin))
     torque = frame * (inertia * (back * alpha)) + wp.cross(spin, momentum) - loads.torque[i]
-    step.couple[k] = torque + wp.cross(c, f)
+    step.couple[k] = torque + wp.cross(frame * trees.links.body_way[link], f)
     step.force[k] = f
 
 
 @wp.func
 def set_inertia(trees: Trees, link: int, k: int) -> None:
-    """The inertia of a body about the origin of its tree."""
+    """The inertia of a body about the joint of its link."""
     step = trees.step
     if trees.links.body[link] < 0:
         step.turning[k] = mat33()
@@ -127,7 +127,7 @@ def set_inertia(trees: Trees, link: int, k: int) -> None:
         return
     frame = step.frame[k]
     m = trees.links.mass[link]
-    c = step.x[k] + frame * trees.links.body_way[link]
+    c = frame * trees.links.body_way[link]
     o = real(0.0)
     square = m * wp.dot(c, c)
     mc = m * c
@@ -164,55 +164,66 @@ def stiffen(trees: Trees, link: int, k: int, h: real) -> None:
 
 
 @wp.func
+def symmetric(m: mat33) -> mat33:
+    """The symmetric part; the rest is rounding, which would grow from link to link."""
+    return real(0.5) * (m + wp.transpose(m))
+
+
+@wp.func
+def hand_on(trees: Trees, link: int, k: int, turning: mat33, mixed: mat33, moving: mat33) -> None:
+    """Add an inertia about the joint of a link to that of its parent, about the joint of that."""
+    step = trees.step
+    p = trees.links.parent[link]
+    if p >= 0:
+        m = k - link + p
+        far = wp.skew(step.x[k] - step.x[m])
+        across = mixed + far * moving
+        step.turning[m] = step.turning[m] + symmetric(turning - across * far + far * wp.transpose(mixed))
+        step.mixed[m] = step.mixed[m] + across
+        step.moving[m] = step.moving[m] + moving
+
+
+@wp.func
+def own_way(trees: Trees, link: int, k: int) -> vec3:
+    """Velocity of a freedom at the joint of its link."""
+    if trees.links.kind[link] == TURN_LINK:
+        return trees.links.lead[link] * trees.step.s_turn[k]
+    return trees.step.s_way[k]
+
+
+@wp.func
 def factor_single(trees: Trees, link: int, k: int) -> None:
     """U, D of one freedom; what is left of the inertia goes to the parent."""
     step = trees.step
     s = step.s_turn[k]
-    y = step.s_way[k]
+    y = own_way(trees, link, k)
     turning = step.turning[k]
     mixed = step.mixed[k]
     moving = step.moving[k]
     u = turning * s + mixed * y
     v = wp.transpose(mixed) * s + moving * y
-    d = wp.dot(s, u) + wp.dot(y, v) + trees.links.armature[link]
+    inverse = real(1.0) / (wp.dot(s, u) + wp.dot(y, v) + trees.links.armature[link])
     step.u_turn[k] = u
     step.u_way[k] = v
-    inverse = real(1.0) / d
     step.give[k] = inverse
-    p = trees.links.parent[link]
-    if p >= 0:
-        m = k - link + p
-        if step.grip[k] == HELD:
-            inverse = real(0.0)
-        a = inverse * u
-        b = inverse * v
-        step.turning[m] = step.turning[m] + (turning - wp.outer(a, u))
-        step.mixed[m] = step.mixed[m] + (mixed - wp.outer(a, v))
-        step.moving[m] = step.moving[m] + (moving - wp.outer(b, v))
+    if step.grip[k] == HELD:
+        inverse = real(0.0)
+    a = inverse * u
+    b = inverse * v
+    hand_on(trees, link, k, turning - wp.outer(a, u), mixed - wp.outer(a, v), moving - wp.outer(b, v))
 
 
 @wp.func
 def factor_ball(trees: Trees, link: int, k: int) -> None:
-    """The same of three turns, about the axes of the world."""
+    """The same of three turns, about the axes of the world: nothing but an inertia at the joint is left."""
     step = trees.step
-    far = wp.skew(step.x[k])
-    turning = step.turning[k]
     mixed = step.mixed[k]
-    moving = step.moving[k]
-    u = turning + mixed * far
-    v = wp.transpose(mixed) + moving * far
-    inverse = wp.inverse(u - far * v)
-    step.block_turn[k] = u
-    step.block_way[k] = v
+    turning = symmetric(step.turning[k])
+    inverse = symmetric(wp.inverse(turning))
+    step.block_turn[k] = turning
+    step.block_way[k] = wp.transpose(mixed)
     step.inverse[k] = inverse
-    p = trees.links.parent[link]
-    if p >= 0:
-        m = k - link + p
-        a = u * inverse
-        b = v * inverse
-        step.turning[m] = step.turning[m] + (turning - a * wp.transpose(u))
-        step.mixed[m] = step.mixed[m] + (mixed - a * wp.transpose(v))
-        step.moving[m] = step.moving[m] + (moving - b * wp.transpose(v))
+    hand_on(trees, link, k, mat33(), mat33(), symmetric(step.moving[k] - wp.transpose(mixed) * inverse * mixed))
 
 
 @wp.func
@@ -240,12 +251,7 @@ def factor(trees: Trees, link: int, k: int) -> None:
     elif kind == FREE_LINK:
         factor_free(trees, k)
     else:
-        p = trees.links.parent[link]
-        if p >= 0:
-            m = k - link + p
-            step.turning[m] = step.turning[m] + step.turning[k]
-            step.mixed[m] = step.mixed[m] + step.mixed[k]
-            step.moving[m] = step.moving[m] + step.moving[k]
+        hand_on(trees, link, k, step.turning[k], step.mixed[k], step.moving[k])
 
 
 @wp.func
@@ -256,27 +262,25 @@ def gather(trees: Trees, link: int, k: int) -> None:
     n = step.couple[k]
     f = step.force[k]
     if is_single(kind):
-        u = pull(trees, link, k) - wp.dot(step.s_turn[k], n) - wp.dot(step.s_way[k], f) - step.drive[k]
+        u = -wp.dot(step.s_turn[k], n) - wp.dot(own_way(trees, link, k), f) - step.drive[k] + pull(trees, link, k)
         step.wanted[k] = u
         u = wp.where(step.grip[k] == HELD, step.rest[k], u * step.give[k])
         n += u * step.u_turn[k]
         f += u * step.u_way[k]
     elif kind == BALL_LINK:
-        want = wp.cross(step.x[k], f) - n
-        step.wanted_turn[k] = want
-        gain = step.inverse[k] * want
-        n += step.block_turn[k] * gain
-        f += step.block_way[k] * gain
+        step.wanted_turn[k] = -n
+        f -= step.block_way[k] * (step.inverse[k] * n)
+        n = vec3()
     p = trees.links.parent[link]
     if p >= 0:
         m = k - link + p
-        step.couple[m] = step.couple[m] + n
+        step.couple[m] = step.couple[m] + n + wp.cross(step.x[k] - step.x[m], f)
         step.force[m] = step.force[m] + f
 
 
 @wp.func
 def change(trees: Trees, link: int, k: int, part: real) -> real:
-    """The change of the accelerations of a link, after its parent; a part of it goes to the mean rates."""
+    """The change of the accelerations of a link, at its joint; a part of it goes to the mean rates."""
     step = trees.step
     kind = trees.links.kind[link]
     p = trees.links.parent[link]
@@ -285,13 +289,13 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
     if p >= 0:
         m = k - link + p
         alpha = step.spin_rate[m]
-        a = step.drift_rate[m]
+        a = step.drift_rate[m] + wp.cross(alpha, step.x[k] - step.x[m])
     size = real(0.0)
     if is_single(kind):
         left = step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a)
         gain = wp.where(step.grip[k] == HELD, step.rest[k], step.give[k] * left)
         alpha += gain * step.s_turn[k]
-        a += gain * step.s_way[k]
+        a += gain * own_way(trees, link, k)
         mean = step.mean_spin[k]
         mean[0] = mean[0] + part * gain
         step.mean_spin[k] = mean
@@ -303,7 +307,6 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         want -= wp.transpose(step.block_turn[k]) * alpha + wp.transpose(step.block_way[k]) * a
         gains = step.inverse[k] * want
         alpha += gains
-        a += wp.cross(step.x[k], gains)
         step.mean_spin[k] = step.mean_spin[k] + part * (wp.transpose(step.frame[k]) * gains)
         size = wp.length(gains)
     elif kind == FREE_LINK:
@@ -311,10 +314,9 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         f = step.force[k]
         alpha = step.block_turn[k] * f - step.inverse[k] * n
         a = wp.transpose(step.block_turn[k]) * n - step.block_way[k] * f
-        gone = a - wp.cross(step.x[k], alpha)
         step.mean_spin[k] = step.mean_spin[k] + part * (wp.transpose(step.frame[k]) * alpha)
-        step.mean_drift[k] = step.mean_drift[k] + part * gone
-        size = wp.max(wp.length(alpha), wp.length(gone))
+        step.mean_drift[k] = step.mean_drift[k] + part * a
+        size = wp.max(wp.length(alpha), wp.length(a))
     step.spin_rate[k] = alpha
     step.drift_rate[k] = a
     return part * size

@@ -103,8 +103,7 @@ class TreeMotion:
         given = (self.trees, context.start, context.loads, context.state.clock, self.goal)
         context.for_worlds(tree_step.step_trees, *given, context.predicted, context.diagnostics)
         if context.motion_dependent:
-            given = (self.trees, self.goal, self._rounds)
-            context.for_worlds(rounds.note_unsettled, *given, context.diagnostics)
+            context.for_worlds(rounds.note_unsettled, self.trees, self.goal, self._rounds, context.diagnostics)
 
     def record_fit(self, context: StepContext) -> None:
         """Velocities that were written fit the trees from now on."""

@@ -54,6 +54,14 @@ class Goal:
     most: wp.int32
 
 
+@wp.func
+def worse_of(a: real, b: real) -> real:
+    """The larger of two; what is no number is worse than any."""
+    if b > a or b != b:
+        return b
+    return a
+
+
 @wp.struct
 class Round:
     """How a round goes: whether the factor is kept (0), made anew (1) or with stiffness (2); the part of the change."""
@@ -85,7 +93,7 @@ def round_of(trees: Trees, loads: Loads, w: int, h: real, how: Round) -> real:
         gather(trees, link, w * count + link)
     largest = real(0.0)
     for link in range(count):
-        largest = wp.max(largest, change(trees, link, w * count + link, real(0.5) * h * how.part))
+        largest = worse_of(largest, change(trees, link, w * count + link, real(0.5) * h * how.part))
     return largest / how.part
 
 
@@ -164,7 +172,7 @@ def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[re
         rounds += 1
         changed = changes_over(trees, w)
     if changed:
-        return first, wp.max(left, real(2.0) * goal.tolerance), rounds
+        return first, worse_of(left, real(2.0) * goal.tolerance), rounds
     return first, left * ratio / (real(1.0) - ratio), rounds
 
 
@@ -191,7 +199,7 @@ def step_trees(
                     for link in range(count):
                         go_on(trees, link, w, h)
                 _first, remains, more = settled(trees, loads, w, h, goal)
-                left = wp.max(left, remains)
+                left = worse_of(left, remains)
                 rounds += more
             parts *= PARTS
     for link in range(int(trees.first_floating), count):

@@ -6,12 +6,9 @@ velocities at once: an impulse on a body would have to turn the drive, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rattleback.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def driven_joints(scene: Any) -> list[tuple[int, str, str]]:
@@ -21,42 +18,33 @@ def driven_joints(scene: Any) -> list[tuple[int, str, str]]:
     return [(place, name, what) for place, name, joint in made for what in fields if getattr(joint, what, 0.0) > 0.0]
 
 
-def refuse_drives(scene: Any, method: str) -> None:
-    """Refuse armature and friction of any joint.
+def check_drives(name: str, methods: Any, model: Any, trees: Any) -> None:
+    """Refuse armature and friction where a method has no coordinates, or where impulses change velocities.
 
     Args:
-        scene: The scene.
-        method: Name of the method that cannot hold it.
+        name: Name of the method of joints.
+        methods: The settings, with ``resolves``.
+        model: The model.
+        trees: Its trees, with ``found.joints`` and ``problem``; None with methods without any.
     """
-    for _, name, what in driven_joints(scene):
-        raise InputError(
-            f"Joint {name!r} has {what}; joints={method!r} cannot hold that, use joints='reduced', or leave it out."
-        )
-
-
-def check_drives(scene: Any, trees: Collection[int], rows: Collection[int], touching: bool) -> None:
-    """Refuse armature and friction where impulses change velocities.
-
-    Args:
-        scene: The scene.
-        trees: Places of the joints that trees hold.
-        rows: Places of the joints that have rows beside them: those with limits too.
-        touching: Whether contacts push bodies.
-    """
-    for place, name, what in driven_joints(scene):
-        if place not in trees:
+    for place, label, what in driven_joints(model.scene):
+        if trees is None:
             raise InputError(
-                f"Joint {name!r} has {what} and is no part of a tree, since it closes a loop, may break or is "
+                f"Joint {label!r} has {what}; joints={name!r} cannot hold that, use joints='reduced', or leave it out."
+            )
+        if place not in trees.found.joints:
+            raise InputError(
+                f"Joint {label!r} has {what} and is no part of a tree, since it closes a loop, may break or is "
                 f"broken; joints='reduced' cannot hold that, leave the {what} out."
             )
-        if rows:
-            other = list(scene.joints)[min(rows)]
+        if trees.problem.row_count:
+            other = trees.problem.names[int(trees.problem.counts.argmax())]
             raise InputError(
-                f"Joint {name!r} has {what}, and joint {other!r} has limits or conditions that act by impulses; "
+                f"Joint {label!r} has {what}, and joint {other!r} has limits or conditions that act by impulses; "
                 "joints='reduced' cannot hold both, leave out one of them."
             )
-        if touching:
+        if methods.resolves and model.bodies_can_meet:
             raise InputError(
-                f"Joint {name!r} has {what}, which joints='reduced' cannot hold with contacts, as they act by "
+                f"Joint {label!r} has {what}, which joints='reduced' cannot hold with contacts, as they act by "
                 "impulses on bodies that may touch in this scene. contacts='detect' or 'none' works."
             )

@@ -1,4 +1,4 @@
-"""Loops of a URDF robot: pairs of frames that lie on each other, from a file beside it or from the user.
+"""Loops of a robot: pairs of frames that lie on each other, from a file beside it or from the user.
 
     loops=[("closedloop1_A", "closedloop1_B")]                     two links, fixed to each other
     loops=[("wrist_left", "wrist_right", "cylindrical")]           another joint, about the z axes of both
@@ -7,7 +7,7 @@
 
 The YAML file has ``closed_loop: [[frame, frame], ...]`` and ``type: ["6d", ...]``; ``"6d"`` is a fixed joint,
 ``"3d"`` a ball joint; a frame is a link, or a joint for its child. ``robot.yaml`` beside ``robot.urdf`` is found
-without being named.
+without being named, if it has a ``closed_loop``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 NAMED = ("fixed", "ball", "revolute", "prismatic", "cylindrical", "universal", "planar")
 KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, "point_on_line", "point_on_plane")}}
 MOST_BYTES = 2**20
+# What a YAML file beside a robot must hold to be one of loops.
+KEY = b"closed_loop"
 
 
 def add_loops(description: Description, source: Source) -> None:
@@ -42,7 +44,7 @@ def add_loops(description: Description, source: Source) -> None:
     given = source.loops
     if given is None:
         beside = Path(source.path).with_suffix(".yaml")
-        if not beside.is_file():
+        if source.report.format != "URDF" or not beside.is_file() or KEY not in whole_file.read(beside, "loop file"):
             return
         given = str(beside)
     pairs = _from_yaml(str(given), source) if isinstance(given, (str, Path)) else _from_user(given)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.io.robots.description import WORLD, Description, Inertia, Joint, Link, Site, View
+from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equalities, add_keyframes, add_sensors
 from rattleback.io.robots.formats.mjcf_files import compiled
 from rattleback.io.robots.formats.mjcf_geometry import add_geometries
@@ -43,6 +44,7 @@ def read(source: Source) -> Description:
     add_sensors(described)
     described.add_frames()
     described.add_exclusions()
+    add_loops(described.description, source)
     for document in (source.document, *documents):
         judge(document.root)
         if document is not source.document:

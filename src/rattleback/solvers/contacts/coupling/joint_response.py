@@ -40,6 +40,7 @@ class JointResponse:
 
     Attributes:
         accelerates: Whether a solver may take steps along conjugate directions with it.
+        hit: 1 for every world in which stops of joints are hit in this step.
         softness: What contacts know of the stiffness of loaded joints.
 
     Args:
@@ -55,6 +56,7 @@ class JointResponse:
         self, problem: "ContactProblem", joints: "JointAnswer", softness: Softness, displaces: bool = False
     ) -> None:
         self.problem, self.joints, self.softness, self.displaces = problem, joints, softness, displaces
+        self.hit = joints.preview.stops.status.held
 
     @property
     def has_stops(self) -> bool:

@@ -19,7 +19,7 @@ import scipy.sparse
 
 from rattleback.core.errors import InputError
 from rattleback.lcp import Problem
-from rattleback.solvers.contacts.problem.delassus import active_rows, inverse_mass, jacobian, joint_jacobians
+from rattleback.solvers.contacts.problem.delassus import active_rows, inverse_mass, jacobian, matrix
 
 if TYPE_CHECKING:
     from rattleback.model.state import Motion
@@ -115,10 +115,8 @@ def assemble(
     through = scipy.sparse.csc_matrix(inverse @ J.T)
     W = J @ through
     if response is not None:
-        G, _ = joint_jacobians(problem, response)
-        both = (G @ through).toarray()
-        inner = np.linalg.pinv((G @ inverse @ G.T).toarray(), rcond=1e-10, hermitian=True)
-        W = W.toarray() - both.T @ inner @ both
+        rows = np.flatnonzero(np.repeat(mine, 3))
+        W = matrix(problem, response)[np.ix_(rows, rows)]
     elif len(point) <= DENSE_POINTS:
         W = W.toarray()
     p = np.asarray(problem.system.points.impulse.numpy()[point], dtype=np.float64).ravel()

@@ -4,7 +4,8 @@
     with joints       A − J M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G M⁻¹ Jᵀ,      G rows of the joints
 
 Joints inside are eliminated: the rest is the response of contacts, and of the stops of joints, whose rows follow those
-of the points, to each other through the mechanisms. The pseudo-inverse leaves out redundant rows.
+of the points, to each other through the mechanisms. The pseudo-inverse leaves out redundant rows. Where trees hold
+joints, M⁻¹ goes through them first.
 
 Cost: O(points · 12) to fill J; A is as dense as bodies are shared.
 """
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
+
+from rattleback.problem.through import is_through_trees
 
 if TYPE_CHECKING:
     from rattleback.solvers.contacts.coupling.joint_response import JointResponse
@@ -63,6 +66,14 @@ def inverse_mass(problem: ContactProblem) -> scipy.sparse.csr_matrix:
     return scipy.sparse.bsr_matrix((blocks, count[:-1], count), shape=(6 * len(mass),) * 2).tocsr()
 
 
+def through_trees(inverse: scipy.sparse.csr_matrix, response: JointResponse) -> scipy.sparse.csr_matrix:
+    """M⁻¹ as bodies answer that trees hold; as it is without trees."""
+    solver = response.joints.preview.solver
+    if not is_through_trees(solver):
+        return inverse
+    return scipy.sparse.csr_matrix(solver.through.fitted(inverse.toarray()))
+
+
 def joint_jacobians(
     problem: ContactProblem, response: JointResponse
 ) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
@@ -91,6 +102,7 @@ def matrix(problem: ContactProblem, response: JointResponse | None = None) -> np
     J, inverse = jacobian(problem), inverse_mass(problem)
     if response is None:
         return np.asarray((J @ inverse @ J.T).toarray())
+    inverse = through_trees(inverse, response)
     G, stops = joint_jacobians(problem, response)
     J = scipy.sparse.vstack([J, stops]).tocsr()
     both = (G @ inverse @ J.T).toarray()

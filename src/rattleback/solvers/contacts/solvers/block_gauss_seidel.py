@@ -141,7 +141,7 @@ class BoundBlockGaussSeidel:
         tried = (problem.system, motion, problem.status, directions)
         parts = (directions.accepted, directions.scale_z, directions.scale_d)
         response.note_sweep(motion)
-        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried)
+        problem.program.launch(try_conjugate_step, 1, problem.bodies, problem.active, *tried, response.hit)
         response.try_step(motion, directions.active, parts, directions.gain)
         problem.program.launch(accept_conjugate_step, 1, problem.bodies, *tried)
         response.settle_step(motion, (directions.active, directions.accepted))

@@ -7,14 +7,11 @@ velocities of points before the sweep, A z and A d their changes by z and d. The
 points along the normal, and sticking points across. Where all is free this is the method of conjugate gradients with a
 symmetric sweep as its preconditioner. Sweeps alone need as many as the square of the height of a tower, or as the ratio
 of the masses where heavy bodies rest on light ones; conjugate directions need about the height. P projects impulses on
-the friction cone. The step is accepted only if it lowers ½ p·A p + b·p, p impulses, as much as the sweep; otherwise x
-is that of the sweep.
+the friction cone. The step is accepted only if it lowers ½ p·A p + b·p, p impulses, as much as the sweep.
 
-Cost: about half of a forward and backward sweep over the manifolds that were swept since the directions began; for
-others, and for bodies that nothing has pushed since, z and d are zero.
+Cost: about half of a forward and backward sweep over the manifolds that were swept since the directions began.
 
-Reference: Knyazev (2001), conjugate gradients as the best step in the plane of two directions; Silcowitz-Hansen, Niebe,
-Erleben (2010), conjugate gradients for contacts.
+Reference: Knyazev (2001), the best step in the plane of two directions; Silcowitz-Hansen, Niebe, Erleben (2010).
 """
 
 import warp as wp
@@ -28,8 +25,10 @@ from rattleback.solvers.contacts.kernels.friction import clamp_to_cone
 from rattleback.solvers.contacts.kernels.twist import apply_wrench
 from rattleback.solvers.contacts.problem.contact_problem import Active
 from rattleback.solvers.contacts.problem.manifolds import ContactSystem, Manifolds, moment_at, to_manifold, to_world
-from rattleback.solvers.contacts.problem.status import SolverStatus
+from rattleback.solvers.contacts.problem.status import ANY_RESIDUAL, SolverStatus
 
+# Largest a where stops of joints are hit: beyond, wedged limbs get impulses many times those that stop them.
+LONGEST = wp.constant(real(4.0))
 # Part of its friction from which on a point slides.
 SLIDING_FRACTION = wp.constant(real(0.9999))
 
@@ -52,6 +51,7 @@ class ConjugateDirections:
     all_z: vec3 = field("J", "z·A z, z·A d and z·g over all points", axis="worlds")
     scale_z: real = field("1", "a", axis="worlds")
     scale_d: real = field("1", "b", axis="worlds")
+    longest: real = field("1", "largest a of a step that is tried", axis="worlds")
     gain: real = field("J", "by how much the step lowers ½ p·A p + b·p more than the sweep", axis="worlds")
     accepted: wp.int32 = field("1", "1 where a step is tried, then where it is accepted", axis="worlds")
     active: wp.int32 = field("1", "1 where a step is tried", axis="worlds")
@@ -209,11 +209,12 @@ def choose_step(directions: ConjugateDirections, w: int) -> None:
     elif z[0] > real(0.0):
         a = -z[2] / z[0]
     sweep = directions.all_z[w][2] + real(0.5) * directions.all_z[w][0]
-    # A symmetric sweep alone always lowers the objective and never overshoots; where it seems to, friction is not the
-    # gradient of it.
+    # A symmetric sweep lowers the objective and never overshoots, unless friction is not the gradient of it.
     if not (a >= real(0.5) and sweep <= real(0.0)):
         directions.accepted[w] = 0
-    directions.scale_z[w] = a
+    if a > directions.longest[w]:
+        b *= (directions.longest[w] - real(1.0)) / (a - real(1.0))
+    directions.scale_z[w] = wp.min(a, directions.longest[w])
     directions.scale_d[w] = b
     directions.gain[w] = sweep
 
@@ -247,9 +248,8 @@ def apply_step_to_bodies(bodies: Bodies, motion: Motion, directions: ConjugateDi
             start = directions.velocity[i]
             motion.velocity[i] = start + a * (motion.velocity[i] - start) + b * directions.velocity_step[i]
             start = directions.angular_velocity[i]
-            motion.angular_velocity[i] = (
-                start + a * (motion.angular_velocity[i] - start) + b * directions.angular_step[i]
-            )
+            turn = start + a * (motion.angular_velocity[i] - start)
+            motion.angular_velocity[i] = turn + b * directions.angular_step[i]
 
 
 @wp.func
@@ -266,9 +266,8 @@ def apply_step_to_manifold(
         swept = system.points.impulse[c]
         directions.swept_impulse[c] = swept
         if directions.accepted[w] == 1:
-            target = (
-                start + directions.scale_z[w] * (swept - start) + directions.scale_d[w] * directions.impulse_step[c]
-            )
+            target = start + directions.scale_z[w] * (swept - start)
+            target = target + directions.scale_d[w] * directions.impulse_step[c]
             p = clamp_to_cone(target, system.manifolds.friction[k])
             system.points.impulse[c] = p
             off = p - target
@@ -330,9 +329,13 @@ def accept_or_restore(
 
 @wp.func
 def apply_step(
-    bodies: Bodies, active: Active, system: ContactSystem, motion: Motion, directions: ConjugateDirections
+    bodies: Bodies,
+    active: Active,
+    system: ContactSystem,
+    motion: Motion,
+    directions: ConjugateDirections,
 ) -> None:
-    """Apply a trial step in worlds that look for one."""
+    """Apply a trial step in worlds that look for one, where it is not too long."""
     list_included(bodies, active, system, directions)
     find_steps(system, motion, directions)
     apply_step_to_bodies(bodies, motion, directions)
@@ -367,6 +370,7 @@ def accelerate(
     """Replace the last sweep by a better step in worlds that are still active, on one thread."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
+        directions.longest[w] = ANY_RESIDUAL
     apply_step(bodies, active, system, motion, directions)
     accept_step(bodies, system, motion, status, directions)
 
@@ -379,10 +383,12 @@ def try_conjugate_step(
     motion: Motion,
     status: SolverStatus,
     directions: ConjugateDirections,
+    hit: wp.array[wp.int32],
 ) -> None:
-    """Try a step in worlds that are still active, on one thread."""
+    """Try a step in worlds that are still active, on one thread, and no long one where stops of joints are hit."""
     for w in range(directions.active.shape[0]):
         directions.active[w] = status.busy[w]
+        directions.longest[w] = wp.where(hit[w] == 1, LONGEST, ANY_RESIDUAL)
     apply_step(bodies, active, system, motion, directions)
 
 

@@ -9,8 +9,8 @@
 | ``coulomb`` | the same normal part; x_t − x_t − u_t brought onto the disc of radius μ max(0, x_n − u_n) |
 | ``cone`` | x − onto the cone, of x − u |
 
-x impulses, u velocities, scaled (``lcp.scaled``). A and B are one number for each plain row and one d × d block for
-each contact. Where a map has a kink, one of its two derivatives is taken.
+x impulses, u velocities, scaled (``lcp.forms.scaled``). A and B are one number for each plain row and one d × d block
+for each contact. Where a map has a kink, one of its two derivatives is taken.
 
 Reference: Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92 (1991), §3; Fukushima, Luo and Tseng, SIAM J.
 Optim. 12 (2002), §3, for the derivative of the projection onto a cone.
@@ -28,7 +28,7 @@ from rattleback.lcp.laws import length, onto_cone
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rattleback.lcp.scaled import Scaled
+    from rattleback.lcp.forms.scaled import Scaled
 
 Blocks = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.float64]"]
 

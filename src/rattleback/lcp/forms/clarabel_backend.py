@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from rattleback.core.errors import InputError
 
 if TYPE_CHECKING:
-    from rattleback.lcp.conic_program import ConicProgram
+    from rattleback.lcp.forms.conic_program import ConicProgram
     from rattleback.lcp.watch import Watch
 
 # Entries of W that differ across the diagonal by more than this part of the largest make no objective.

@@ -2,7 +2,7 @@
 
 Rows whose impulse is fixed (tangents without friction, equal bounds) are left out. A row with a bound gives a half line
 for each, a contact with friction one second-order cone with the slack (μ x_n, x_t). Impulses are scaled by contact as
-in ``lcp.scaled``.
+in ``lcp.forms.scaled``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.lcp.scaled import Scaled
+from rattleback.lcp.forms.scaled import Scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

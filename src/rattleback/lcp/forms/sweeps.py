@@ -4,7 +4,7 @@
 
 Three local rules: ``ROWS`` takes each row by itself (bounds of a tangent are ±μ times the newest normal impulse),
 ``BLOCKS`` projects a whole contact onto its set, with the step 1 / ‖W_ii‖, ``EXACT`` solves the contact
-(``lcp.local_contact``). W comes in compressed rows, whatever its blocks are.
+(``lcp.forms.local_contact``). W comes in compressed rows, whatever its blocks are.
 
 Cost: 1.0 to 1.5 ns an entry of W and sweep on one thread, and 10 µs a call.
 """
@@ -17,8 +17,8 @@ import warp as wp
 from rattleback.core import device
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
+from rattleback.lcp.forms.local_contact import onto_cone, solve_contact
 from rattleback.lcp.laws import Law
-from rattleback.lcp.local_contact import onto_cone, solve_contact
 from rattleback.lcp.problem import Problem
 
 ROWS, BLOCKS, EXACT = 0, 1, 2
