@@ -24,6 +24,8 @@ from rattleback.reduced.midpoint.links import HELD, Trees
 def begin_grip(trees: Trees, w: int, tolerance: real) -> None:
     """How friction acts on the freedoms of a world, by their rates at the end of the step as they are so far."""
     step = trees.step
+    if trees.driven == 0:
+        return
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
         step.grip[k] = 0
@@ -65,6 +67,8 @@ def changes_over(trees: Trees, w: int) -> bool:
     """Take over how friction is to act on the freedoms of a world; whether any of them changes."""
     step = trees.step
     found = bool(False)
+    if trees.driven == 0:
+        return found
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
         if step.grip_next[k] != step.grip[k]:

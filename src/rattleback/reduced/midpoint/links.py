@@ -99,5 +99,6 @@ class Trees:
     remembered: JointState
     count: wp.int32  # links of a world, and where those of trees begin that nothing holds
     first_floating: wp.int32
+    driven: wp.int32  # 1 where a joint has armature or friction
     joint_count: wp.int32
     body_count: wp.int32

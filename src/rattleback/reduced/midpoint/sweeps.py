@@ -95,8 +95,9 @@ def set_rates(trees: Trees, link: int, k: int, h: real) -> None:
 def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) -> None:
     """The torque and force that a body would need for its acceleration, less those that it has."""
     step = trees.step
-    end_at_rest(trees, k, h)
-    step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
+    if trees.driven == 1:
+        end_at_rest(trees, k, h)
+        step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
     if trees.links.body[link] < 0:
         step.couple[k] = vec3()
         step.force[k] = vec3()
