@@ -32,6 +32,7 @@ from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
+from rattleback.solvers.joints.drives import check_drives
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_account import make_energy_account
 from rattleback.steps.sleeping import Sleeping
@@ -69,11 +70,10 @@ class RecordedStep:
         held = bool(self.model.scene.joints)
         meets = self.model.bodies_can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
-        self.scene_trees = SceneTrees(self.model, state) if held and hasattr(methods.joints, "trees") else None
+        self.scene_trees = self._find_trees() if held else None
         self._trees_only = self._has_trees_only(meets)
-        self.context = self._make_context(
-            (held and not self._trees_only) or (methods.resolves and self.model.bodies_can_meet), old
-        )
+        touching = methods.resolves and self.model.bodies_can_meet
+        self.context = self._make_context((held and not self._trees_only) or touching, old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.trees = None if self.scene_trees is None else self._make_trees(self.scene_trees)
@@ -327,6 +327,12 @@ class RecordedStep:
             return None
         return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
+    def _find_trees(self) -> SceneTrees | None:
+        """The trees of the scene; None with methods without trees."""
+        trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
+        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.methods, self.model, trees)
+        return trees
+
     def _make_trees(self, trees: SceneTrees) -> Any:
         limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
         return trees.motion(self.context, self.methods.integrator, limits)
@@ -370,11 +376,8 @@ class RecordedStep:
         gravity = math.hypot(*self.model.scene.gravity) or 1.0
         sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
         given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
-        ends = []
-        for own, part, aim, size in zip(
-            given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True
-        ):
-            ends.append((part * size, aim * part * size) if own is None else (own, own))
+        each = zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True)
+        ends = [(part * size, aim * part * size) if own is None else (own, own) for own, part, aim, size in each]
         reported, aimed = zip(*ends, strict=True)
         return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)
 

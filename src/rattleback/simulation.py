@@ -293,7 +293,7 @@ class Simulation:
 
     def energy(self) -> Energy:
         """Kinetic, potential and total energy [J]; potential energy is that of the forces that have one."""
-        return self.measures.energy(self.forces.potential)
+        return self._views.energy()
 
     def momentum(self) -> Momentum:
         """Linear [kg m/s] and angular [kg m²/s] momentum about the world's origin."""

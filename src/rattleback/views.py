@@ -8,7 +8,7 @@ import numpy as np
 
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.forces.servo_view import ServoView
-from rattleback.model.measure import Measures
+from rattleback.model.measure import Energy, Measures
 from rattleback.model.row_counts import servo_places
 from rattleback.model.sleep import sleeping_columns
 from rattleback.model.view import BodyView
@@ -42,6 +42,10 @@ class Views:
         self._found: dict[str, Any] = {}
         self._servos: dict[str, ServoView] = {}
         self._contacts: tuple[Any, ContactView] | None = None
+
+    def energy(self) -> Energy:
+        """Energies of the bodies, the drives of joints and the forces."""
+        return self.measures.energy(self._forces.potential, self._coordinates.drive_energies())
 
     def find(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what the scene returned for it."""

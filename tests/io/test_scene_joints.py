@@ -147,8 +147,9 @@ def test_what_b_has_in_common_with_a_is_left_out_of_the_file():
     scene.add_joint(rb.Revolute("world", "a", at=(1, 2, 3), axis=(0, 2, 0)), "hinge")
     scene.add_joint(rb.Distance("world", "a", at=(1, 2, 3), at_b=(1, 2, 5)), "rod")
     place = {"a": "world", "b": "a", "at": [1.0, 2.0, 3.0]}
+    drive = {"damping": 0.0, "armature": 0.0, "friction": 0.0}
     assert to_data(scene)["joints"] == [
-        {"kind": "revolute", "name": "hinge", **place, "axis": [0.0, 1.0, 0.0], "restitution": 0.0, "damping": 0.0},
+        {"kind": "revolute", "name": "hinge", **place, "axis": [0.0, 1.0, 0.0], "restitution": 0.0, **drive},
         {"kind": "distance", "name": "rod", **place, "axis": [0.0, 0.0, 1.0], "at_b": [1.0, 2.0, 5.0], "length": 2.0},
     ]
 
@@ -192,7 +193,7 @@ def faults(path):
 HINGE = {"kind": "revolute", "a": "arm", "b": "hand"}
 FIELDS = (
     "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'breaking_force', "
-    "'breaking_torque', 'limits', 'restitution', 'damping'."
+    "'breaking_torque', 'limits', 'restitution', 'damping', 'armature', 'friction'."
 )
 FRAME = [[0, 0, 0], [0, 0, 0, 1]]
 

@@ -22,7 +22,7 @@ from rattleback.dynamics import kernels, measure_kernels, slope_kernels
 from rattleback.dynamics.bench import Bench, cores
 from rattleback.dynamics.given import laid_out
 from rattleback.dynamics.linear import linear_system
-from rattleback.dynamics.names import checked_scene, per_rate, places, starting, stops_by_coordinate
+from rattleback.dynamics.names import checked_scene, of_joints, per_rate, places, starting, stops_by_coordinate
 from rattleback.dynamics.states import NAMES, read_state, write_state
 from rattleback.dynamics.work import PART, Launches, Shapes, Work
 from rattleback.reduced.forest import compile_forest
@@ -45,7 +45,7 @@ class Articulation:
 
     Every body hangs by one joint on the ground or on a body before it, or floats. Joints that close loops, and joints
     without coordinates (gears, racks, velocity joints), are in ``cut_joints`` and take no part; of the forces of the
-    scene only its gravity does.
+    scene only its gravity and the damping of joints do.
 
     Attributes:
         scene: A copy of the scene.
@@ -62,7 +62,8 @@ class Articulation:
 
     Args:
         scene: A scene; a kinematic tree has no masses.
-        armature: Inertia of drives: a number for each rate, or by the name of a joint or a rate.
+        armature: Inertia of drives: a number for each rate, or by the name of a joint or a rate; where none is given,
+            that of the joints of the scene.
         damping: Damping of rates, in the same form.
         on: Device, ``"cpu"``, ``"cuda"`` or ``"cuda:0"``.
         threads: Most threads that share many configurations on a CPU; as many as there are cores if left out. The
@@ -79,8 +80,9 @@ class Articulation:
         self.coordinates, self.rates = self._layout.coordinates, self._layout.rates
         self.lower, self.upper = stops_by_coordinate(self.scene, self._layout)
         self.gravity = self.scene.gravity
-        self.armature = per_rate(self._layout, armature, "The armature")
-        self.damping = per_rate(self._layout, damping, "The damping")
+        own = {name: of_joints(self.scene, self._layout, name) for name in ("armature", "damping")}
+        self.armature = per_rate(self._layout, armature, "The armature", own["armature"])
+        self.damping = per_rate(self._layout, damping, "The damping", own["damping"])
         self._forest.armature.assign(self.armature)
         self._forest.damping.assign(self.damping)
         self._shapes = {

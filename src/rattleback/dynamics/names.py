@@ -73,17 +73,27 @@ def places(layout: Layout, name: str) -> tuple[slice, slice]:
     return slice(own[0][1], q + last.coordinates), slice(own[0][2], v + len(last.names))
 
 
-def per_rate(layout: Layout, value: Any, what: str) -> Floats:
-    """A number of zero or more for each rate, given by rate, by joint or all at once."""
+def of_joints(scene: Scene, layout: Layout, name: str) -> Floats:
+    """A field of the joints of a scene for each rate; zero where a joint has none."""
+    found = np.zeros(len(layout.rates))
+    for move, label, _, first in layout.moves:
+        found[first : first + len(move.names)] = getattr(scene.joints.get(label), name, 0.0)
+    return found
+
+
+def per_rate(layout: Layout, value: Any, what: str, own: Floats) -> Floats:
+    """A number of zero or more for each rate, given by rate, by joint or all at once; ``own`` where none is given."""
     count = len(layout.rates)
+    if value is None:
+        return own
     if isinstance(value, Mapping):
-        found = np.zeros(count)
+        found = own.copy()
         for name, entry in value.items():
             where = layout.rates.index(name) if name in layout.rates else places(layout, name)[1]
             found[where] = checks.not_negative(entry, f"{what} of {name!r}")
         return found
-    if value is None or isinstance(value, (int, float)):
-        return np.full(count, checks.not_negative(0.0 if value is None else value, what))
+    if isinstance(value, (int, float)):
+        return np.full(count, checks.not_negative(value, what))
     found = checks.array(value, (count,), what)
     if found.min(initial=0.0) < 0.0:
         raise InputError(

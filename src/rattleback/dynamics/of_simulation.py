@@ -40,6 +40,11 @@ def linearized(sim: Any) -> tuple[Floats, Floats]:
             f"A simulation with the forces {listing(others)} cannot be linearised: derivatives are known of gravity, "
             "written torques and applied loads. Linearise a scene without them."
         )
+    if rough := [name for name, joint in scene.joints.items() if getattr(joint, "friction", 0.0) > 0.0]:
+        raise InputError(
+            f"A simulation with the friction of joint {listing(rough)} cannot be linearised: it has no derivative "
+            "where a joint rests. Linearise a scene without it."
+        )
     (q, v), chosen = robot.coordinates_of(sim), _rates_of(sim, robot)
     tau = np.zeros(v.shape)
     tau[..., chosen] = sim.joints.torque

@@ -76,6 +76,14 @@ FIELDS: dict[str, tuple[Any, str]] = {
         Annotated[float, Field(ge=0.0)],
         "Torque [N m s/rad] or force [N s/m] that brakes it, for a unit of its rate.",
     ),
+    "armature": (
+        Annotated[float, Field(ge=0.0)],
+        "Inertia [kg m²] or mass [kg] of its drive, which moves with its coordinate and adds to no body.",
+    ),
+    "friction": (
+        Annotated[float, Field(ge=0.0)],
+        "Torque [N m] or force [N] up to which it holds its coordinate, and which brakes it beyond.",
+    ),
     "linear": (Rates, "Velocities of B's anchor along the axes of A's frame (3,) [m/s]; null where free."),
     "angular": (Rates, "Angular velocities of B about the axes of A's frame (3,) [rad/s]; null where free."),
     "linear_damping": (Positive, "Force on B for every m/s that is lacking [N s/m]; kept exactly if left out."),

@@ -88,9 +88,10 @@ class Placement:
             if (limit := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.positive(limit, f"The {name} of {kind}"))
 
-    def _keep_damping(self) -> None:
-        what = f"The damping of {type(self).__name__}"
-        object.__setattr__(self, "damping", checks.not_negative(self.damping, what))  # type: ignore[attr-defined]
+    def _keep_drive(self) -> None:
+        for name in ("damping", "armature", "friction"):
+            value = checks.not_negative(getattr(self, name), f"The {name} of {type(self).__name__}")
+            object.__setattr__(self, name, value)
 
     def _advice(self, name: str) -> str:
         if name not in vars(self):

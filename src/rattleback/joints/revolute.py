@@ -21,19 +21,23 @@ class Revolute(Placement):
     Args:
         limits: Least and largest angle (2,) [rad], which is zero at the start; None where there is no limit.
         damping: Torque that brakes it, for every radian a second [N m s/rad].
+        armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for ``joints="reduced"``.
+        friction: Torque up to which it holds, and which brakes it beyond [N m]; for ``joints="reduced"``.
         restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
     """
 
     limits: Any = field(default=None, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
+    armature: float = field(default=0.0, kw_only=True)
+    friction: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("turn_z",)
 
     def __post_init__(self) -> None:
-        """Check the limits and the damping."""
+        """Check the limits and the drive."""
         super().__post_init__()
         keep_limits(self, "limits")
-        self._keep_damping()
+        self._keep_drive()
 
     def rows(self) -> list[RowSpec]:
         """The motions it forbids."""

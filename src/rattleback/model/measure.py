@@ -132,13 +132,21 @@ class Measures:
         """Linear and angular momentum of each world."""
         return Momentum(*(_shown(self._model, self.of_bodies(name).sum(axis=1)) for name in ("linear", "angular")))
 
-    def energy(self, potential: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Energy:
+    def energy(
+        self,
+        potential: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        drives: dict[str, np.ndarray] | None = None,
+    ) -> Energy:
         """The energies of each world.
 
         Args:
             potential: The potential energy of each world [J], from shapes (worlds, bodies, 3) and (worlds, bodies, 4).
+            drives: Kinetic energies of drives that are no bodies, by ``"translational"`` and ``"rotational"``.
         """
-        translational, rotational = (self.of_bodies(name).sum(axis=1) for name in ("translational", "rotational"))
+        names = ("translational", "rotational")
+        translational, rotational = (self.of_bodies(name).sum(axis=1) for name in names)
+        if drives is not None:
+            translational, rotational = translational + drives[names[0]], rotational + drives[names[1]]
         place, turn = (worlds_first(self._model, self._state.now(name)) for name in ("position", "orientation"))
         parts = (translational + rotational, potential(place, turn), translational, rotational)
         return Energy(*(_shown(self._model, part) for part in parts))

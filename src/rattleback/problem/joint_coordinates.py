@@ -107,6 +107,16 @@ class JointCoordinates:
         number = list(self._model.scene.joints).index(joint)
         return {found.freedom: place for place, found in enumerate(self.coordinates) if found.joint == number}
 
+    def drive_energies(self) -> dict[str, np.ndarray] | None:
+        """½ A q̇² of the armature A of drives, turns and slides each (worlds,) [J]; None without any."""
+        made = list(self._model.scene.joints.values())
+        armature = np.array([getattr(made[found.joint], "armature", 0.0) for found in self.coordinates])
+        if not armature.any():
+            return None
+        found = 0.5 * armature * self.now()[1] ** 2
+        turns = np.array([found.freedom == TURN for found in self.coordinates])
+        return {"rotational": found[:, turns].sum(axis=1), "translational": found[:, ~turns].sum(axis=1)}
+
     def now(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and rates with all that was written (worlds, coordinates), read-only."""
         self.state.send()

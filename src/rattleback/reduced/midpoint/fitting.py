@@ -1,8 +1,9 @@
 """Velocities that fit the trees: of all that the joints allow, those with the same momentum along every freedom.
 
-    Sᵀ M (S v − u) = 0
+    Sᵀ M (S v − u) + A (v − v_u) = 0
 
-u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, v rates. The change
+u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, A armature, v rates,
+v_u those that u has along the freedoms. The change
 is what impulses of the joints make, and M⁻¹ of a mechanism is M⁻¹ of its bodies with this behind it.
 
 Cost: O(n), one factorisation for a pose and one substitution for each u. Reference: Featherstone, §7.3.
@@ -14,8 +15,9 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import SETTLED, WRITTEN, ContactMemory
 from rattleback.model.state import Motion
+from rattleback.reduced.midpoint.balance import body_of
 from rattleback.reduced.midpoint.links import Trees
-from rattleback.reduced.midpoint.placing import move, take
+from rattleback.reduced.midpoint.placing import SLIDE_LINK, move, take
 from rattleback.reduced.midpoint.sweeps import change, factor, gather, is_single, set_inertia, set_subspace
 
 # Velocities that were written and fit but for this many tolerances stay as they are.
@@ -32,8 +34,37 @@ def factor_at(trees: Trees, motion: Motion, w: int) -> None:
         if is_single(trees.links.kind[link]):
             set_subspace(trees, link, w * count + link)
         set_inertia(trees, link, w * count + link)
+        trees.step.grip[w * count + link] = 0
     for m in range(count):
         factor(trees, count - 1 - m, w * count + count - 1 - m)
+
+
+@wp.func
+def velocity_at(trees: Trees, motion: Motion, link: int, k: int, x: vec3) -> tuple[vec3, vec3]:
+    """Velocity of a point of the body that a link ends in, and its angular velocity, by a motion that need not fit."""
+    i = body_of(trees, link, k // int(trees.count))
+    c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[link]
+    return motion.velocity[i] + wp.cross(motion.angular_velocity[i], x - c), motion.angular_velocity[i]
+
+
+@wp.func
+def driven_momentum(trees: Trees, motion: Motion, link: int, k: int) -> real:
+    """The momentum of the drive of a link, which is the only one of its joint."""
+    step = trees.step
+    x = step.x[k]
+    v, w = velocity_at(trees, motion, link, k, x)
+    p = trees.links.parent[link]
+    if p >= 0:
+        drift, spin = velocity_at(trees, motion, p, k - link + p, x)
+        v -= drift
+        w -= spin
+    else:
+        spin = step.base_spin[k]
+        v -= step.base_drift[k] + wp.cross(spin, x - step.base_way[k])
+        w -= spin
+    z = vec3(step.frame[k][0, 2], step.frame[k][1, 2], step.frame[k][2, 2])
+    along = wp.where(trees.links.kind[link] == SLIDE_LINK, v, w)
+    return trees.links.armature[link] * wp.dot(z, along)
 
 
 @wp.func
@@ -44,6 +75,9 @@ def momenta(trees: Trees, motion: Motion, w: int) -> None:
         k = w * int(trees.count) + link
         step.couple[k] = vec3()
         step.force[k] = vec3()
+        step.drive[k] = real(0.0)
+        if trees.links.armature[link] > real(0.0):
+            step.drive[k] = -driven_momentum(trees, motion, link, k)
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
             f = -(trees.links.mass[link] * motion.velocity[i])

@@ -129,6 +129,7 @@ class _Linking:
             tuple(int(getattr(problem.joints, f"body_{side}").numpy()[j]) for side in "ab") for j in range(len(made))
         ]
         self.facing = problem.joints.facing.numpy()[: len(made)]
+        self.drives = [{name: float(getattr(joint, name, 0.0)) for name in ("armature", "friction")} for joint in made]
         self.joints: set[int] = set()
 
     def _sides(self, j: int) -> tuple[Way, Way]:
@@ -179,7 +180,7 @@ class _Linking:
                 continue
             base = self.named[j][side] if at < 0 else -1
             given = {"kind": part.kind, "parent": at, "base": base, "joint": j, "role": part.role}
-            self._add({**given, "back": side, "lead": part.lead}, way, at)
+            self._add({**given, "back": side, "lead": part.lead, **self.drives[j]}, way, at)
             at, way = len(self.rows) - 1, STAY
         self._bear(child, way.then(far))
         self.joints.add(j)
@@ -188,7 +189,7 @@ class _Linking:
         number = len(self.rows)
         root = number if parent < 0 else self.rows[parent]["root"]
         rest = {"role": 0, "back": 0, "lead": 0.0, "body": -1, "body_turn": UNTURNED, "body_way": np.zeros(3)}
-        massless = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+        massless = {"mass": 0.0, "inertia": np.zeros((3, 3)), "armature": 0.0, "friction": 0.0}
         self.rows.append({**rest, **massless, **given, "root": root, "turn": way.turn, "way": way.move})
 
     def _bear(self, body: int, way: Way) -> None:

@@ -15,6 +15,8 @@ from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.model.joint_memory import JointState
 from rattleback.problem.joint_rows import Joints
 
+# How friction acts where it holds the freedom of a link still.
+HELD = wp.constant(2)
 # Kinds of motion of a link.
 RIGID, TURN, SLIDE, BALL, FREE = range(5)
 # What of a joint a link is: its turn about z, the first and the second turn of crossed axes, any turn, a slide.
@@ -36,6 +38,8 @@ class Links:
     turn: quat = field("1", "turn from the frame of the parent to where the motion begins")
     way: vec3 = field("m", "way from the origin of the frame of the parent to there, in its axes")
     lead: real = field("m", "way along the axis for a turn of one radian")
+    armature: real = field("kg m² or kg", "inertia of the drive of its one freedom")
+    friction: real = field("N m or N", "most friction of its one freedom")
     body_turn: quat = field("1", "turn from its frame to that of the body")
     body_way: vec3 = field("m", "way from its origin to the centre of mass, in its axes")
     mass: real = field("kg", "mass of the body; zero where there is none")
@@ -74,6 +78,10 @@ class TreeStep:
     u_turn: vec3 = field("kg m²", "articulated inertia times the subspace of one freedom: torque")
     u_way: vec3 = field("kg m", "force of the same")
     give: real = field("1/(kg m²) or 1/kg", "inverse of the inertia that one freedom meets")
+    grip: wp.int32 = field("1", "how friction acts: ±1 against a rate of this sign, 2 where it holds, 0 not at all")
+    grip_next: wp.int32 = field("1", "how it would act by the last round")
+    rest: real = field("rad/s² or m/s²", "change of the acceleration that ends the step at rest")
+    drive: real = field("N m or N", "what the drive of its freedom is short of")
     wanted: real = field("N m or N", "what its freedom is short of")
     block_turn: mat33 = field("kg m²", "the same as ``u_turn`` of three freedoms; of six, part of the inverse")
     block_way: mat33 = field("kg m", "the same as ``u_way``")
@@ -91,5 +99,6 @@ class Trees:
     remembered: JointState
     count: wp.int32  # links of a world, and where those of trees begin that nothing holds
     first_floating: wp.int32
+    driven: wp.int32  # 1 where a joint has armature or friction
     joint_count: wp.int32
     body_count: wp.int32

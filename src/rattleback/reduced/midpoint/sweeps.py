@@ -2,11 +2,11 @@
 
     forces    outwards: ω, v, α, a of each link; inwards: Σ (J α + …, m a − F) over what it carries, r = Sᵀ Σ
     change    (M + h²/4 K) δ = −r   by articulated inertias:
-              inwards  U = I S,  D = Sᵀ U,  u = −Sᵀ p,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
+              inwards  U = I S,  D = Sᵀ U + A,  u = −Sᵀ p − A v̇,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
               outwards δ = D⁻¹ (u − Uᵀ δa_parent),  δa = δa_parent + S δ
 
-S motion subspace; I articulated inertia; p missing wrench. Velocities are those at the origin of the tree; inertias and
-wrenches are about the joint of each link, as far links would lose their digits about one origin for all.
+S motion subspace; I articulated inertia; A armature; p missing wrench. Velocities are those at the origin of the tree;
+inertias and wrenches are about the joint of each link, as far links would lose their digits about one origin for all.
 
 Cost: O(n). Reference: Featherstone, Rigid Body Dynamics Algorithms, §5.3 and §7.3.
 """
@@ -15,7 +15,8 @@ import warp as wp
 
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.state import Loads
-from rattleback.reduced.midpoint.links import Trees
+from rattleback.reduced.midpoint.friction import end_at_rest, grip_after, pull
+from rattleback.reduced.midpoint.links import HELD, Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, SLIDE_LINK, TURN_LINK
 
 
@@ -91,9 +92,12 @@ def set_rates(trees: Trees, link: int, k: int, h: real) -> None:
 
 
 @wp.func
-def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int) -> None:
+def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) -> None:
     """The torque and force that a body would need for its acceleration, less those that it has."""
     step = trees.step
+    if trees.driven == 1:
+        end_at_rest(trees, k, h)
+        step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
     if trees.links.body[link] < 0:
         step.couple[k] = vec3()
         step.force[k] = vec3()
@@ -199,10 +203,12 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     moving = step.moving[k]
     u = turning * s + mixed * y
     v = wp.transpose(mixed) * s + moving * y
-    inverse = real(1.0) / (wp.dot(s, u) + wp.dot(y, v))
+    inverse = real(1.0) / (wp.dot(s, u) + wp.dot(y, v) + trees.links.armature[link])
     step.u_turn[k] = u
     step.u_way[k] = v
     step.give[k] = inverse
+    if step.grip[k] == HELD:
+        inverse = real(0.0)
     a = inverse * u
     b = inverse * v
     hand_on(trees, link, k, turning - wp.outer(a, u), mixed - wp.outer(a, v), moving - wp.outer(b, v))
@@ -257,9 +263,9 @@ def gather(trees: Trees, link: int, k: int) -> None:
     n = step.couple[k]
     f = step.force[k]
     if is_single(kind):
-        u = -wp.dot(step.s_turn[k], n) - wp.dot(own_way(trees, link, k), f)
+        u = -wp.dot(step.s_turn[k], n) - wp.dot(own_way(trees, link, k), f) - step.drive[k] + pull(trees, link, k)
         step.wanted[k] = u
-        u = u * step.give[k]
+        u = wp.where(step.grip[k] == HELD, step.rest[k], u * step.give[k])
         n += u * step.u_turn[k]
         f += u * step.u_way[k]
     elif kind == BALL_LINK:
@@ -287,13 +293,16 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         a = step.drift_rate[m] + wp.cross(alpha, step.x[k] - step.x[m])
     size = real(0.0)
     if is_single(kind):
-        gain = step.give[k] * (step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a))
+        left = step.wanted[k] - wp.dot(step.u_turn[k], alpha) - wp.dot(step.u_way[k], a)
+        gain = wp.where(step.grip[k] == HELD, step.rest[k], step.give[k] * left)
         alpha += gain * step.s_turn[k]
         a += gain * own_way(trees, link, k)
         mean = step.mean_spin[k]
         mean[0] = mean[0] + part * gain
         step.mean_spin[k] = mean
         size = wp.abs(gain)
+        if step.grip[k] != 0:
+            step.grip_next[k] = grip_after(trees, link, k, left - gain / step.give[k])
     elif kind == BALL_LINK:
         want = step.wanted_turn[k]
         want -= wp.transpose(step.block_turn[k]) * alpha + wp.transpose(step.block_way[k]) * a

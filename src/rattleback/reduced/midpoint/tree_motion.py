@@ -71,6 +71,7 @@ class TreeMotion:
         trees.links, trees.joints, trees.remembered = self.found.links, self.problem.joints, context.state.joints
         trees.step = arrays.allocate(TreeStep, {"links": self.found.count * model.worlds}, model.device)
         trees.count, trees.first_floating = self.found.count, self.found.first_floating
+        trees.driven = int(self.found.links.armature.numpy().any() or self.found.links.friction.numpy().any())
         trees.joint_count, trees.body_count = len(self.problem.names), len(model.names)
         return trees
 

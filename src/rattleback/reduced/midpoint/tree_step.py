@@ -2,8 +2,8 @@
 
     q½ = q₀ ∘ h/2 v̄,   M(q½) (v₁ − v₀)/h + c(q½, v̄) = τ½,   v̄ = (v₀ + v₁)/2,   q₁ = q₀ ∘ h v̄
 
-q coordinates, v their rates, v̄ the mean over the step, M mass matrix, c Coriolis and centrifugal forces, τ½ the loads
-in the middle of the step.
+q coordinates, v their rates, v̄ the mean over the step, M mass matrix with armature, c Coriolis and centrifugal forces,
+τ½ the loads in the middle of the step.
 
     take q₀, v₀ from the poses and velocities of the bodies;  v̄ = v₀
     what v̄ falls short of, by recursive Newton–Euler; its change, by articulated inertias factored once; until settled
@@ -22,6 +22,7 @@ from rattleback.core.precision import real
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.model.step_context import Diagnostics
 from rattleback.reduced.midpoint.balance import balance, want_momentum
+from rattleback.reduced.midpoint.friction import begin_grip, changes_over
 from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, go_on, move, take
 from rattleback.reduced.midpoint.sweeps import (
@@ -84,7 +85,7 @@ def round_of(trees: Trees, loads: Loads, w: int, h: real, how: Round) -> real:
             set_inertia(trees, link, k)
         if afresh == 2:
             stiffen(trees, link, k, h)
-        set_missing(trees, loads, link, k, w)
+        set_missing(trees, loads, link, k, w, h)
     for m in range(count):
         link = count - 1 - m
         if afresh > 0:
@@ -153,18 +154,25 @@ def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[re
     how = Round()
     how.afresh = 1
     how.part = real(1.0)
+    begin_grip(trees, w, goal.tolerance)
     first = round_of(trees, loads, w, h, how)
     left = first
     rounds = int(1)
     ratio = real(0.0)
-    while rounds < int(goal.most) and not (left * ratio <= goal.tolerance * (real(1.0) - ratio) and rounds > 1):
+    changed = changes_over(trees, w)
+    while rounds < int(goal.most) and (
+        changed or not (left * ratio <= goal.tolerance * (real(1.0) - ratio) and rounds > 1)
+    ):
         before = left
-        how.afresh = wp.where(ratio > SLOW and rounds % 2 == 0, 2, 0)
+        how.afresh = wp.where(ratio > SLOW and rounds % 2 == 0, 2, wp.where(changed, 1, 0))
         left = round_of(trees, loads, w, h, how)
         if rounds > 4:
             how.part = wp.where(left > before, real(0.5), wp.min(real(2.0) * how.part, real(1.0)))
         ratio = wp.where(before > real(0.0), wp.min(left / before, WORST_RATIO), real(0.0))
         rounds += 1
+        changed = changes_over(trees, w)
+    if changed:
+        return first, worse_of(left, real(2.0) * goal.tolerance), rounds
     return first, left * ratio / (real(1.0) - ratio), rounds
 
 
