@@ -89,15 +89,14 @@ class RecordedStep:
         self.energy = self._make_energy()
         self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
         self._idle: ContactStages | None = None
-        if self.contacts is not None:
-            self._version = self.contacts.version
-            self.contacts.stale.fill_(1)
         self._record()
-        state.waker = None if self.sleep is None else self.sleep.waker
 
     def _record(self) -> None:
         """Write the step down and compile it."""
         forces = self.forces
+        if self.contacts is not None:
+            self._version = self.contacts.version
+            self.contacts.stale.fill_(1)
         with forces.around_step(self.program, self.context.stop):
             step = self._recipe()
             step.record(self.context)
@@ -105,6 +104,7 @@ class RecordedStep:
             with forces.around_idle_step(self.program, self.sleep.islands.awake, self.context.stop):
                 step.record_idle_clock(self.context)
         self.program.compile()
+        self.state.waker = None if self.sleep is None else self.sleep.waker
 
     def _recipe(self) -> Any:
         """What happens in a step, by how joints are held."""

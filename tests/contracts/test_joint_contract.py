@@ -192,7 +192,7 @@ def reference(name: str) -> np.ndarray:
 @every_method
 def test_halving_the_step_quarters_the_error(name: str, method: str) -> None:
     """Against steps of another method, so that both find the same motion."""
-    fine, coarse, half = reference(name), *(run(name, method, 0.4 / n, 0.4, 1e-11) for n in (40, 80))
+    fine, coarse, half = reference(name), *(run(name, method, 0.4 / n, 0.4, 1e-11) for n in (80, 160))
     order = np.log2(np.abs(coarse - fine).max() / np.abs(half - fine).max())
     assert order == pytest.approx(2.0, abs=0.35)
 

@@ -15,7 +15,8 @@ from rattleback.solvers.contacts import SOLVERS
 
 MENUS: dict[str, dict[str, Any]] = {
     "Integrator": integrators.MENU,
-    "JointMethod": joints.IMPULSES,
+    # What moves whole trees prepares no joints of its own.
+    "JointMethod": {name: kind for name, kind in joints.IMPULSES.items() if not hasattr(kind, "trees")},
     "JointForceMethod": joints.FORCES,
     "ContactScheme": {name: kind for name, kind in contacts.MENU.items() if kind.resolves},
     "ContactSolver": SOLVERS,

@@ -267,7 +267,7 @@ def draw_settings(rng: Rng) -> dict[str, Any]:
     settings: dict[str, Any] = {"time_step": float(rng.choice(STEPS))}
     rare = {
         "preset": ("fast", "accurate", "fast"),
-        "joints": ("iterative",),
+        "joints": ("iterative", "reduced"),
         "contacts": ("shock", "time_stepping", "time_stepping", "detect", "none"),
         "integrator": ("explicit_euler", "semi_implicit_euler", "implicit_euler", "taylor2", "rk4", "rk45"),
         "sleep": (True,),

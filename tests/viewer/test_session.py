@@ -109,7 +109,7 @@ def test_a_simulation_that_diverges_stops_with_a_notice(session):
     session.play()
     until(lambda: any(notice.fault for notice in session.notices))
     until(lambda: not session.frame.playing)
-    assert "is no longer finite" in session.notices[-1].text
+    assert "faster than light" in session.notices[-1].text
 
 
 def test_a_function_of_the_user_that_fails_stops_the_run_and_not_the_session(session):

@@ -2,7 +2,7 @@
 
     gain = Σ (T' − T − W),      not converged where   gain > D   or   G e^(−h/τ) + gain > 2 D₀
     D = min(0.02 max(P, T, T'), 4 θ² max(P, T, T') + 4 B) + min(1, 4 θ²) ½ m (g h)² + m (g δ + u²) + √(2 m T) u
-        + m₀ g s + 0.02 C + R₁ + ε Σ |E|
+        + 0.02 Σ |W| + m₀ g s + 0.02 C + R₁ + ε Σ |E|
 
 T, T' kinetic energy of a body at either end of the step, W work of loads on the way it really went, so that weight that
 is lifted by position corrections or joints that close counts as a gain. θ largest angle by which a body turns in the
@@ -11,7 +11,7 @@ turn; P the largest energy of motion of the world lately; m
 mass of all bodies, g gravity, δ and u the tolerances of positions and velocities. Where the user has put joints apart,
 they may lift what hangs on them, m₀, by four times their gap, s, at most as fast as joints close, and leave a part of
 the energy C that their way would have at its mean speed. R₁ what integrators of first order may miss of W, ε rounding.
-G is what was gained lately, and not told or lost again, D₀ are the first four terms at the largest angles, τ a second.
+G is what was gained lately, and not told or lost again, D₀ are the first five terms at the largest angles, τ a second.
 The gain itself is told from half of that on, with θ² in place of 4 θ², and without what gravity does in a step.
 
 The gain is what is there after the energy limit has taken what it takes. Worlds in which a static body or a surface
@@ -41,7 +41,7 @@ from rattleback.steps.energy_sums import LANES, Sums, sum_free, sum_gains
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The part of the kinetic energy that bodies which turn fast may gain in a step.
+# The part of the kinetic energy that bodies which turn fast may gain in a step, and of the work of forces.
 TURNED = wp.constant(real(0.02))
 # The square of how many times the angle of one body two of them may turn against each other.
 FOLD = wp.constant(real(4.0))
@@ -82,6 +82,7 @@ def audit(
     before = ZERO
     kinetic = ZERO
     missed = ZERO
+    worked = ZERO
     size = ZERO
     mass = ZERO
     gone = ZERO
@@ -96,6 +97,7 @@ def audit(
         before += sums.before[k]
         kinetic += sums.kinetic[k]
         missed += sums.missed[k]
+        worked += sums.worked[k]
         size += sums.size[k]
         mass += sums.mass[k]
         gone += sums.gone[k]
@@ -118,7 +120,7 @@ def audit(
     remembered.highest[w] = wp.max(kinetic, fading * remembered.highest[w])
     granted = lift + wp.where(floor.first_order == 1, missed, ZERO)
     creep = wp.sqrt(real(2.0) * mass * wp.max(before, kinetic)) * floor.creep
-    noise = mass * floor.lift + creep + floor.rounding * size
+    noise = mass * floor.lift + creep + TURNED * worked + floor.rounding * size
     fade = fading * remembered.surplus[w]
     lately = wp.max(fade + gain - granted, ZERO)
     angle = turn * turn

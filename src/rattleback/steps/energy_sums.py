@@ -25,6 +25,7 @@ class Sums:
     before: real = field("J", "their kinetic energy at the beginning of the step")
     kinetic: real = field("J", "and at its end")
     missed: real = field("J", "what integrators of first order may miss of the work of forces")
+    worked: real = field("J", "sizes of the works of forces on them")
     size: real = field("J", "energies that were added up, for what rounding may take of them")
     mass: real = field("kg", "their mass")
     gone: real = field("J", "what they have at their mean speeds on the way they go")
@@ -76,6 +77,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     before = ZERO
     kinetic = ZERO
     missed = ZERO
+    worked = ZERO
     size = ZERO
     mass = ZERO
     gone = ZERO
@@ -93,6 +95,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
         before += ledger.before[i]
         kinetic += now
         missed += ledger.missed[i]
+        worked += wp.abs(work)
         load = wp.length(ledger.push[i]) / sums.time_step[w]
         size += now + ledger.before[i] + wp.abs(work) + load * wp.length(motion.position[i])
         mass += bodies.mass[i]
@@ -106,6 +109,7 @@ def sum_gains(bodies: Bodies, motion: Motion, ledger: Ledger, sums: Sums) -> Non
     sums.before[k] = before
     sums.kinetic[k] = kinetic
     sums.missed[k] = missed
+    sums.worked[k] = worked
     sums.size[k] = size
     sums.mass[k] = mass
     sums.gone[k] = gone

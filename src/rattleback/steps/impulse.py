@@ -193,6 +193,8 @@ class ImpulseStep:
                 # A step whose contacts had not fitted their buffer ends here.
                 with program.when(due.any_advanced):
                     self.impulses.record_errors()
+                    if self.joints is None and self.energy is not None:
+                        self.energy.record_end()
             with program.when(due.any_due):
                 self._record_check(context)
         if self.sleep is not None:
@@ -343,6 +345,8 @@ class ImpulseStep:
             self._hold(context, self.joints)
         if self.impulses is not None:
             self._solve_contacts(context)
+        elif self.energy is not None:
+            self.energy.record_work()
         if self.joints is not None:
             self.joints.record_pull()
 

@@ -45,6 +45,7 @@ class RowSystem:
     value: real = field("1/kg", "entry; of the factor once that is made", axis="entries")
     least: real = field("1/kg", "smallest pivot a row may have")
     order: wp.int32 = field("1", "row in this place of the factor")
+    row: wp.int32 = field("1", "its place among all rows, those of limits included")
     owner: wp.int32 = field("1", "joint it belongs to")
     found: real = field("N s", "room for a solution")
     dropped: wp.int32 = field("1", "redundant rows of the world", axis="worlds")
@@ -93,19 +94,21 @@ def factor_rows(
     first = w * count
     at = w * count * count
     for c in range(count):
-        r = first + c
-        system.least[r] = real(0.0)
+        k = first + c
+        r = system.row[k]
+        system.least[k] = real(0.0)
         live = acts(rows, r)
         if live:
-            push(bodies, trees, rows, column, r, system.owner[r])
+            push(bodies, trees, rows, column, r, system.owner[k])
             # Beside what its two bodies would answer alone: trees may imply a row, which then has nothing but rounding.
-            alone = row_velocity(trees.joints, rows, column, system.owner[r], r) + rows.compliance[r]
-            system.least[r] = REDUNDANT * alone
+            alone = row_velocity(trees.joints, rows, column, system.owner[k], r) + rows.compliance[r]
+            system.least[k] = REDUNDANT * alone
             fit(trees, column, w, real(-1.0))
         for d in range(count):
             value = real(0.0)
-            if live and acts(rows, first + d):
-                value = row_velocity(trees.joints, rows, column, system.owner[first + d], first + d)
+            other = system.row[first + d]
+            if live and acts(rows, other):
+                value = row_velocity(trees.joints, rows, column, system.owner[first + d], other)
             if d == c and live:
                 value += rows.compliance[r]
             system.value[at + d * count + c] = value
@@ -121,7 +124,7 @@ def solve_rows(rows: Rows, system: RowSystem, count: int) -> None:
     at = w * count * count
     y = system.found
     for k in range(count):
-        y[first + k] = rows.wanted[first + system.order[first + k]]
+        y[first + k] = rows.wanted[system.row[first + system.order[first + k]]]
     for k in range(count):
         for i in range(k + 1, count):
             y[first + i] = y[first + i] - system.value[at + i * count + k] * y[first + k]
@@ -132,7 +135,7 @@ def solve_rows(rows: Rows, system: RowSystem, count: int) -> None:
             total -= system.value[at + i * count + k] * y[first + i]
         y[first + k] = total
     for k in range(count):
-        rows.impulse[first + system.order[first + k]] = y[first + k]
+        rows.impulse[system.row[first + system.order[first + k]]] = y[first + k]
 
 
 @kernel
@@ -240,10 +243,13 @@ class TreeRows:
         """Make room for the matrix of the rows of a model."""
         model = problem.model
         self.problem, self.count = problem, int(problem.counts.sum())
-        sizes = {"rows": problem.row_count, "entries": self.count * problem.row_count, "worlds": model.worlds}
+        rows = self.count * model.worlds
+        sizes = {"rows": rows, "entries": self.count * rows, "worlds": model.worlds}
         self.system: Any = arrays.allocate(RowSystem, sizes, model.device)
         owner = np.repeat(np.arange(problem.joint_count), np.tile(problem.counts, model.worlds))
         self.system.owner.assign(owner.astype(np.int32))
+        held = zip(problem.joints.first.numpy(), problem.joints.count.numpy(), strict=True)
+        self.system.row.assign(np.concatenate([np.arange(r, r + n, dtype=np.int32) for r, n in held]))
         self.column = arrays.allocate(Motion, {"bodies": model.count}, model.device)
         self.share = wp.full(model.worlds, 1.0, dtype=real, device=model.device)
         return self
