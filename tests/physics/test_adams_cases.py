@@ -37,7 +37,7 @@ def read(family: str, quantity: str) -> np.ndarray:
     return np.loadtxt(DATA / f"{family}_Case01_ADAMS_{quantity}.txt", skiprows=3)[:, 1:]
 
 
-def simulate(family: str) -> dict[str, np.ndarray]:
+def simulate(family: str, joints: str) -> dict[str, np.ndarray]:
     """Our motion every 0.01 s; quaternions scalar first, as in the files."""
     position, moments, make = CASES[family]
     first = np.roll(read(family, "Quat")[0], -1)
@@ -46,7 +46,7 @@ def simulate(family: str) -> dict[str, np.ndarray]:
         mass=1.0, inertia=moments, position=position, orientation=first / np.linalg.norm(first), name="body"
     )
     scene.add_joint(make(scene.world, body))
-    sim = rb.Simulation(scene, time_step=STEP, strict=True)
+    sim = rb.Simulation(scene, time_step=STEP, joints=joints, strict=True)
     found = {"Pos": [], "Vel": [], "Quat": []}
     for row in range(501):
         if row:
@@ -76,18 +76,20 @@ def pendulum(across: int) -> tuple[np.ndarray, np.ndarray]:
     return position, velocity
 
 
+@pytest.mark.parametrize("joints", ["direct", "reduced"])
 @pytest.mark.parametrize("family", [name for name in CASES if name not in LOOSE])
-def test_a_joint_moves_its_body_as_adams_does(family):
-    found = simulate(family)
+def test_a_joint_moves_its_body_as_adams_does(family, joints):
+    found = simulate(family, joints)
     found["Quat"] = same_sign(found["Quat"], read(family, "Quat"))
     for quantity, values in found.items():
         # The files have six digits, of which the last is rounded: 122.583 m is known to 5e-4 m.
         np.testing.assert_allclose(values, read(family, quantity), rtol=5e-6, atol=WANTED)
 
 
+@pytest.mark.parametrize("joints", ["direct", "reduced"])
 @pytest.mark.parametrize("family", LOOSE)
-def test_a_ball_and_a_universal_joint_swing_as_the_exact_pendulum_and_adams_near_it(family):
-    found = simulate(family)
+def test_a_ball_and_a_universal_joint_swing_as_the_exact_pendulum_and_adams_near_it(family, joints):
+    found = simulate(family, joints)
     position, velocity = pendulum(across=0 if family == "Spherical" else 1)
     np.testing.assert_allclose(found["Pos"], position, rtol=0, atol=WANTED)
     np.testing.assert_allclose(found["Vel"], velocity, rtol=0, atol=WANTED)
