@@ -38,7 +38,7 @@ def settings_of(sim):
 
 
 @pytest.mark.parametrize("worlds", [None, 3])
-@pytest.mark.parametrize("method", [*methods.MENU, methods.Iterative(sweeps=7)])
+@pytest.mark.parametrize("method", [*methods.IMPULSES, methods.Iterative(sweeps=7)])
 def test_a_simulation_with_joints_goes_on_bit_for_bit(method, worlds, tmp_path):
     sim = rb.Simulation(linkage(), joints=method, worlds=worlds, velocity_tolerance=VELOCITY_TOLERANCE)
     sim.time_step = 1 / 120
