@@ -269,3 +269,12 @@ def test_loops_that_do_not_close_at_the_start_are_closed_from_elsewhere(tmp_path
     scene = rb.Scene.from_file(path, loops=[("goal", "c", "ball")])
     assert scene.assemble().position_error <= 1e-9
     np.testing.assert_allclose(scene["c"].origin, (1, 0, 0), atol=1e-8)
+
+
+def test_the_pinion_between_two_slides_is_drawn_no_larger_than_they_are_apart() -> None:
+    scene = rb.Scene.from_file(ARM)
+    pinions = [body for body in scene.bodies if "pinion" in body.name]
+    assert pinions
+    for body in pinions:
+        assert body.shape.radius < 0.01
+        assert not body.colliders

@@ -29,6 +29,7 @@ from rattleback.io.robots.source.placing import parts as split
 from rattleback.joints import Gear, Rack, Revolute
 from rattleback.kinematics.pose import make_pose
 from rattleback.maths.rotation import matrix_from_quaternion
+from rattleback.shapes import Sphere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,8 @@ CLOSE = 1e-9
 # Of the lighter of two slides: mass of the pinion between them. It is large, so that it turns little; its moment is
 # that of its mass at its radius [m].
 PINION_MASS, PINION_RADIUS = 1e-3, 1.0
+# Distance of slides below which a pinion is drawn as for this one [m].
+SEEN = 0.02
 
 
 class Pinion(NamedTuple):
@@ -205,7 +208,11 @@ def _add_pinion(scene: Scene, names: tuple[str, str], wheels: list[Wheel], ratio
     if carrier in scene and not scene[carrier].static:
         mass, moment = _spare(scene, carrier, a.point, (mass, moment))
     frame = with_axes(a.axis, across, a.point)
-    scene.add_body(mass=mass, inertia=[moment] * 3, position=a.point, orientation=split(frame)[1], name=made)
+    # What is seen of it is no larger than what it couples, and nothing collides.
+    seen = Sphere(0.1 * max(float(np.linalg.norm(b.point - a.point)), SEEN))
+    turn = split(frame)[1]
+    options: dict[str, Any] = {"position": a.point, "orientation": turn, "collision": None, "name": made}
+    scene.add_body(seen, mass=mass, inertia=[moment] * 3, **options)
     bearing = Revolute(carrier, made, at=a.point, axis=across)
     scene.add_joint(bearing, name=free_name(scene, f"{name} bearing", "joint"))
     pinion = Wheel(made, a.point, across, True)
