@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback._version import __version__
 
 if TYPE_CHECKING:
-    from rattleback import collision, dynamics, forces, integrators, kinematics, lcp, scenes, shapes, types
+    from rattleback import characters, collision, dynamics, forces, integrators, kinematics, lcp, scenes, shapes, types
     from rattleback.collision.events import ContactEvent, ContactEvents
     from rattleback.core.errors import (
         DeviceError,
@@ -94,7 +94,18 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
-    "rattleback": ("collision", "dynamics", "forces", "integrators", "kinematics", "lcp", "scenes", "shapes", "types"),
+    "rattleback": (
+        "characters",
+        "collision",
+        "dynamics",
+        "forces",
+        "integrators",
+        "kinematics",
+        "lcp",
+        "scenes",
+        "shapes",
+        "types",
+    ),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
     "rattleback.core.errors": (
         "DeviceError",
@@ -250,6 +261,7 @@ __all__ = [
     "WarpForce",
     "Wrench",
     "__version__",
+    "characters",
     "collision",
     "contacts",
     "dynamics",

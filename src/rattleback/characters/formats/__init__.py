@@ -1,0 +1,1 @@
+"""Files of characters: BVH and glTF, read and written."""
