@@ -1,13 +1,14 @@
 """Footing: when the feet of a figure stand on the ground, and poses in which they stay where they stand.
 
-A heel or a ball stands while it is low and slow, measured at the ankle and at the toe, less their heights at rest; so a
-foot that rolls over its ball still stands. Planting holds what stands in its place by turning hip and knee, and fades in
+A heel or a ball stands while it is low and slow, measured at ankle and toe, less their heights at rest; so a foot
+that rolls over its ball still stands. Planting holds what stands in its place by turning hip and knee, and fades in
 and out over a few frames, so that nothing jumps.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,8 +142,7 @@ def stretches(stands: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
     part = np.where(stands[:, 1], 1, np.where(stands[:, 0], 0, -1))
     edges = np.flatnonzero(np.diff(part)) + 1
     bounds = [0, *edges.tolist(), len(part)]
-    pairs = zip(bounds[:-1], bounds[1:], strict=True)
-    return [(start, end, int(part[start])) for start, end in pairs if part[start] >= 0]
+    return [(start, end, int(part[start])) for start, end in pairwise(bounds) if part[start] >= 0]
 
 
 def slide(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float) -> float:
