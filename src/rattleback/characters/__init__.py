@@ -8,6 +8,7 @@ from rattleback.characters.motion.cycle import Cycle
 from rattleback.characters.motion.footing import Leg, planted
 from rattleback.characters.motion.limb import Limb, reached
 from rattleback.characters.motion.locomotion import Locomotion
+from rattleback.characters.motion.retarget import retarget
 from rattleback.characters.person import person
 from rattleback.characters.pose import Pose
 from rattleback.characters.skeleton import Joint, Skeleton
@@ -34,5 +35,6 @@ __all__ = [
     "person",
     "planted",
     "reached",
+    "retarget",
     "tube_skin",
 ]

@@ -38,8 +38,8 @@ RADII = {
     "Foot": 0.024, "Toe": 0.02,
 }  # fmt: skip
 SIDES = ("Left", "Right")
-LEGS = tuple(Leg(Limb(f"{side}UpLeg", f"{side}Leg", f"{side}Foot"), f"{side}Toe") for side in SIDES)
-ARMS = tuple(Limb(f"{side}Arm", f"{side}ForeArm", f"{side}Hand") for side in SIDES)
+LEGS = tuple(Leg(Limb(f"{s}UpLeg", f"{s}Leg", f"{s}Foot"), f"{s}Toe") for s in SIDES)
+ARMS = tuple(Limb(f"{s}Arm", f"{s}ForeArm", f"{s}Hand") for s in SIDES)
 # Of a gait: speed [leg lengths/s], time of a stride [s], part of it on the ground, lift of the foot and drop of the hips
 # in parts of the leg, how far the arms swing, how far elbows are bent and how far the trunk leans [rad].
 WALK = {"speed": 1.15, "time": 1.1, "down": 0.6, "lift": 0.09, "sink": 0.09, "arms": 0.4, "elbow": 0.3, "lean": 0.03}

@@ -84,7 +84,7 @@ def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: A
     knee_turn = rotation.quaternion_from_axis_angle(axis, inner[..., 0])
     # Then the hip: the shortest turn from where the end is now to where it must be.
     now = thigh + rotation.rotate(knee_turn, shank)
-    hip_turn = _shortest(now, wanted - hip)
+    hip_turn = shortest_turn(now, wanted - hip)
     turned = _turned(skeleton, pose, frames, a, hip_turn)
     turned = _turned(skeleton, turned, skeleton.matrices(turned), b, _carried(hip_turn, knee_turn))
     return _turned(
@@ -121,8 +121,8 @@ def _turn(frame: Floats) -> Floats:
     return rotation.quaternion_from_matrix(linear / np.linalg.norm(linear, axis=-2, keepdims=True))
 
 
-def _shortest(start: Floats, end: Floats) -> Floats:
-    """The shortest turns from vectors to others (..., 4)."""
+def shortest_turn(start: Floats, end: Floats) -> Floats:
+    """The shortest turns from vectors (..., 3) to others: quaternions (..., 4)."""
     u, v = start / _length(start), end / _length(end)
     cosine = (u * v).sum(axis=-1, keepdims=True)
     found = np.concatenate([np.cross(u, v), 1.0 + cosine], axis=-1)
