@@ -128,6 +128,31 @@ class Clip:
             parts[track.part][:, columns] = track.at(flat)
         return Pose(*(np.asarray(parts[part]).reshape(*times.shape, *parts[part].shape[1:]) for part in PARTS))
 
+    def velocities(self, time: float) -> tuple[Floats, Floats]:
+        """Velocities of the joints (joints, 3) and angular velocities (joints, 3) in the world, at a time [1/s].
+
+        They follow from the clip in closed form; at a key they are those of the stretch behind it, at its end those of
+        the stretch before. Scales are taken to stay as they are.
+
+        Args:
+            time: Time [s].
+        """
+        skeleton, at = self.skeleton, np.array([checks.number(time, f"The time of clip {self.name!r}")])
+        turning, sliding = np.zeros((2, len(skeleton), 3))
+        for track, columns in zip(self.tracks, self._columns, strict=True):
+            if track.part != "scale":
+                (turning if track.part == "rotation" else sliding)[columns] = track.rates(at)[0]
+        frames = skeleton.matrices(self.pose(at[0]))
+        v, w = np.zeros((2, len(skeleton), 3))
+        for j, parent in enumerate(skeleton.parents):
+            axes = frames[j, :3, :3] / np.linalg.norm(frames[j, :3, :3], axis=0)
+            v[j], w[j] = sliding[j], axes @ turning[j]
+            if parent >= 0:
+                arm = frames[j, :3, 3] - frames[parent, :3, 3]
+                v[j] = v[parent] + np.cross(w[parent], arm) + frames[parent, :3, :3] @ sliding[j]
+                w[j] += w[parent]
+        return v, w
+
     def _check(self) -> None:
         moved: set[tuple[str, str]] = set()
         for track in self.tracks:

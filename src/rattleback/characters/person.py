@@ -35,13 +35,13 @@ X, Y, Z = np.eye(3)
 RADII = {
     "Hips": 0.075, "Spine": 0.072, "Chest": 0.078, "Neck": 0.032, "Head": 0.055,
     "Shoulder": 0.034, "Arm": 0.027, "ForeArm": 0.023, "Hand": 0.019, "UpLeg": 0.047, "Leg": 0.034,
-    "Foot": 0.024, "Toe": 0.02,
+    "Foot": 0.016, "Toe": 0.015,
 }  # fmt: skip
 SIDES = ("Left", "Right")
 LEGS = tuple(Leg(Limb(f"{s}UpLeg", f"{s}Leg", f"{s}Foot"), f"{s}Toe") for s in SIDES)
 ARMS = tuple(Limb(f"{s}Arm", f"{s}ForeArm", f"{s}Hand") for s in SIDES)
-# Of a gait: speed [leg lengths/s], time of a stride [s], part of it on the ground, lift of the foot and drop of the hips
-# in parts of the leg, how far the arms swing, how far elbows are bent and how far the trunk leans [rad].
+# Of a gait: speed [leg lengths/s], time of a stride [s], part of it on the ground, lift of the foot and drop of the
+# hips in parts of the leg, how far the arms swing, how far elbows are bent and how far the trunk leans [rad].
 WALK = {"speed": 1.15, "time": 1.1, "down": 0.6, "lift": 0.09, "sink": 0.09, "arms": 0.4, "elbow": 0.3, "lean": 0.03}
 RUN = {"speed": 3.2, "time": 0.68, "down": 0.32, "lift": 0.28, "sink": 0.09, "arms": 0.7, "elbow": 1.4, "lean": 0.14}
 FRAME = 1.0 / 60.0

@@ -21,6 +21,7 @@ from rattleback.characters.pose import slerp
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
+from rattleback.maths import rotation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,6 +93,39 @@ class Track:
             return slerp(first, second, np.broadcast_to(u[:, None], first.shape[:-1]))
         part = u[:, None, None]
         return np.asarray(np.where(part == 1.0, second, first + part * (second - first)))
+
+    def rates(self, times: Floats) -> Floats:
+        """Its rates at times (n,): angular velocities in the axes of the joints, or rates of values (n, joints, 3)."""
+        after = np.clip(np.searchsorted(self.times, times, side="right"), 1, max(1, len(self.times) - 1))
+        before = after - 1
+        inside = (times >= self.times[0]) & (times <= self.times[-1])
+        if self.interpolation == "step" or len(self.times) == 1:
+            return np.zeros((len(times), len(self.joints), 3))
+        gap = (self.times[after] - self.times[before])[:, None, None]
+        if self.interpolation == "cubic":
+            found = self._cubic_rates(before, after, times, gap)
+        elif self.part == "rotation":
+            turn = rotation.multiply(rotation.conjugate(self.values[before]), self.values[after])
+            turn = np.where(turn[..., 3:] < 0.0, -turn, turn)
+            found = rotation.rotation_vector_from_quaternion(turn) / gap
+        else:
+            found = (self.values[after] - self.values[before]) / gap
+        return np.asarray(np.where(inside[:, None, None], found, 0.0))
+
+    def _cubic_rates(self, before: Any, after: Any, times: Floats, gap: Floats) -> Floats:
+        t = (times - self.times[before])[:, None, None] / gap
+        start, leaving = self.values[before, 1], self.values[before, 2]
+        end, arriving = self.values[after, 1], self.values[after, 0]
+        square, cube = t * t, t * t * t
+        rate = (6.0 * square - 6.0 * t) * (start - end) / gap
+        rate += (3.0 * square - 4.0 * t + 1.0) * leaving + (3.0 * square - 2.0 * t) * arriving
+        if self.part != "rotation":
+            return np.asarray(rate)
+        # With p before it is made unit, q = p/|p|, the angular velocity is the vector part of 2 q* ṗ/|p|.
+        p = (2.0 * cube - 3.0 * square + 1.0) * start + gap * (cube - 2.0 * square + t) * leaving
+        p += (3.0 * square - 2.0 * cube) * end + gap * (cube - square) * arriving
+        size = (p * p).sum(axis=-1, keepdims=True)
+        return np.asarray(2.0 * rotation.multiply(rotation.conjugate(p), rate)[..., :3] / size)
 
     def _cubic(self, before: Any, after: Any, u: Floats, gap: Floats) -> Floats:
         t, d = u[:, None, None], gap[:, None, None]

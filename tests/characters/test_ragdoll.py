@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+import rattleback as rb
+from rattleback.characters import Figure, Joint, Ragdoll, Skeleton, Skin, person
+
+RUBBER = rb.Material(friction=0.9)
+
+
+@pytest.fixture(scope="module")
+def figure() -> Figure:
+    return person(1.75)
+
+
+@pytest.fixture(scope="module")
+def doll(figure: Figure) -> Ragdoll:
+    return Ragdoll(figure, mass=70.0)
+
+
+def on_the_ground(doll: Ragdoll) -> rb.Simulation:
+    scene = rb.Scene()
+    scene.add_static(rb.Plane(), material=RUBBER)
+    doll.add_to(scene, material=RUBBER)
+    return rb.Simulation(scene, time_step=1 / 240, warn=False)
+
+
+def test_masses_add_up_and_limbs_are_alike(doll: Ragdoll) -> None:
+    assert np.isclose(sum(part.mass for part in doll.parts), 70.0)
+    masses = {name.removeprefix("figure_"): part.mass for name, part in zip(doll.names, doll.parts, strict=True)}
+    for side in ("Arm", "ForeArm", "UpLeg", "Leg", "Foot"):
+        assert np.isclose(masses[f"Left{side}"], masses[f"Right{side}"], rtol=1e-6)
+    assert masses["Chest"] > masses["LeftUpLeg"] > masses["LeftLeg"] > masses["LeftFoot"]
+
+
+@pytest.mark.parametrize(("name", "time"), [("walk", 0.41), ("run", 0.21), ("wave", 1.32)])
+@pytest.mark.parametrize("joints", ["direct", "reduced"])
+def test_hand_over_keeps_pose_and_velocities_and_joints(
+    figure: Figure, doll: Ragdoll, name: str, time: float, joints: str
+) -> None:
+    clip, sim = figure.clips[name], on_the_ground(doll)
+    sim.use(joints=joints, contacts="none")
+    doll.hand_over(sim, clip, time)
+    skeleton = figure.skeleton
+    np.testing.assert_allclose(skeleton.matrices(doll.pose(sim)), skeleton.matrices(clip.pose(time)), atol=1e-12)
+    # Velocities of the joints by differences within a stretch of the clip, in which they turn at constant rates.
+    h = 1e-6
+    later, before = (skeleton.matrices(clip.pose(time + dt))[:, :3, 3] for dt in (h, -h))
+    v, w = clip.velocities(time)
+    np.testing.assert_allclose(v, (later - before) / (2 * h), atol=1e-5)
+    for part, body in zip(doll.parts, doll.names, strict=True):
+        np.testing.assert_allclose(sim[body].angular_velocity, w[part.joint], atol=1e-12)
+        arm = sim[body].position - skeleton.matrices(clip.pose(time))[part.joint, :3, 3]
+        np.testing.assert_allclose(sim[body].velocity, v[part.joint] + np.cross(w[part.joint], arm), atol=1e-12)
+    assert not doll.fallen(sim)
+    before = sim.energy().total
+    sim.step()
+    assert sim.report.position_error < 1e-6
+    assert sim.energy().total < before + 1e-6 * abs(before)
+
+
+def test_a_limp_figure_falls_and_its_joints_hold(figure: Figure, doll: Ragdoll) -> None:
+    sim = on_the_ground(doll)
+    doll.hand_over(sim, figure.clips["walk"], 0.3)
+    start, worst = sim.energy().total, 0.0
+    for _ in range(150):
+        sim.step(2)
+        worst = max(worst, sim.report.position_error)
+    assert worst < 1e-6
+    assert sim.energy().total < start
+    assert figure.skin.vertices(doll.pose(sim))[:, 2].max() < 1.2
+    assert doll.fallen(sim)
+
+
+def test_a_pose_that_a_hinge_cannot_take_is_refused(figure: Figure, doll: Ragdoll) -> None:
+    sim = on_the_ground(doll)
+    twisted = figure.skeleton.posed({"LeftLeg": rb.rotation.quaternion_from_axis_angle((0, 0, 1), 0.2)})
+    with pytest.raises(rb.InputError, match=r"'LeftLeg' of 'figure' is a hinge, and the pose turns it by 0.2 rad"):
+        doll.place(sim, twisted)
+    free = Ragdoll(figure, hinges=False)
+    sim = on_the_ground(free)
+    free.place(sim, twisted)
+    np.testing.assert_allclose(figure.skeleton.matrices(free.pose(sim)), figure.skeleton.matrices(twisted), atol=1e-12)
+
+
+def test_a_skin_in_pieces_is_refused() -> None:
+    skeleton = Skeleton([Joint("a"), Joint("b", "a", (0, 0, 1.0)), Joint("c", "a", (1.0, 0, 0))])
+    cloud = np.random.default_rng(0).normal(size=(40, 3))
+    joints = np.repeat([[1], [2]], 20, axis=0)
+    skin = Skin(skeleton, cloud, [[0, 1, 2]], joints=joints, weights=np.ones((40, 1)))
+    with pytest.raises(rb.InputError, match=r"no part that joins \['b', 'c'\]; a ragdoll hangs together"):
+        Ragdoll(Figure(skeleton, skins={"cloud": skin}))
