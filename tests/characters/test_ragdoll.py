@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.characters import Figure, Joint, Ragdoll, Skeleton, Skin, person
+from rattleback.characters import Clip, Figure, Joint, Muscles, Ragdoll, Skeleton, Skin, person
 
 RUBBER = rb.Material(friction=0.9)
 
@@ -17,10 +17,12 @@ def doll(figure: Figure) -> Ragdoll:
     return Ragdoll(figure, mass=70.0)
 
 
-def on_the_ground(doll: Ragdoll) -> rb.Simulation:
+def on_the_ground(doll: Ragdoll, *forces: rb.PythonForce) -> rb.Simulation:
     scene = rb.Scene()
     scene.add_static(rb.Plane(), material=RUBBER)
     doll.add_to(scene, material=RUBBER)
+    for force in forces:
+        scene.add_force(force)
     return rb.Simulation(scene, time_step=1 / 240, warn=False)
 
 
@@ -69,6 +71,53 @@ def test_a_limp_figure_falls_and_its_joints_hold(figure: Figure, doll: Ragdoll) 
     assert sim.energy().total < start
     assert figure.skin.vertices(doll.pose(sim))[:, 2].max() < 1.2
     assert doll.fallen(sim)
+
+
+def test_muscles_bring_every_joint_to_the_clip_as_a_damped_spring(figure: Figure, doll: Ragdoll) -> None:
+    scene, stiffness = rb.Scene(gravity=(0, 0, 0)), 10.0
+    doll.add_to(scene)
+    goal = Clip.from_poses(figure.skeleton, figure.clips["wave"].pose([0.5, 0.5]), 10.0)
+    muscles = Muscles(doll, goal, stiffness, strength=1e6)
+    scene.add_force(muscles.force())
+    sim = rb.Simulation(scene, time_step=1 / 960, contacts="none", warn=False)
+    start = figure.clips["stand"].pose(0.0)
+    doll.place(sim, start)
+    sim.run(0.2)
+    wanted = (1.0 + stiffness * 0.2) * np.exp(-stiffness * 0.2)
+    for name in ("RightArm", "RightForeArm"):
+        j = figure.skeleton.number(name)
+        left, whole = (angle(pose.rotation[j], goal.pose(0.0).rotation[j]) for pose in (doll.pose(sim), start))
+        assert np.isclose(left / whole, wanted, rtol=0.01)
+    assert np.abs(sim.momentum().linear).max() < 1e-9  # they act from inside
+    assert np.abs(sim.momentum().angular).max() < 1e-6
+
+
+def angle(one: np.ndarray, other: np.ndarray) -> float:
+    return float(2.0 * np.arccos(min(1.0, abs(one @ other))))
+
+
+def test_limp_joints_are_left_alone(figure: Figure, doll: Ragdoll) -> None:
+    muscles = Muscles(doll, figure.clips["wave"], limp=["RightForeArm", "RightHand"])
+    sim = on_the_ground(doll, muscles.force())
+    doll.hand_over(sim, figure.clips["stand"], 0.01)
+    sim.step(5)
+    torques = dict(zip(doll.names, muscles._torques, strict=True))
+    assert np.abs(torques["figure_RightHand"]).max() == 0.0
+    assert np.abs(torques["figure_LeftHand"]).max() > 0.0
+
+
+def test_muscles_are_no_stronger_than_said_and_hold_a_figure_up_a_while(figure: Figure, doll: Ragdoll) -> None:
+    falls = {}
+    for strength in (300.0, 0.0):
+        muscles = Muscles(doll, figure.clips["stand"], strength=strength)
+        sim = on_the_ground(doll, muscles.force())
+        doll.hand_over(sim, figure.clips["stand"], 0.01)
+        for _ in range(100):
+            sim.step()
+            _, torques = muscles._pull(muscles._time, None)
+            assert np.linalg.norm(torques, axis=1).max() <= 3 * strength  # a part has three joints at most
+        falls[strength] = doll.fallen(sim)
+    assert falls == {300.0: False, 0.0: True}
 
 
 def test_a_pose_that_a_hinge_cannot_take_is_refused(figure: Figure, doll: Ragdoll) -> None:

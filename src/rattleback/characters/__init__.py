@@ -12,6 +12,7 @@ from rattleback.characters.motion.retarget import retarget
 from rattleback.characters.person import person
 from rattleback.characters.pose import Pose
 from rattleback.characters.ragdoll.doll import Ragdoll
+from rattleback.characters.ragdoll.muscles import Muscles
 from rattleback.characters.skeleton import Joint, Skeleton
 from rattleback.characters.skin import Skin
 from rattleback.characters.track import Track
@@ -25,6 +26,7 @@ __all__ = [
     "Leg",
     "Limb",
     "Locomotion",
+    "Muscles",
     "Pose",
     "Ragdoll",
     "Skeleton",

@@ -147,6 +147,10 @@ class Ragdoll:
         tall = float(rest[self.parts[0].joint, 2, 3] - rest[:, 2, 3].min())
         return float(sim[self.names[0]].position[2]) < LOW * tall
 
+    def orientations(self, pose: Pose) -> Floats:
+        """Orientations of the bodies in a pose (parts, 4)."""
+        return self._bodies(pose)[1]
+
     def _joint(self, k: int, above: int) -> Ball | Revolute:
         """The joint between two parts, at rest."""
         joint = self.skeleton.joints[self.parts[k].joint]
