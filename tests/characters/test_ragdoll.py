@@ -60,6 +60,7 @@ def test_hand_over_keeps_pose_and_velocities_and_joints(
     assert sim.energy().total < before + 1e-6 * abs(before)
 
 
+@pytest.mark.contacts
 def test_a_limp_figure_falls_and_its_joints_hold(figure: Figure, doll: Ragdoll) -> None:
     sim = on_the_ground(doll)
     doll.hand_over(sim, figure.clips["walk"], 0.3)
@@ -96,6 +97,7 @@ def angle(one: np.ndarray, other: np.ndarray) -> float:
     return float(2.0 * np.arccos(min(1.0, abs(one @ other))))
 
 
+@pytest.mark.contacts
 def test_limp_joints_are_left_alone(figure: Figure, doll: Ragdoll) -> None:
     muscles = Muscles(doll, figure.clips["wave"], limp=["RightForeArm", "RightHand"])
     sim = on_the_ground(doll, muscles.force())
@@ -106,6 +108,7 @@ def test_limp_joints_are_left_alone(figure: Figure, doll: Ragdoll) -> None:
     assert np.abs(torques["figure_LeftHand"]).max() > 0.0
 
 
+@pytest.mark.contacts
 def test_muscles_are_no_stronger_than_said_and_hold_a_figure_up_a_while(figure: Figure, doll: Ragdoll) -> None:
     falls = {}
     for strength in (300.0, 0.0):
