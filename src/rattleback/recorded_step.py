@@ -6,20 +6,18 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import warp as wp
 
 from rattleback.core import arrays, host_read
 from rattleback.core.choice import name_of
-from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
-from rattleback.integrators import MENU
+from rattleback.integration_report import integrated
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
-from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
+from rattleback.model.step_context import Diagnostics, Moment, StepContext
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from rattleback.collision.stages import ContactStages
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
+    from rattleback.problem.joint_rows import JointRows
     from rattleback.steps.energy_limit import EnergyLimit
     from rattleback.steps.energy_watch import EnergyWatch
 
@@ -146,6 +145,11 @@ class RecordedStep:
         flags += [] if self.energy is None else self.energy.fell_short
         return host_read.watching(*flags)
 
+    @property
+    def soft_rows(self) -> JointRows | None:
+        """The joints as rows, those that yield among them; None without joints."""
+        return None if self.preview is None else self.preview.problem
+
     def with_reactions(self) -> Preview | None:
         """How joints are held, with what they have carried in the last step."""
         if self._trees_only and self._carried_at != self.state.moment:
@@ -165,7 +169,7 @@ class RecordedStep:
             held = self.joint_forces.summary(held)
         pressed = {} if self.impulses is None else self.impulses.summary()
         limited = {} if self.energy is None else self.energy.summary()
-        said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
+        said = {"step": self.state.steps, "time": self.state.time, **integrated(self)}
         given = {**said, **tolerances, **limited, **pressed, **held}
         given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
         reason = given.get("reason", "")
@@ -175,44 +179,6 @@ class RecordedStep:
             reason = f"{said} {limited['reason']}{mark}{count}"
         given["reason"] = f"{self.held_back()} {reason} {self.limit_of_step() if reason else ''}".strip()
         return Report(**given, converged=not given.get("reason"))
-
-    def _integrated(self) -> dict[str, Any]:
-        """What the report says of the motion of the bodies: the worst error, where, and why it is too large if so."""
-        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.context.worst))
-        worst, off = int(np.argmax(errors)), int(np.argmax(np.where(trouble == trouble.max(), errors, -1.0)))
-        name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
-        if self.velocities is not None:
-            tolerance = max(tolerance, self.methods.tolerances["velocity_tolerance"])
-        if self.trees is not None:
-            tolerance = max(tolerance, float(self.trees.goal.tolerance))
-        return {
-            "integration_error": float(errors[worst]),
-            "integration_tolerance": tolerance,
-            "iterations": int(iterations.max()),
-            "worst_body": name if errors[worst] > 0.0 else "",
-            "reason": self._reason(off, int(trouble[off]), float(errors[off])),
-        }
-
-    def _reason(self, body: int, trouble: int, error: float) -> str:
-        name, world = self.model.locate(body)
-        where = f"{name!r} of world {world}" if self.model.batched else f"{name!r}"
-        integrator = self.methods.integrator
-        if trouble and self.trees is not None and body % len(self.model.names) in self.trees.found.bodies:
-            return self.trees.reason(where, error)
-        if trouble == int(UNSETTLED):
-            return (
-                f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "
-                f"{error:.3g} m/s or rad/s, more than the velocity_tolerance of "
-                f"{self.methods.tolerances['velocity_tolerance']:.3g}; a shorter time_step or less damping help."
-            )
-        return (
-            ""
-            if not trouble
-            else (
-                f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
-                f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
-            )
-        )
 
     @property
     def _length(self) -> float:

@@ -17,6 +17,7 @@ from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
 from rattleback.observers import Observers
 from rattleback.presets import with_preset
+from rattleback.problem.soft.elastic import force_jacobian
 from rattleback.replay import Replay
 from rattleback.settings import Settings, chosen, default_methods
 from rattleback.views import Views
@@ -285,6 +286,7 @@ class Simulation:
     on_contact = hooks.on_contact
     on_break = hooks.on_break
     forget = hooks.forget
+    force_jacobian = force_jacobian
 
     @property
     def measures(self) -> Measures:

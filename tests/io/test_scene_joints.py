@@ -193,7 +193,7 @@ def faults(path):
 HINGE = {"kind": "revolute", "a": "arm", "b": "hand"}
 FIELDS = (
     "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'breaking_force', "
-    "'breaking_torque', 'limits', 'restitution', 'damping', 'armature', 'friction'."
+    "'breaking_torque', 'stiffness', 'damping', 'limits', 'restitution', 'row_damping', 'armature', 'friction'."
 )
 FRAME = [[0, 0, 0], [0, 0, 0, 1]]
 

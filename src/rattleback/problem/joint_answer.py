@@ -42,11 +42,11 @@ def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
 
 
 @kernel
-def note_targets(joints: Joints, definitions: RowDefinitions, rates: wp.array[real]) -> None:
+def note_targets(joints: Joints, definitions: RowDefinitions, rows: Rows, rates: wp.array[real]) -> None:
     """The rates that the rows of a joint are to have."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rates[r] = definitions.rate[r]
+        rates[r] = wp.where(rows.compliance[r] > real(0.0), rows.steady[r], definitions.rate[r])
 
 
 @kernel
@@ -156,7 +156,7 @@ class JointAnswer:
         """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
         problem = self.preview.problem
         if motion is self.preview.context.state.motion:
-            self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
+            self._for_joints(note_targets, problem.fixed, problem.definitions, problem.rows, self.rates)
         else:
             self.preview.yielding.note()
             self._for_joints(note_rates, problem.fixed, problem.rows, motion, self.rates)

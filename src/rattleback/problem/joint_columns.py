@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 BALL = [("slide", axis, 0.0) for axis in range(3)]
 
 
+def yields(rows: list[Any]) -> bool:
+    """Whether any row yields."""
+    return any(row.stiffness > 0.0 or row.damping > 0.0 or row.armature > 0.0 for row in rows)
+
+
+def drive_rows(scene: Any) -> list[list[RowSpec]]:
+    """The rows that forces inside the constraint solve add to each joint of a scene."""
+    found: dict[str, list[RowSpec]] = {name: [] for name in scene.joints}
+    for label, force in scene.forces.items():
+        if hasattr(force, "drive_rows"):
+            for name, rows in force.drive_rows(scene, label).items():
+                found[name].extend(rows)
+    return list(found.values())
+
+
 def body_index(model: Model, name: str) -> int:
     """Row of a body in its world; −1 for the world."""
     return -1 if name == model.scene.world.name else model.index(name)
@@ -30,7 +45,7 @@ def kind_columns(made: list[Any], specs: list[list[Any]], declared: list[list[An
     turns = [[name for name in joint.freedoms if name.startswith("turn")] == ["turn_z"] for joint in made]
     columns = {
         "coupling": coupling,
-        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL for rows in specs],
+        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL and not yields(rows) for rows in specs],
         "drives": [any(row.rate != 0.0 for row in rows) for rows in specs],
         "broken": [0] * len(made),
         "counts": [turn or kind >= 0 for turn, kind in zip(turns, coupling, strict=True)],
@@ -69,7 +84,9 @@ def facing_column(model: Model, specs: list[list[Any]], pairs: np.ndarray, flat:
     turns = np.array([*(body.orientation for body in model.scene.bodies), (0.0, 0.0, 0.0, 1.0)])
     frames = [np.asarray(flat[f"turn_{side}"][: len(specs)], dtype=np.float64) for side in "ab"]
     axes = [rotation.rotate(rotation.multiply(turns[pairs[:, s]], frames[s]), np.array((0, 0, 1.0))) for s in range(2)]
-    aligns = [any(row.kind == "cross" and row.axis_a != row.axis_b for row in rows) for rows in specs]
+    aligns = [
+        any(row.kind == "cross" and row.axis_a != row.axis_b and not yields([row]) for row in rows) for rows in specs
+    ]
     ways = np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
     return np.where(aligns, ways, 0).astype(np.int32)
 
@@ -125,7 +142,7 @@ def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[Sto
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
         **{
             name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in ("offset", "radius_a", "radius_b", "rate", "damping")
+            for name in ("offset", "radius_a", "radius_b", "rate", "damping", "stiffness", "armature")
         },
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),

@@ -26,6 +26,7 @@ from rattleback.problem.joint_rows import (
     unfolded,
     way_of,
 )
+from rattleback.problem.yielding import law_of_step
 
 
 @group(axis="joints")
@@ -98,16 +99,18 @@ def measure_positions(
         local = rotate_back(frames.turn_a, frames.way)
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
             e = real(0.0)
-            if definitions.is_velocity[r] == 1:
-                rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
-                e = h * (real(0.5) * rate - definitions.rate[r])
-                if rows.compliance[r] > real(0.0):
-                    e += h * rows.yielded[r]
-            else:
+            if definitions.is_velocity[r] == 0:
                 definition = definition_of(definitions, r)
                 e = error_of(definition, frames, local)
                 if is_folded(joints, definition, frames, j):
                     e = unfolded(definition, frames, e)
+            if definitions.is_velocity[r] == 1 or rows.compliance[r] > real(0.0):
+                rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
+                rows.mean[r] = real(0.5) * rate
+                off = rows.mean[r] - definitions.rate[r]
+                if rows.compliance[r] > real(0.0):
+                    off = law_of_step(rows, r, rows.mean[r], e, definitions.rate[r])
+                e = h * off
             rows.wanted[r] = (rows.goal[r] - e) / h
             far = wp.max(far, wp.abs(rows.goal[r]))
             if definitions.is_length[r] == 1:
@@ -143,9 +146,12 @@ def measure_velocities(
         return
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rate = row_velocity(joints, rows, motion, j, r) - definitions.rate[r]
+        rate = row_velocity(joints, rows, motion, j, r)
         if rows.compliance[r] > real(0.0):
-            rate = wp.where(status.eased[joints.world[j]] > real(0.0), rate + rows.yielded[r], real(0.0))
+            rate += rows.yielded[r] - rows.steady[r]
+            rate = wp.where(status.eased[joints.world[j]] > real(0.0), rate, real(0.0))
+        else:
+            rate -= definitions.rate[r]
         rows.wanted[r] = -rate
         square += rate * rate
     errors.velocity[j] = wp.sqrt(square)

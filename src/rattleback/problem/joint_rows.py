@@ -18,6 +18,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.joints.soft import soft_rows
 from rattleback.joints.stop import StopSpec, stops_of
 from rattleback.maths.quat import rotate
 from rattleback.model.joint_memory import JointState
@@ -26,6 +27,7 @@ from rattleback.model.state import Motion
 from rattleback.problem.joint_columns import (
     body_index,
     definition_columns,
+    drive_rows,
     facing_column,
     joint_columns,
     kind_columns,
@@ -74,7 +76,11 @@ class RowDefinitions:
     is_length: wp.int32 = field("1", "1 where the error is a length, 0 where it is an angle")
     is_velocity: wp.int32 = field("1", "1 where only the velocity has a target, 0 where the position has one")
     rate: real = field("m/s or rad/s", "target of such a velocity; zero for the others")
-    damping: real = field("N s/m or N m s", "pull of a row that yields for every unit it is off; zero where it holds")
+    damping: real = field(
+        "N s/m or N m s", "pull of a row that yields for every unit its rate is off; zero where it holds"
+    )
+    stiffness: real = field("N/m or N m/rad", "the same for every unit its quantity is off")
+    armature: real = field("kg or kg m²", "inertia of a drive that moves with the row alone")
 
 
 @group(axis="rows")
@@ -93,6 +99,15 @@ class Rows:
     compliance: real = field("1/kg or 1/(kg m²)", "velocity it yields by a unit impulse; zero where it holds")
     begun: real = field("N s or N m s", "impulse of a row that yields when this part of the step began")
     yielded: real = field("m/s or rad/s", "velocity it has yielded by the impulse since")
+    pull: real = field("1/s", "part of its law that looks at its error, see ``yielding``")
+    brake: real = field("1", "part of its law that looks at its rate")
+    carry: real = field("1", "part of its law that looks at the change of its rate")
+    aim: real = field("m or rad", "error that its spring aims at, at the end of the step")
+    next_aim: real = field("m or rad", "the same one step later")
+    was: real = field("m or rad", "its error when the step began")
+    rate: real = field("m/s or rad/s", "its rate when this part of the step began")
+    mean: real = field("m/s or rad/s", "its mean rate over the step")
+    steady: real = field("m/s or rad/s", "rate at the end of the step at which it does nothing")
 
 
 @wp.func
@@ -343,8 +358,9 @@ def compile_joints(model: Model, broken: Any = None, without_rows: Collection[in
     """
     scene = model.scene
     made = list(scene.joints.values())
-    declared, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
-    specs = [[] if j in without_rows else own for j, own in enumerate(declared)]
+    declared, stops = [soft_rows(joint) for joint in made], [stops_of(joint) for joint in made]
+    driven = drive_rows(scene)
+    specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}

@@ -72,7 +72,8 @@ class Preview:
     @cached_property
     def yielding(self) -> Yielding:
         """The rows that yield."""
-        return Yielding(self.context, self.problem, self.solver, self.reactions, self.status)
+        acting = (self.reactions, self.levers, self.stops.system.stops)
+        return Yielding(self.context, self.problem, self.solver, self.status, acting)
 
     @cached_property
     def answer(self) -> JointAnswer:
@@ -251,7 +252,7 @@ class Preview:
             context.for_bodies(stiffness.relax, *given)
             context.for_bodies(stiffness.settle, self.inertias, status)
         self._evaluate(motion, self.everywhere)
-        self.yielding.begin_half()
+        self.yielding.begin_half(second=True)
         self.stops.begin_velocities()
         self._begin_velocities(self.everywhere)
 
