@@ -23,6 +23,8 @@ def integrated(step: RecordedStep) -> dict[str, Any]:
     name, tolerance = step.model.locate(worst)[0], float(step.methods.integrator.tolerance)
     if step.velocities is not None:
         tolerance = max(tolerance, step.methods.tolerances["velocity_tolerance"])
+    if step.implicit is not None:
+        tolerance = float(step.methods.joints.tolerance)
     if step.trees is not None:
         tolerance = max(tolerance, float(step.trees.goal.tolerance))
     return {
@@ -41,6 +43,12 @@ def _reason(step: RecordedStep, body: int, trouble: int, error: float) -> str:
     integrator = step.methods.integrator
     if trouble and step.trees is not None and body % len(step.model.names) in step.trees.found.bodies:
         return step.trees.reason(where, error)
+    if trouble and step.implicit is not None:
+        return (
+            f"The implicit step left a change of {error:.3g} at body {where}, above its tolerance of "
+            f"{step.methods.joints.tolerance:.3g}, after {step.methods.joints.max_iterations} iterations; a shorter "
+            "time_step, jacobian='exact' or more max_iterations help."
+        )
     if trouble == int(UNSETTLED):
         return (
             f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "

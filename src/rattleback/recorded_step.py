@@ -25,13 +25,15 @@ from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
+from rattleback.problem.soft.newton import ImplicitMotion
 from rattleback.reduced.midpoint.scene_trees import SceneTrees
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
 from rattleback.solvers.joints.drives import check_drives
-from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
+from rattleback.solvers.joints.implicit import check_implicit, is_implicit
+from rattleback.steps import AccelerationStep, ImplicitStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_account import make_energy_account
 from rattleback.steps.sleeping import Sleeping
 
@@ -78,6 +80,7 @@ class RecordedStep:
         self.trees = None if self.scene_trees is None else self._make_trees(self.scene_trees)
         self.preview = self._make_preview() if held else None
         self.joint_forces = self._make_joint_forces()
+        self.implicit = self._make_implicit()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
         self.contacts = self._make_contacts(old) if meets else None
@@ -110,6 +113,8 @@ class RecordedStep:
         integrator, preview = self.trees or self.methods.integrator, self.preview
         if self._trees_only:
             return ReducedStep(self.trees)
+        if self.implicit is not None and preview is not None:
+            return ImplicitStep(self.implicit, preview, self.contacts, self.servos)
         if self.joint_forces is not None and preview is not None:
             return AccelerationStep(integrator, self.joint_forces, preview, self.contacts, self.servos)
         held = (preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
@@ -148,6 +153,8 @@ class RecordedStep:
     @property
     def soft_rows(self) -> JointRows | None:
         """The joints as rows, those that yield among them; None without joints."""
+        if self.implicit is not None:
+            return self.implicit.problem
         return None if self.preview is None else self.preview.problem
 
     def with_reactions(self) -> Preview | None:
@@ -171,7 +178,9 @@ class RecordedStep:
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **integrated(self)}
         given = {**said, **tolerances, **limited, **pressed, **held}
-        given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
+        given["iterations"] = max(
+            0 if self.trees is None and self.implicit is None else said["iterations"], given["iterations"]
+        )
         reason = given.get("reason", "")
         if limited.get("reason") and reason != limited["reason"]:
             # How many steps were outside stays the last word.
@@ -273,8 +282,9 @@ class RecordedStep:
         if self.trees is not None:
             given = (self.trees.problem, self.trees.make_rows(self.context))
             return make_preview(self.context, *given, limits, methods.sleep)
-        problem = compile_joints(self.model, self.state.breaks.broken)
-        method = Direct() if self.by_forces else methods.joints
+        implicit = is_implicit(methods.joints)
+        problem = compile_joints(self.model, self.state.breaks.broken, hard_only=implicit)
+        method = Direct() if self.by_forces or implicit else methods.joints
         return make_preview(self.context, problem, method, limits, methods.sleep)
 
     def _takes_forces(self) -> bool:
@@ -293,6 +303,14 @@ class RecordedStep:
             return None
         return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
+    def _make_implicit(self) -> ImplicitMotion | None:
+        """The implicit step, where one moves the bodies; where the scene or a setting does not go with it: refused."""
+        if self.preview is None or not is_implicit(self.methods.joints):
+            return None
+        check_implicit(self.methods, self.model.scene, self.model.bodies_can_meet)
+        problem = compile_joints(self.model, self.state.breaks.broken)
+        return ImplicitMotion(self.context, problem, self.methods.joints)
+
     def _find_trees(self) -> SceneTrees | None:
         """The trees of the scene; None with methods without trees."""
         trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
@@ -309,9 +327,14 @@ class RecordedStep:
             return False
         return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 
+    @property
+    def _by_impulses(self) -> bool:
+        """Whether joints are held by impulses, not by forces."""
+        return not self.by_forces and self.implicit is None
+
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
-        if self.preview is None or self.trees is not None or not self._meets_joints or self.by_forces:
+        if self.preview is None or self.trees is not None or not self._meets_joints or not self._by_impulses:
             return None
         return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
@@ -327,7 +350,7 @@ class RecordedStep:
 
     def _make_energy(self) -> EnergyLimit | EnergyWatch | None:
         """What is done about energy that joints and contacts add; forces that hold joints are left to their error."""
-        if self.by_forces:
+        if not self._by_impulses:
             return None
         impulses = None if self.impulses is None else (self.impulses, self.contacts)
         preview = self.preview if self.trees is None else None

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+import warp as wp
 from scipy.spatial.transform import Rotation
 
 import rattleback as rb
+from rattleback.core import arrays
 from rattleback.core.errors import InputError
+from rattleback.core.precision import real
+from rattleback.problem.soft.forces import MOTIONS, THREADS, SoftForces, find_forces
 
 H = 2e-5
 WAYS = {
@@ -62,13 +66,11 @@ def wrenches(sim: rb.Simulation) -> np.ndarray:
 
 def forces_of(sim: rb.Simulation) -> np.ndarray:
     """The same as the engine has them, read from its kernel."""
-    from rattleback.core import arrays
-    from rattleback.problem.soft.forces import MOTIONS, THREADS, SoftForces, find_forces
-
     elastic = sim._views.elastic()
     forces = arrays.allocate(SoftForces, {"joints": 1, "slopes": 2 * MOTIONS}, sim.model.device)
     sim.state.send()
-    elastic._launch(find_forces, THREADS, forces, 1)
+    held = wp.zeros(6, dtype=real, device=sim.model.device)
+    elastic._launch(find_forces, THREADS, forces, held, 1)
     return np.concatenate([forces.on_a.numpy()[0], forces.on_b.numpy()[0]])
 
 

@@ -32,6 +32,7 @@ from rattleback.problem.joint_columns import (
     joint_columns,
     kind_columns,
     mass_columns,
+    yields,
 )
 
 # Sine of an angle that is half a turn to rounding, so that its axis is not known.
@@ -348,19 +349,24 @@ class JointRows:
         return replace(self, joints=self.fixed, counts=counts)
 
 
-def compile_joints(model: Model, broken: Any = None, without_rows: Collection[int] = ()) -> JointRows:
+def compile_joints(
+    model: Model, broken: Any = None, without_rows: Collection[int] = (), hard_only: bool = False
+) -> JointRows:
     """The joints of a model's scene, repeated for every world.
 
     Args:
         model: The model.
         broken: The array of the state that says which joints are broken; None where none ever is.
         without_rows: Places of joints that something else holds, so that they have no rows but those of their limits.
+        hard_only: Whether rows that yield are left out.
     """
     scene = model.scene
     made = list(scene.joints.values())
     declared, stops = [soft_rows(joint) for joint in made], [stops_of(joint) for joint in made]
     driven = drive_rows(scene)
     specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
+    if hard_only:
+        specs = [[row for row in rows if not yields([row])] for rows in specs]
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}

@@ -17,6 +17,7 @@ from rattleback.constraints.row import row_of
 from rattleback.core import arrays
 from rattleback.core.errors import UnknownName, did_you_mean, listing
 from rattleback.core.kernel import kernel
+from rattleback.core.precision import real
 from rattleback.core.sealed import sealed
 from rattleback.model.joint_memory import JointState
 from rattleback.model.state import Motion
@@ -139,7 +140,8 @@ class Elastic:
         self.state.send()
         count = problem.joint_count
         forces: Any = arrays.allocate(SoftForces, {"joints": count, "slopes": 2 * MOTIONS * count}, model.device)
-        self._launch(find_forces, THREADS * count, forces, int(exact))
+        held = wp.zeros(max(problem.row_count, 1), dtype=real, device=model.device)
+        self._launch(find_forces, THREADS * count, forces, held, int(exact))
         ends = np.stack([problem.joints.body_a.numpy(), problem.joints.body_b.numpy()], axis=1)
         for which, slopes in enumerate((forces.by_pose, forces.by_rate)):
             # Columns are stored one after the other: joint, side pushed, side moved, motion, part of the force.

@@ -112,9 +112,10 @@ def find_forces(
     remembered: JointState,
     rows: Rows,
     forces: SoftForces,
+    held: wp.array[real],
     exact: int,
 ) -> None:
-    """The forces of the soft rows of a joint, or their derivatives by one motion of its bodies."""
+    """The forces of the rows of a joint, or their derivatives by one motion; ``held`` are those of rows that hold."""
     j = wp.tid() // THREADS
     m = wp.tid() % THREADS
     frames = counted_frames_of(joints, motion, remembered, j)
@@ -126,7 +127,7 @@ def find_forces(
     slow_a = vec6()
     slow_b = vec6()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        if joints.broken[j] != 0 or not is_yielding(definitions, r):
+        if joints.broken[j] != 0:
             continue
         definition = definition_of(definitions, r)
         row = row_of(definition, frames)
@@ -136,6 +137,8 @@ def find_forces(
         along_b = joined(row.linear_b, row.angular_b)
         off = wp.where(definitions.is_velocity[r] == 1, real(0.0), row.error - rows.aim[r])
         pull = -k * off - c * (rate_along(row, now) - definitions.rate[r])
+        if not is_yielding(definitions, r):
+            pull = held[r]
         if m == MOTIONS:
             on_a += pull * along_a
             on_b += pull * along_b
