@@ -96,6 +96,7 @@ class RecordedStep:
     def _record(self) -> None:
         """Write the step down and compile it."""
         forces = self.forces
+        forces.drive(self.soft_rows)
         if self.contacts is not None:
             self._version = self.contacts.version
             self.contacts.stale.fill_(1)

@@ -305,6 +305,8 @@ def _add_force(scene: Scene, entry: Any) -> None:
     name, kind = options.pop("name", None), options.pop("kind")
     if isinstance(target := options.get("target"), dict):
         options["target"] = forces.Schedule(**target)
+    elif isinstance(target, list):
+        options["target"] = [forces.Schedule(**part) if isinstance(part, dict) else part for part in target]
     scene.add_force(forces.MENU[kind](**options), name)
 
 

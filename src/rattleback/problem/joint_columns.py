@@ -30,8 +30,19 @@ def drive_rows(scene: Any) -> list[list[RowSpec]]:
     for label, force in scene.forces.items():
         if hasattr(force, "drive_rows"):
             for name, rows in force.drive_rows(scene, label).items():
+                _check_free(found[name], rows, label, name)
                 found[name].extend(rows)
     return list(found.values())
+
+
+def _check_free(others: list[RowSpec], rows: list[RowSpec], label: str, name: str) -> None:
+    """Refuse a second force inside the constraint solve along one freedom of a joint."""
+    taken = {(row.kind, row.axis_a) for row in others}
+    if any((row.kind, row.axis_a) in taken for row in rows):
+        raise InputError(
+            f"Force {label!r} is the second one inside the constraint solve along the same freedom of joint {name!r}; "
+            "add their stiffness and damping up in one of them."
+        )
 
 
 def body_index(model: Model, name: str) -> int:

@@ -105,8 +105,8 @@ def measure_positions(
                 if is_folded(joints, definition, frames, j):
                     e = unfolded(definition, frames, e)
             if definitions.is_velocity[r] == 1 or rows.compliance[r] > real(0.0):
-                rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
-                rows.mean[r] = real(0.5) * rate
+                rows.sent[r] = row_velocity(joints, rows, flight.start, j, r)
+                rows.mean[r] = real(0.5) * (rows.sent[r] + row_velocity(joints, rows, flight.end, j, r))
                 off = rows.mean[r] - definitions.rate[r]
                 if rows.compliance[r] > real(0.0):
                     off = law_of_step(rows, r, rows.mean[r], e, definitions.rate[r])

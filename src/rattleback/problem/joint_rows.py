@@ -105,8 +105,10 @@ class Rows:
     carry: real = field("1", "part of its law that looks at the change of its rate")
     aim: real = field("m or rad", "error that its spring aims at, at the end of the step")
     next_aim: real = field("m or rad", "the same one step later")
-    was: real = field("m or rad", "its error when the step began")
-    rate: real = field("m/s or rad/s", "its rate when this part of the step began")
+    rate: real = field("m/s or rad/s", "its rate when the step began")
+    sent: real = field("m/s or rad/s", "its rate after the impulses at the start of the step")
+    came: real = field("m/s or rad/s", "its rate before the impulses at the end of the step")
+    work: real = field("J", "what it has done to the bodies by its impulse at the start of the step")
     mean: real = field("m/s or rad/s", "its mean rate over the step")
     steady: real = field("m/s or rad/s", "rate at the end of the step at which it does nothing")
 

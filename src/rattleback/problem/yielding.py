@@ -113,6 +113,14 @@ def law_of_step(rows: Rows, r: int, rate: real, end: real, target: real) -> real
     return pull + rows.carry[r] * (rate - rows.rate[r]) + rows.yielded[r]
 
 
+@wp.func
+def work_of(rows: Rows, r: int, before: real, after: real) -> real:
+    """What a row that yields has done to the bodies since the half began, from its rates before and after: λ ū."""
+    if rows.compliance[r] == real(0.0):
+        return real(0.0)
+    return rows.yielded[r] / rows.compliance[r] * real(0.5) * (before + after)
+
+
 @kernel
 def ease(
     joints: Joints, definitions: RowDefinitions, rows: Rows, status: JointStatus, which: wp.array[wp.int32]
@@ -177,10 +185,13 @@ def begin_half(
     done = done_along(joints, fixed, rows, acting, j)
     for r in range(fixed.first[j], fixed.first[j] + fixed.count[j]):
         rows.begun[r] = done[r - fixed.first[j]]
-        rows.yielded[r] = real(0.0)
+        rate = row_velocity(joints, rows, motion, j, r)
         if second == 0:
-            rows.rate[r] = row_velocity(joints, rows, motion, j, r)
-            rows.was[r] = rows.error[r]
+            rows.rate[r] = rate
+        else:
+            rows.work[r] = work_of(rows, r, rows.rate[r], rows.sent[r])
+            rows.came[r] = rate
+        rows.yielded[r] = real(0.0)
         law = rows.pull[r] * (rows.next_aim[r] - rows.error[r]) + rows.brake[r] * definitions.rate[r]
         rows.steady[r] = law + rows.carry[r] * rows.mean[r]
 
