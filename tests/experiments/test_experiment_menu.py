@@ -29,6 +29,8 @@ SURE += [
     "presets",
     "wall_shock",
     "drift",
+    "controllers",
+    "soft_chain",
 ]
 TIMED = ["rivals", "chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
 TIMED += ["contact_solvers", "run_solvers"]

@@ -31,6 +31,15 @@ def test_a_mass_on_springs_goes_as_its_difference_equation(rule: str) -> None:
         assert sim["ball"].velocity[0] == pytest.approx(omega * expected.imag, abs=1e-12)
 
 
+@pytest.mark.parametrize("part", [0.9, 1.1])
+def test_soft_forces_of_the_start_are_stable_up_to_the_bound_of_semi_implicit_euler(part: float) -> None:
+    """h² k = 4 m: bounded below, grown beyond all bounds above."""
+    sim = mass_on_springs("euler", part * 0.4)
+    sim.use(joints=Implicit(jacobian="explicit"))
+    sim.step(20)
+    assert (abs(sim["ball"].position[0]) < 0.5) == (part < 1.0)
+
+
 def chain(count: int, stiffness: float, gravity: float = -9.81) -> rb.Scene:
     """Bars that hang together by soft balls, let go sideways."""
     scene = rb.Scene(gravity=(0, 0, gravity))
