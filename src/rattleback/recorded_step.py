@@ -284,7 +284,9 @@ class RecordedStep:
             given = (self.trees.problem, self.trees.make_rows(self.context))
             return make_preview(self.context, *given, limits, methods.sleep)
         implicit = is_implicit(methods.joints)
-        problem = compile_joints(self.model, self.state.breaks.broken, hard_only=implicit)
+        by_impulses = not self.by_forces and not implicit
+        broken = self.state.breaks.broken
+        problem = compile_joints(self.model, broken, hard_only=implicit, armature=by_impulses)
         method = Direct() if self.by_forces or implicit else methods.joints
         return make_preview(self.context, problem, method, limits, methods.sleep)
 

@@ -14,6 +14,8 @@ out second derivatives.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rattleback.experiments.result import Curve, Experiment, Findings, Options, Panel, Result, at_least, at_most
@@ -31,7 +33,7 @@ CONVERGED = 40
 def chain(width: float) -> Scene:
     """Bars of 0.1 m with a width, let go sideways."""
     scene = Scene(name="soft chain")
-    last = scene.world
+    last: Any = scene.world
     for i in range(COUNT):
         bar = scene.add_body(Box(0.1, width, width), mass=0.2, position=(0.1 * i + 0.05, 0, 0), name=f"bar {i}")
         scene.add_joint(Ball(last, bar, at=(0.1 * i, 0, 0), stiffness=STIFFNESS))

@@ -22,7 +22,7 @@ class Revolute(Placement):
         limits: Least and largest angle (2,) [rad], which is zero at the start; None where there is no limit.
         damping: Torque that brakes it, for every radian a second [N m s/rad].
         row_damping: Damping of its soft rows, as ``damping`` is that of the axis it leaves free; see ``stiffness``.
-        armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for ``joints="reduced"``.
+        armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for methods by impulses.
         friction: Torque up to which it holds, and which brakes it beyond [N m]; for ``joints="reduced"``.
         restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
     """

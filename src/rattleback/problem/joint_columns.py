@@ -9,7 +9,7 @@ import numpy as np
 from rattleback.constraints.row import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
-from rattleback.joints.joint import RowSpec
+from rattleback.joints.joint import RowSpec, Z
 from rattleback.maths import rotation
 
 if TYPE_CHECKING:
@@ -24,15 +24,25 @@ def yields(rows: list[Any]) -> bool:
     return any(row.stiffness > 0.0 or row.damping > 0.0 or row.armature > 0.0 for row in rows)
 
 
-def drive_rows(scene: Any) -> list[list[RowSpec]]:
-    """The rows that forces inside the constraint solve add to each joint of a scene."""
+def drive_rows(scene: Any, armature: bool = False) -> list[list[RowSpec]]:
+    """The rows that forces inside the constraint solve add to each joint of a scene, and its armature if asked for."""
     found: dict[str, list[RowSpec]] = {name: [] for name in scene.joints}
     for label, force in scene.forces.items():
         if hasattr(force, "drive_rows"):
             for name, rows in force.drive_rows(scene, label).items():
                 _check_free(found[name], rows, label, name)
                 found[name].extend(rows)
-    return list(found.values())
+    return [_with_armature(scene.joints[name], rows) if armature else rows for name, rows in found.items()]
+
+
+def _with_armature(joint: Any, rows: list[RowSpec]) -> list[RowSpec]:
+    """The rows along what a joint leaves free with the inertia of its drive, which is that of its only coordinate."""
+    inertia = float(getattr(joint, "armature", 0.0))
+    if inertia == 0.0:
+        return rows
+    if rows:
+        return [row._replace(armature=inertia) for row in rows]
+    return [(RowSpec("turn", 0) if joint.freedoms == ("turn_z",) else RowSpec("slide", Z))._replace(armature=inertia)]
 
 
 def _check_free(others: list[RowSpec], rows: list[RowSpec], label: str, name: str) -> None:

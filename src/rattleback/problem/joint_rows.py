@@ -352,7 +352,11 @@ class JointRows:
 
 
 def compile_joints(
-    model: Model, broken: Any = None, without_rows: Collection[int] = (), hard_only: bool = False
+    model: Model,
+    broken: Any = None,
+    without_rows: Collection[int] = (),
+    hard_only: bool = False,
+    armature: bool = False,
 ) -> JointRows:
     """The joints of a model's scene, repeated for every world.
 
@@ -361,11 +365,12 @@ def compile_joints(
         broken: The array of the state that says which joints are broken; None where none ever is.
         without_rows: Places of joints that something else holds, so that they have no rows but those of their limits.
         hard_only: Whether rows that yield are left out.
+        armature: Whether armature of joints is a row along what they leave free.
     """
     scene = model.scene
     made = list(scene.joints.values())
     declared, stops = [soft_rows(joint) for joint in made], [stops_of(joint) for joint in made]
-    driven = drive_rows(scene)
+    driven = drive_rows(scene, armature)
     specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
     if hard_only:
         specs = [[row for row in rows if not yields([row])] for rows in specs]

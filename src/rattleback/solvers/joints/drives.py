@@ -1,7 +1,8 @@
 """Armature and friction of joints: which joints have some, and what cannot hold them.
 
-They act on a coordinate and on no body, so that only methods with coordinates know them, and only where nothing changes
-velocities at once: an impulse on a body would have to turn the drive, too.
+They act on a coordinate and on no body. Methods with coordinates know them, but only where nothing changes velocities
+at once: an impulse on a body would have to turn the drive, too. Methods by impulses hold armature as a row that yields,
+beside limits and contacts; see ``problem.yielding``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from rattleback.core.errors import InputError
+from rattleback.solvers.joints.by_forces import works_by_forces
 
 
 def driven_joints(scene: Any) -> list[tuple[int, str, str]]:
@@ -28,6 +30,8 @@ def check_drives(name: str, methods: Any, model: Any, trees: Any) -> None:
         trees: Its trees, with ``found.joints`` and ``problem``; None with methods without any.
     """
     for place, label, what in driven_joints(model.scene):
+        if trees is None and what == "armature" and not works_by_forces(methods.joints) and name != "implicit":
+            continue
         if trees is None:
             raise InputError(
                 f"Joint {label!r} has {what}; joints={name!r} cannot hold that, use joints='reduced', or leave it out."
