@@ -286,7 +286,7 @@ class RecordedStep:
         implicit = is_implicit(methods.joints)
         by_impulses = not self.by_forces and not implicit
         broken = self.state.breaks.broken
-        problem = compile_joints(self.model, broken, hard_only=implicit, armature=by_impulses)
+        problem = compile_joints(self.model, broken, hard_only=implicit, drives=by_impulses)
         method = Direct() if self.by_forces or implicit else methods.joints
         return make_preview(self.context, problem, method, limits, methods.sleep)
 

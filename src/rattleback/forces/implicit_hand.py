@@ -14,6 +14,7 @@ to its target in some steps, not in one; all else is as stable as ``ImplicitPD``
 Reference: the control of the position of a hand in the lecture notes on physics engines by Hasegawa.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ from rattleback.core.errors import InputError, listing
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.core.sealed import sealed
-from rattleback.forces.inside import freedom_of, rows_along, rows_in
+from rattleback.forces.inside import checked_limit, freedom_of, rows_along, rows_in
 from rattleback.forces.joint_axis import check_joint, named_joint
 from rattleback.forces.schedule import Course, on_device, scheduled, value_at
 from rattleback.joints.joint import RowSpec
@@ -119,6 +120,7 @@ class ImplicitHandPD:
         damping: B of each joint [N m s/rad or N s/m].
         least: μ, the length below which the arm counts as stretched out [m].
         lead: The most by which the target of a joint is ahead of it [rad or m]; all are in proportion.
+        limit: Largest effort of each joint [N m or N].
     """
 
     joints: Any
@@ -130,6 +132,7 @@ class ImplicitHandPD:
     damping: float = 0.0
     least: float = 0.05
     lead: float = 0.2
+    limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = False
 
@@ -154,6 +157,7 @@ class ImplicitHandPD:
             "damping": checks.not_negative(self.damping, "The damping of ImplicitHandPD"),
             "least": checks.positive(self.least, "The least of ImplicitHandPD"),
             "lead": checks.positive(self.lead, "The lead of ImplicitHandPD"),
+            "limit": checked_limit(self.limit, "The limit of ImplicitHandPD"),
         }
         for field, value in given.items():
             object.__setattr__(self, field, value)
@@ -170,7 +174,7 @@ class ImplicitHandPD:
     def drive_rows(self, scene: Any, label: str) -> dict[str, list[RowSpec]]:
         """The rows it adds to its joints."""
         free = self.freedoms(scene, label)
-        return {name: rows_along(free[name], self.stiffness, self.damping) for name in self.joints}
+        return {name: rows_along(free[name], self.stiffness, self.damping, self.limit) for name in self.joints}
 
     def freedoms(self, scene: Any, label: str) -> dict[str, str]:
         """The freedom of each joint."""

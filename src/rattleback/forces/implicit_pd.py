@@ -14,6 +14,7 @@ is stable for all gains and steps.
 Reference: the controllers inside the engine of the lecture notes on physics engines by Hasegawa.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +36,7 @@ class ImplicitPD:
         damping: B, force [N s/m] or torque [N m s/rad] for every unit of its rate.
         target: What to aim at [m or rad]: a number, or an ``rb.Schedule`` over time.
         freedom: What it acts along, such as ``"turn_z"`` or ``"slide_z"``; needed where a joint leaves more than one.
+        limit: Largest effort [N or N m].
     """
 
     joint: Any
@@ -43,6 +45,7 @@ class ImplicitPD:
     damping: float = 0.0
     target: float | Schedule = 0.0
     freedom: str | None = None
+    limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = False
     follows: ClassVar[bool] = True

@@ -12,13 +12,14 @@ than it says. There take ``TorsionSpring`` or ``Spring``, or short steps.
 Reference: the implicit spring-dampers of the lecture notes on physics engines by Hasegawa.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
-from rattleback.forces.inside import Inside, freedom_of, rows_along
+from rattleback.forces.inside import Inside, checked_limit, freedom_of, rows_along
 from rattleback.forces.joint_axis import check_joint, named_joint
 from rattleback.forces.schedule import Schedule, scheduled
 from rattleback.joints.joint import RowSpec
@@ -35,6 +36,7 @@ class ImplicitSpring:
         damping: Force [N s/m] or torque [N m s/rad] for every unit of its rate.
         target: Coordinate without load [m or rad], zero at the start for turns: a number, or an ``rb.Schedule``.
         freedom: What it acts along, such as ``"turn_z"`` or ``"slide_z"``; needed where a joint leaves more than one.
+        limit: Largest effort [N or N m].
     """
 
     joint: Any
@@ -43,6 +45,7 @@ class ImplicitSpring:
     damping: float = 0.0
     target: float | Schedule = 0.0
     freedom: str | None = None
+    limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = False
     follows: ClassVar[bool] = False
@@ -74,6 +77,7 @@ def check_inside(force: Any) -> None:
         object.__setattr__(force, name, checks.not_negative(getattr(force, name), f"The {name} of {kind}"))
     if force.stiffness + force.damping == 0.0:
         raise InputError(f"{kind} has neither stiffness nor damping and would do nothing; give it one.")
+    object.__setattr__(force, "limit", checked_limit(force.limit, f"The limit of {kind}"))
     object.__setattr__(force, "target", scheduled(force.target, f"The target of {kind}"))
     if force.freedom is not None:
         checks.text(force.freedom, f"The freedom of {kind}")
@@ -94,4 +98,4 @@ def rows_of(force: Any, scene: Any, label: str) -> list[RowSpec]:
             f"Force {label!r} pulls the three turns of joint {force.joint!r} to where its frames are aligned; a target "
             "of one number does not tell another orientation. Leave it out, or turn the frames of the joint."
         )
-    return rows_along(freedom, force.stiffness, force.damping)
+    return rows_along(freedom, force.stiffness, force.damping, force.limit)

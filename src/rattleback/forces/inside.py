@@ -16,12 +16,14 @@ its effort is found with all that acts on the bodies, so that no stiffness and n
 The targets of a step are those of its end, and of the end of the step after it for the half that looks ahead.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from rattleback.constraints.row import KINDS
+from rattleback.core import checks
 from rattleback.core.errors import InputError, listing
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import real
@@ -82,14 +84,23 @@ def _able(joint: Any) -> list[str]:
     return [*(turn for turn in turns if turn in SINGLE or turn == "turn"), *slides]
 
 
-def rows_along(freedom: str, stiffness: float, damping: float) -> list[RowSpec]:
+def checked_limit(value: Any, what: str) -> float:
+    """The largest effort of a force inside, which is infinite for none."""
+    limit = checks.number_or_infinite(value, what)
+    if limit <= 0.0:
+        raise InputError(f"{what} is {limit:g}; it must be greater than zero, or infinite, when there is none.")
+    return limit
+
+
+def rows_along(freedom: str, stiffness: float, damping: float, limit: float = math.inf) -> list[RowSpec]:
     """The rows of a spring along a freedom."""
     rows = [RowSpec("orient", axis) for axis in range(3)]
     if freedom in SINGLE:
         rows = [RowSpec("turn", SINGLE[freedom])]
     elif freedom != "turn":
         rows = [RowSpec("slide", LETTERS.index(freedom[-1]))]
-    return [row._replace(stiffness=stiffness, damping=damping) for row in rows]
+    bound = limit if math.isfinite(limit) else 0.0
+    return [row._replace(stiffness=stiffness, damping=damping, limit=bound) for row in rows]
 
 
 def rows_in(problem: JointRows, joint: str, freedom: str) -> np.ndarray:

@@ -121,6 +121,7 @@ class _InsideEntry(_Force):
     freedom: str | None = Field(
         None, description="What it acts along, such as turn_z or slide_z; needed where the joint leaves more than one."
     )
+    limit: Positive | None = Field(None, description="Largest torque [N m] or force [N]; none if left out.")
 
 
 class ImplicitSpringEntry(_InsideEntry):
@@ -153,6 +154,7 @@ class ImplicitHandEntry(_Force):
     damping: NotNegative = Field(0.0, description="Torque [N m s/rad] or force [N s/m] for every unit of its rate.")
     least: Positive = Field(0.05, description="Length below which the arm counts as stretched out [m].")
     lead: Positive = Field(0.2, description="The most by which the target of a joint is ahead of it [rad or m].")
+    limit: Positive | None = Field(None, description="Largest torque [N m] or force [N]; none if left out.")
 
 
 FORCES: dict[str, type[Entry]] = {

@@ -26,7 +26,8 @@ class RowSpec(NamedTuple):
     ``radius_a`` and ``radius_b`` are what a radian of its angles is worth in a row that couples [m], ``rate`` is the
     target of a row that only has a velocity [m/s or rad/s]. ``stiffness`` and ``damping`` are what a soft row pulls
     with for every unit that its quantity [N/m or N m/rad] and its rate [N s/m or N m s] are off; zero for a row that
-    holds, whatever that takes. ``armature`` is the inertia of a drive that moves with a row alone [kg or kg m²].
+    holds, whatever that takes. ``armature`` is the inertia of a drive that moves with a row alone [kg or kg m²],
+    ``friction`` the effort up to which it holds and ``limit`` the largest of its law [N or N m]; zero for none.
     """
 
     kind: str
@@ -39,6 +40,8 @@ class RowSpec(NamedTuple):
     damping: float = 0.0
     stiffness: float = 0.0
     armature: float = 0.0
+    friction: float = 0.0
+    limit: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Prismatic(Placement):
         damping: Force that brakes it, for every metre a second [N s/m].
         row_damping: Damping of its soft rows, as ``damping`` is that of the axis it leaves free; see ``stiffness``.
         armature: Mass of its drive, which moves with it and adds to no body [kg]; for methods by impulses.
-        friction: Force up to which it holds, and which brakes it beyond [N]; for ``joints="reduced"``.
+        friction: Force up to which it holds, and which brakes it beyond [N]; for methods by impulses.
         restitution: Part of the velocity that is left after hitting a limit, from 0 to 1.
     """
 

@@ -23,7 +23,7 @@ class Revolute(Placement):
         damping: Torque that brakes it, for every radian a second [N m s/rad].
         row_damping: Damping of its soft rows, as ``damping`` is that of the axis it leaves free; see ``stiffness``.
         armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for methods by impulses.
-        friction: Torque up to which it holds, and which brakes it beyond [N m]; for ``joints="reduced"``.
+        friction: Torque up to which it holds, and which brakes it beyond [N m]; for methods by impulses.
         restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
     """
 

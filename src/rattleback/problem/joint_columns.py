@@ -16,33 +16,39 @@ if TYPE_CHECKING:
     from rattleback.joints.stop import StopSpec
     from rattleback.model.model import Model
 
+# Fields of a row that are numbers, by their names in ``RowDefinitions``.
+NUMBERS = ("offset", "radius_a", "radius_b", "rate", "damping", "stiffness", "armature", "friction", "limit")
 BALL = [("slide", axis, 0.0) for axis in range(3)]
 
 
 def yields(rows: list[Any]) -> bool:
     """Whether any row yields."""
-    return any(row.stiffness > 0.0 or row.damping > 0.0 or row.armature > 0.0 for row in rows)
+    return any(row.stiffness + row.damping + row.armature + row.friction > 0.0 for row in rows)
 
 
-def drive_rows(scene: Any, armature: bool = False) -> list[list[RowSpec]]:
-    """The rows that forces inside the constraint solve add to each joint of a scene, and its armature if asked for."""
+def drive_rows(scene: Any, drives: bool = False) -> list[list[RowSpec]]:
+    """The rows that forces inside the constraint solve add to each joint, with armature and friction if asked for."""
     found: dict[str, list[RowSpec]] = {name: [] for name in scene.joints}
     for label, force in scene.forces.items():
         if hasattr(force, "drive_rows"):
             for name, rows in force.drive_rows(scene, label).items():
                 _check_free(found[name], rows, label, name)
                 found[name].extend(rows)
-    return [_with_armature(scene.joints[name], rows) if armature else rows for name, rows in found.items()]
+    return [_with_drive(scene.joints[name], name, rows) if drives else rows for name, rows in found.items()]
 
 
-def _with_armature(joint: Any, rows: list[RowSpec]) -> list[RowSpec]:
-    """The rows along what a joint leaves free with the inertia of its drive, which is that of its only coordinate."""
-    inertia = float(getattr(joint, "armature", 0.0))
-    if inertia == 0.0:
+def _with_drive(joint: Any, name: str, rows: list[RowSpec]) -> list[RowSpec]:
+    """The row along what a joint leaves free with armature and friction, which are those of its only coordinate."""
+    own = {field: float(getattr(joint, field, 0.0)) for field in ("armature", "friction")}
+    if not any(own.values()):
         return rows
-    if rows:
-        return [row._replace(armature=inertia) for row in rows]
-    return [(RowSpec("turn", 0) if joint.freedoms == ("turn_z",) else RowSpec("slide", Z))._replace(armature=inertia)]
+    if own["friction"] > 0.0 and any(row.limit > 0.0 for row in rows):
+        raise InputError(
+            f"Joint {name!r} has friction, and a force inside the constraint solve along it has a limit; only one "
+            "of both bounds can act along one motion. Leave out the friction or the limit."
+        )
+    rows = rows or [RowSpec("turn", 0) if joint.freedoms == ("turn_z",) else RowSpec("slide", Z)]
+    return [row._replace(armature=own["armature"], friction=own["friction"]) for row in rows]
 
 
 def _check_free(others: list[RowSpec], rows: list[RowSpec], label: str, name: str) -> None:
@@ -163,7 +169,17 @@ def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[Sto
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
         **{
             name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in ("offset", "radius_a", "radius_b", "rate", "damping", "stiffness", "armature")
+            for name in (
+                "offset",
+                "radius_a",
+                "radius_b",
+                "rate",
+                "damping",
+                "stiffness",
+                "armature",
+                "friction",
+                "limit",
+            )
         },
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),

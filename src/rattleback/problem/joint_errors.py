@@ -105,6 +105,7 @@ def measure_positions(
                 if is_folded(joints, definition, frames, j):
                     e = unfolded(definition, frames, e)
             if definitions.is_velocity[r] == 1 or rows.compliance[r] > real(0.0):
+                rows.end[r] = e
                 rows.sent[r] = row_velocity(joints, rows, flight.start, j, r)
                 rows.mean[r] = real(0.5) * (rows.sent[r] + row_velocity(joints, rows, flight.end, j, r))
                 off = rows.mean[r] - definitions.rate[r]

@@ -20,6 +20,7 @@ from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext, copy_motion
 from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness, through
+from rattleback.problem.bounded import Bounded
 from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
@@ -28,7 +29,6 @@ from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_
 from rattleback.problem.joint_stops import JointStops
 from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
 from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
-from rattleback.problem.yielding import Yielding
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class Preview:
     mechanisms: Mechanisms
 
     @cached_property
-    def yielding(self) -> Yielding:
+    def yielding(self) -> Bounded:
         """The rows that yield."""
-        acting = (self.reactions, self.levers, self.stops.system.stops)
-        return Yielding(self.context, self.problem, self.solver, self.status, acting)
+        given = (self.limits, self.context, self.problem, self.solver, self.status)
+        return Bounded(*given, (self.reactions, self.levers, self.stops))
 
     @cached_property
     def answer(self) -> JointAnswer:
@@ -83,17 +83,16 @@ class Preview:
     @cached_property
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
-        errors: Any = self.errors
-        status: Any = self.status
-        worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        return host_read.clearing(*worst, status.most_positions, status.failed)
+        mine: Any = self
+        worst = (getattr(mine.errors, f"worst_{name}") for name in ("position", "orientation", "velocity"))
+        return host_read.clearing(*worst, mine.status.most_positions, mine.status.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Continue with the errors and reactions of another one of the same joints."""
         for name in ("errors", "status", "reactions", "inertias", "mechanisms"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
-        arrays.copy_into(self.breaks.watch, old.breaks.watch)
-        arrays.copy_into(self.problem.joints, old.problem.joints)
+        for part, was in ((self.breaks.watch, old.breaks.watch), (self.problem.joints, old.problem.joints)):
+            arrays.copy_into(part, was)
         self.stops.take_over(old.stops)
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
@@ -113,8 +112,7 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
-            given = (context.program, context.state.motion, status.written)
-            through.record_fit(self.solver, *given, self.limits.velocity)
+            through.record_fit(self.solver, context.program, self.flight.before, status.written, self.limits.velocity)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -133,7 +131,6 @@ class Preview:
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
-        self.stops.forget_columns(self.yielding.stale)
 
     def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
@@ -168,9 +165,8 @@ class Preview:
 
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
-        given = (self.links, self.flight, self.context.loads, self.status)
         with self.context.program.when(self.status.any_torn):
-            self.context.for_bodies(corrections.drop_pull, *given)
+            self.context.for_bodies(corrections.drop_pull, self.links, self.flight, self.context.loads, self.status)
 
     def record_moved(self) -> None:
         """Record where the joints are, as something else may have moved bodies since they were held."""
@@ -191,6 +187,7 @@ class Preview:
         """Measure the joints at the end of the step; store the motion that is good enough and may be improved."""
         context, status = self.context, self.status
         self._measure_positions()
+        self.yielding.switch(self._measure_positions)
         self.stops.measure_positions()
         context.for_worlds(corrections.decide, status, self.limits)
         with context.program.when(status.any_keep):
@@ -260,8 +257,7 @@ class Preview:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
         context, problem, motion = self.context, self.problem, self.context.state.motion
         self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
-        loads = (self.reactions, context.state.joints, context.stop)
-        self._for_joints(stiffness.note_loads, problem.joints, *loads)
+        self._for_joints(stiffness.note_loads, problem.joints, self.reactions, context.state.joints, context.stop)
         joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
         self.stops.forget()
         self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
@@ -363,12 +359,16 @@ class Preview:
         self._for_joints(joint_errors.measure_positions, *given, self.errors, self.status)
 
     def _measure_velocities(self) -> None:
+        self._measure_rates()
+        self.yielding.switch(self._measure_rates, second=True)
+        self.stops.measure_velocities()
+        self.context.for_worlds(corrections.decide, self.status, self.limits)
+
+    def _measure_rates(self) -> None:
         problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
         given = (problem.fixed, problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
         self._for_joints(joint_errors.measure_velocities, *given)
-        self.stops.measure_velocities()
-        self.context.for_worlds(corrections.decide, self.status, self.limits)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.context.program.launch(kernel, self.problem.joint_count, *inputs)

@@ -37,8 +37,12 @@ from rattleback.model.step_context import StepContext
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import JointRows, Joints, Levers, RowDefinitions, Rows, row_velocity
 
+# What a definition has where its row yields.
+LAWS = ("damping", "stiffness", "armature", "friction")
 # Compliance of a row that is left out, beside what its bodies yield.
 LEFT_OUT = wp.constant(real(1e9))
+# The same of a row that friction holds.
+HELD = wp.constant(real(1e-10))
 
 
 @wp.struct
@@ -54,7 +58,8 @@ class Acting:
 @wp.func
 def is_yielding(definitions: RowDefinitions, r: int) -> bool:
     """Whether a row has a law of its own."""
-    return definitions.stiffness[r] + definitions.damping[r] + definitions.armature[r] > real(0.0)
+    law = definitions.stiffness[r] + definitions.damping[r] + definitions.armature[r]
+    return law + definitions.friction[r] > real(0.0)
 
 
 @wp.func
@@ -110,7 +115,7 @@ def has_yielding(fixed: Joints, rows: Rows, j: int) -> bool:
 def law_of_step(rows: Rows, r: int, rate: real, end: real, target: real) -> real:
     """The u of a row over the step: p (e₁ − q) + b (ē − r) + a (ē − u₀), with its compliance."""
     pull = rows.pull[r] * (end - rows.aim[r]) + rows.brake[r] * (rate - target)
-    return pull + rows.carry[r] * (rate - rows.rate[r]) + rows.yielded[r]
+    return pull + rows.carry[r] * (rate - rows.rate[r]) + rows.yielded[r] + rows.push[r]
 
 
 @wp.func
@@ -119,6 +124,46 @@ def work_of(rows: Rows, r: int, before: real, after: real) -> real:
     if rows.compliance[r] == real(0.0):
         return real(0.0)
     return rows.yielded[r] / rows.compliance[r] * real(0.5) * (before + after)
+
+
+@wp.func
+def response_of(joints: Joints, rows: Rows, j: int, r: int) -> real:
+    """J M⁻¹ Jᵀ of a row with its own bodies alone."""
+    mass = (joints.inverse_mass_a[j] + joints.inverse_mass_b[j]) * wp.length_sq(rows.linear[r])
+    spin = wp.dot(rows.angular_a[r], rows.spin_a[r]) + wp.dot(rows.angular_b[r], rows.spin_b[r])
+    return mass + spin
+
+
+@wp.func
+def ease_row(joints: Joints, definitions: RowDefinitions, rows: Rows, h: real, j: int, r: int) -> None:
+    """The compliance of a row, the parts of its law, and the push it has in a mode of ``bounded``."""
+    mode = rows.mode[r]
+    inertia = real(2.0) * definitions.armature[r] / h
+    k = definitions.stiffness[r]
+    c = definitions.damping[r]
+    effort = -definitions.friction[r]
+    if mode != 0 and definitions.limit[r] > real(0.0):
+        k = real(0.0)
+        c = real(0.0)
+        effort = definitions.limit[r]
+    beta = k * h + c + inertia
+    rows.push[r] = real(0.0)
+    rows.pull[r] = real(0.0)
+    rows.brake[r] = real(1.0)
+    rows.carry[r] = real(0.0)
+    if mode == 0 and definitions.friction[r] > real(0.0):
+        # It holds: its rate is to be zero, whatever it aims at beside.
+        rows.compliance[r] = HELD * response_of(joints, rows, j, r)
+        rows.push[r] = definitions.rate[r]
+        return
+    rows.compliance[r] = LEFT_OUT * response_of(joints, rows, j, r)
+    if beta > real(0.0):
+        rows.compliance[r] = real(2.0) / (h * beta)
+        rows.pull[r] = k / beta
+        rows.brake[r] = c / beta
+        rows.carry[r] = inertia / beta
+    if mode != 0:
+        rows.push[r] = -rows.compliance[r] * real(0.5) * h * real(mode) * effort
 
 
 @kernel
@@ -133,14 +178,9 @@ def ease(
     h = status.time_step[w]
     status.eased[w] = h
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        inertia = real(2.0) * definitions.armature[r] / h
-        beta = definitions.stiffness[r] * h + definitions.damping[r] + inertia
         rows.compliance[r] = real(0.0)
-        if beta > real(0.0) and joints.broken[j] == 0:
-            rows.compliance[r] = real(2.0) / (h * beta)
-            rows.pull[r] = definitions.stiffness[r] / beta
-            rows.brake[r] = definitions.damping[r] / beta
-            rows.carry[r] = inertia / beta
+        if is_yielding(definitions, r) and joints.broken[j] == 0:
+            ease_row(joints, definitions, rows, h, j, r)
 
 
 @kernel
@@ -154,9 +194,7 @@ def leave_out(
     status.eased[joints.world[j]] = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
         if is_yielding(definitions, r):
-            mass = (joints.inverse_mass_a[j] + joints.inverse_mass_b[j]) * wp.length_sq(rows.linear[r])
-            spin = wp.dot(rows.angular_a[r], rows.spin_a[r]) + wp.dot(rows.angular_b[r], rows.spin_b[r])
-            rows.compliance[r] = LEFT_OUT * (mass + spin)
+            rows.compliance[r] = LEFT_OUT * response_of(joints, rows, j, r)
 
 
 @kernel
@@ -166,6 +204,21 @@ def find_stale(status: JointStatus, stale: wp.array[wp.int32], any_stale: wp.arr
     stale[w] = wp.where(status.eased[w] == status.time_step[w], 0, 1)
     if stale[w] == 1:
         any_stale[0] = 1
+
+
+@wp.func
+def steady_of(definitions: RowDefinitions, rows: Rows, r: int) -> real:
+    """The rate at the end of the step at which a row does nothing but its push."""
+    law = rows.pull[r] * (rows.next_aim[r] - rows.error[r]) + rows.brake[r] * definitions.rate[r]
+    return law + rows.carry[r] * rows.mean[r] - rows.push[r]
+
+
+@kernel
+def set_steady(joints: Joints, definitions: RowDefinitions, rows: Rows) -> None:
+    """The same for the rows of a joint whose laws have changed."""
+    j = wp.tid()
+    for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+        rows.steady[r] = steady_of(definitions, rows, r)
 
 
 @kernel
@@ -191,9 +244,9 @@ def begin_half(
         else:
             rows.work[r] = work_of(rows, r, rows.rate[r], rows.sent[r])
             rows.came[r] = rate
+        rows.entry[r] = wp.where(second == 1, rows.mean[r], rate)
         rows.yielded[r] = real(0.0)
-        law = rows.pull[r] * (rows.next_aim[r] - rows.error[r]) + rows.brake[r] * definitions.rate[r]
-        rows.steady[r] = law + rows.carry[r] * rows.mean[r]
+        rows.steady[r] = steady_of(definitions, rows, r)
 
 
 @kernel
@@ -231,7 +284,7 @@ class Yielding:
         problem: The joints as rows.
         solver: The joint method, prepared for them.
         status: How the loops go.
-        acting: What the joints do, where they act, and the limits of their freedoms.
+        acting: What the joints do, where they act, and the stops of their freedoms.
     """
 
     def __init__(
@@ -244,11 +297,12 @@ class Yielding:
     ) -> None:
         self.context, self.problem, self.solver, self.status = context, problem, solver, status
         definitions: Any = problem.definitions
-        self.some = any(getattr(definitions, name).numpy().any() for name in ("damping", "stiffness", "armature"))
+        self.some = any(getattr(definitions, name).numpy().any() for name in LAWS)
         worlds, device = problem.model.worlds, problem.model.device
         self.stale, self.any_stale = (wp.zeros(n, dtype=wp.int32, device=device) for n in (worlds, 1))
         self.acting: Any = Acting()
-        self.acting.reactions, self.acting.levers, stops = acting
+        self.acting.reactions, self.acting.levers, self.stops = acting
+        stops = self.stops.system.stops
         self.acting.total = stops.total
         stop_of = np.full(max(problem.row_count, 1), -1, dtype=np.int32)
         stop_of[stops.row.numpy()] = np.arange(len(stops.row))
@@ -272,10 +326,15 @@ class Yielding:
         if self.some:
             self.context.for_worlds(find_stale, self.status, self.stale, self.any_stale)
             with self.context.program.when(self.any_stale):
-                self.ease(self.stale)
-                self.solver.record_preparation(self.context.program, self.stale)
+                self.renew()
             self.context.program.launch(lower_stale, 1, self.any_stale)
             self.begin_half()
+
+    def renew(self) -> None:
+        """Record the compliance of the rows and the matrix anew, in worlds where they are stale."""
+        self.ease(self.stale)
+        self.solver.record_preparation(self.context.program, self.stale)
+        self.stops.forget_columns(self.stale)
 
     def begin_half(self, second: bool = False) -> None:
         """Record that a half of the step begins, the first or the second."""

@@ -1,8 +1,8 @@
 """Armature and friction of joints: which joints have some, and what cannot hold them.
 
 They act on a coordinate and on no body. Methods with coordinates know them, but only where nothing changes velocities
-at once: an impulse on a body would have to turn the drive, too. Methods by impulses hold armature as a row that yields,
-beside limits and contacts; see ``problem.yielding``.
+at once: an impulse on a body would have to turn the drive, too. Methods by impulses hold them as a row that yields,
+beside limits and contacts; see ``problem.yielding`` and ``problem.bounded``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check_drives(name: str, methods: Any, model: Any, trees: Any) -> None:
         trees: Its trees, with ``found.joints`` and ``problem``; None with methods without any.
     """
     for place, label, what in driven_joints(model.scene):
-        if trees is None and what == "armature" and not works_by_forces(methods.joints) and name != "implicit":
+        if trees is None and not works_by_forces(methods.joints) and name != "implicit":
             continue
         if trees is None:
             raise InputError(

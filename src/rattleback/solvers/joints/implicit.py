@@ -18,6 +18,7 @@ of the notes on derivatives of constraints of rigid bodies, with the blocks betw
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,12 @@ def check_implicit(methods: Any, scene: Any, can_meet: bool) -> None:
             raise InputError(
                 f"Joint {label!r} has limits, which joints='implicit' cannot hold: a limit is hit and pushes to one "
                 f"side only. {INSTEAD} can, or leave the limits out."
+            )
+    for label, force in scene.forces.items():
+        if math.isfinite(getattr(force, "limit", math.inf)) and hasattr(force, "drive_rows"):
+            raise InputError(
+                f"Force {label!r} has a limit inside the constraint solve, which joints='implicit' cannot hold: it is "
+                f"a kink in the force. {INSTEAD} can, or leave the limit out."
             )
     if methods.resolves and can_meet:
         raise InputError(
