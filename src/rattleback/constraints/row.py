@@ -102,8 +102,6 @@ def plain_row(definition: RowDefinition, frames: Frames) -> Row:
         return along(axis(frames.turn_a, definition.axis_a), frames, real(0.0))
     if definition.kind == ANGULAR_RATE:
         return about(axis(frames.turn_a, definition.axis_a), real(0.0))
-    if definition.kind == FREE_TURN:
-        return turn_row(definition, frames)
     p = frames.way
     if definition.kind == RADIUS:
         z = axis(frames.turn_a, 2)
@@ -128,6 +126,8 @@ def coupled_error(definition: RowDefinition, frames: Frames) -> real:
 @wp.func
 def row_of(definition: RowDefinition, frames: Frames) -> Row:
     """Error and Jacobian of a row at two poses."""
+    if definition.kind == FREE_TURN:
+        return turn_row(definition, frames)
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_row(definition, frames)
     row = coupling_row(definition.kind, frames, definition.radius_a, definition.radius_b)
@@ -145,7 +145,10 @@ def plain_error(definition: RowDefinition, frames: Frames, local: vec3) -> real:
 
 @wp.func
 def error_of(definition: RowDefinition, frames: Frames, local: vec3) -> real:
-    """Error of any row; where speed counts, call the one of the two that is meant: both in one loop cost a tenth."""
+    """Error of any row but a free turn, which only yields and is measured apart.
+
+    Where speed counts, call the one of the two that is meant: both in one loop cost a tenth.
+    """
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_error(definition, frames, local)
     return coupled_error(definition, frames)

@@ -26,7 +26,6 @@ from rattleback.problem.joint_rows import (
     unfolded,
     way_of,
 )
-from rattleback.problem.yielding import law_of_step
 
 
 @group(axis="joints")
@@ -76,7 +75,10 @@ def measure_positions(
     errors: JointErrors,
     status: JointStatus,
 ) -> None:
-    """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on."""
+    """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on.
+
+    Rows that yield are measured by ``yielding_errors``.
+    """
     j = wp.tid()
     w = joints.world[j]
     if status.going[w] == 0:
@@ -98,20 +100,17 @@ def measure_positions(
         frames = counted_frames_of(joints, flight.end, remembered, j)
         local = rotate_back(frames.turn_a, frames.way)
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            if rows.compliance[r] > real(0.0):
+                continue
             e = real(0.0)
-            if definitions.is_velocity[r] == 0:
+            if definitions.is_velocity[r] == 1:
+                rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
+                e = h * (real(0.5) * rate - definitions.rate[r])
+            else:
                 definition = definition_of(definitions, r)
                 e = error_of(definition, frames, local)
                 if is_folded(joints, definition, frames, j):
                     e = unfolded(definition, frames, e)
-            if definitions.is_velocity[r] == 1 or rows.compliance[r] > real(0.0):
-                rows.end[r] = e
-                rows.sent[r] = row_velocity(joints, rows, flight.start, j, r)
-                rows.mean[r] = real(0.5) * (rows.sent[r] + row_velocity(joints, rows, flight.end, j, r))
-                off = rows.mean[r] - definitions.rate[r]
-                if rows.compliance[r] > real(0.0):
-                    off = law_of_step(rows, r, rows.mean[r], e, definitions.rate[r])
-                e = h * off
             rows.wanted[r] = (rows.goal[r] - e) / h
             far = wp.max(far, wp.abs(rows.goal[r]))
             if definitions.is_length[r] == 1:

@@ -353,10 +353,10 @@ class Preview:
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem, remembered = self.problem, self.context.state.joints
-        self.yielding.note()
-        given = (problem.fixed, problem.definitions, self.flight, remembered, self.limits, problem.rows)
-        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.status)
+        problem, parts = self.problem, (self.problem.rows, self.errors, self.status)
+        given = (problem.fixed, problem.definitions, self.flight, self.context.state.joints, self.limits, *parts)
+        self._for_joints(joint_errors.measure_positions, *given)
+        self.yielding.measure(*given)
 
     def _measure_velocities(self) -> None:
         self._measure_rates()

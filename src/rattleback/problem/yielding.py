@@ -36,6 +36,7 @@ from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import JointRows, Joints, Levers, RowDefinitions, Rows, row_velocity
+from rattleback.problem.yielding_errors import measure_yielding
 
 # What a definition has where its row yields.
 LAWS = ("damping", "stiffness", "armature", "friction")
@@ -109,13 +110,6 @@ def has_yielding(fixed: Joints, rows: Rows, j: int) -> bool:
         if rows.compliance[r] > real(0.0):
             return True
     return False
-
-
-@wp.func
-def law_of_step(rows: Rows, r: int, rate: real, end: real, target: real) -> real:
-    """The u of a row over the step: p (e₁ − q) + b (ē − r) + a (ē − u₀), with its compliance."""
-    pull = rows.pull[r] * (end - rows.aim[r]) + rows.brake[r] * (rate - target)
-    return pull + rows.carry[r] * (rate - rows.rate[r]) + rows.yielded[r] + rows.push[r]
 
 
 @wp.func
@@ -341,6 +335,11 @@ class Yielding:
         problem, motion = self.problem, self.context.state.motion
         given = (problem.joints, problem.fixed, problem.definitions, problem.rows, self.acting, motion)
         self._for_joints(begin_half, *given, int(second))
+
+    def measure(self, *given: Any) -> None:
+        """Record what they are off by, with the arguments of ``joint_errors.measure_positions``, after the others."""
+        self.note()
+        self._for_joints(measure_yielding, *given)
 
     def note(self) -> None:
         """Record how far the rows have yielded, before they are measured."""
