@@ -257,3 +257,14 @@ def test_soft_joints_stay_the_same_through_a_scene_file(tmp_path) -> None:
     scene.save(tmp_path / "soft.rb.json")
     again = rb.Scene.load(tmp_path / "soft.rb.json")
     assert again.joints == scene.joints
+
+
+def test_articulated_bodies_and_rates_have_no_soft_joints() -> None:
+    scene = rb.Scene()
+    box = scene.add_body(rb.Box(0.2, 0.2, 0.2), name="box")
+    scene.add_joint(rb.Ball(scene.world, box, stiffness=5.0), "ball")
+    with pytest.raises(InputError, match="Joint 'ball' is soft, a force between bodies"):
+        rb.dynamics.Articulation(scene)
+    scene.replace_joint("ball", rb.VelocityJoint(scene.world, box, linear=(1, 0, 0), stiffness=5.0))
+    with pytest.raises(InputError, match="keeps velocities and has no place to pull back to"):
+        rb.Simulation(scene)

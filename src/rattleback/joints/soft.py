@@ -51,6 +51,11 @@ def soft_rows(joint: Any) -> list[RowSpec]:
     stiffness, damping = getattr(joint, "stiffness", None), getattr(joint, "softness_damping", None)
     if stiffness is None and damping is None:
         return rows
+    if any(row.kind.endswith("_rate") for row in rows):
+        raise InputError(
+            f"{type(joint).__name__} between {joint.a!r} and {joint.b!r} keeps velocities and has no place to pull back "
+            "to; give linear_damping= or angular_damping= instead of stiffness and damping."
+        )
     names = [row_name(row) for row in rows]
     _check_names(joint, names, stiffness, damping)
     return [_softened(joint, row, name, stiffness, damping) for row, name in zip(rows, names, strict=True)]
