@@ -53,8 +53,8 @@ def soft_rows(joint: Any) -> list[RowSpec]:
         return rows
     if any(row.kind.endswith("_rate") for row in rows):
         raise InputError(
-            f"{type(joint).__name__} between {joint.a!r} and {joint.b!r} keeps velocities and has no place to pull back "
-            "to; give linear_damping= or angular_damping= instead of stiffness and damping."
+            f"{type(joint).__name__} between {joint.a!r} and {joint.b!r} keeps velocities and has no place to pull "
+            "back to; give linear_damping= or angular_damping= instead of stiffness and damping."
         )
     names = [row_name(row) for row in rows]
     _check_names(joint, names, stiffness, damping)

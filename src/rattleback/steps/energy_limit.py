@@ -112,7 +112,8 @@ def balance(
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
         if measured.joints.drives[mechanisms.joint[k]] == 1:
             add_drive(bodies, measured, ledger, mechanisms.mass[m], mechanisms.joint[k])
-        add_springs(bodies, measured, motion, ledger, mechanisms.joint[k])
+        if measured.sprung == 1:
+            add_springs(bodies, measured, motion, ledger, mechanisms.joint[k])
     first = mechanisms.body[mechanisms.first[m]]
     before = real(0.0)
     work = real(0.0)
@@ -376,5 +377,6 @@ def make_energy_limit(context: StepContext, preview: Any, touching: tuple[Any, i
     problem = preview.problem
     measured.joints, measured.definitions = problem.fixed, problem.definitions
     measured.mechanisms, measured.reactions, measured.rows = preview.mechanisms, preview.reactions, problem.rows
+    measured.sprung = int(preview.yielding.some)
     audit = make_energy_audit(context, preview.mechanisms, ledger, floor)
     return EnergyLimit(context, measured, preview.status, touching, ledger, floor, audit)

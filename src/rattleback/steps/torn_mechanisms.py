@@ -50,13 +50,14 @@ DRIVEN = wp.constant(real(100.0))
 
 @wp.struct
 class Measured:
-    """The joints without their limits, their rows, what they connect, and their impulses."""
+    """The joints without their limits, their rows, what they connect, their impulses, and whether any has a spring."""
 
     joints: Joints
     definitions: RowDefinitions
     mechanisms: Mechanisms
     reactions: Reactions
     rows: Rows
+    sprung: wp.int32
 
 
 @wp.func
