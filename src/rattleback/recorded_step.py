@@ -16,6 +16,7 @@ from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
+from rattleback.forces.tree_servos import find_tree_servos
 from rattleback.integrators import MENU
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
@@ -71,6 +72,7 @@ class RecordedStep:
         meets = self.model.bodies_can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
         self.scene_trees = self._find_trees() if held else None
+        self.tree_servos = find_tree_servos(forces.named, None if self.scene_trees is None else self.scene_trees.found)
         self._trees_only = self._has_trees_only(meets)
         touching = methods.resolves and self.model.bodies_can_meet
         self.context = self._make_context((held and not self._trees_only) or touching, old)
@@ -330,16 +332,18 @@ class RecordedStep:
     def _find_trees(self) -> SceneTrees | None:
         """The trees of the scene; None with methods without trees."""
         trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
-        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.methods, self.model, trees)
+        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.model, trees)
         return trees
 
     def _make_trees(self, trees: SceneTrees) -> Any:
         limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
-        return trees.motion(self.context, self.methods.integrator, limits)
+        return trees.motion(self.context, (self.methods.integrator, self.tree_servos), limits)
 
     def _has_trees_only(self, meets: bool) -> bool:
         """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
-        if self.scene_trees is None or self.methods.sleep or servo_places(self.model.scene):
+        if self.scene_trees is None or self.methods.sleep:
+            return False
+        if len(self.tree_servos.links) < len(servo_places(self.model.scene)):
             return False
         return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 

@@ -104,10 +104,14 @@ class Servo:
 
 
 class CompiledServo:
-    """A servo bound to a model."""
+    """A servo bound to a model.
+
+    Attributes:
+        by_tree: Whether a tree in reduced coordinates finds its effort, see ``tree_servos``.
+    """
 
     def __init__(self, force: Servo, model: Model) -> None:
-        self.force, self.model = force, model
+        self.force, self.model, self.by_tree = force, model, False
         self.course = on_device(force.target, model.device)
         self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
         self.tune(force)
@@ -141,7 +145,9 @@ class CompiledServo:
         )
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
-        """Add the effort of the step to both bodies of every world."""
+        """Add the effort of the step to both bodies of every world, unless a tree finds it with the motion."""
+        if self.by_tree:
+            return
         program.launch(add_effort, self.model.worlds, self.rows.joints, moment.motion, self.law, self.held, loads)
 
     def record_end(self, program: Program, stop: Any) -> None:

@@ -113,7 +113,7 @@ class Preview:
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
             given = (context.program, context.state.motion, status.written)
-            through.record_fit(self.solver, *given, self.limits.velocity)
+            through.record_written(self.solver, *given, self.limits.velocity)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -129,6 +129,7 @@ class Preview:
         context, problem = self.context, self.problem
         context.share_bodies(copy_motion, context.state.motion, context.start)
         context.for_worlds(corrections.start, context.state.clock, self.status)
+        through.record_begin(self.solver, context.program)
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
@@ -146,6 +147,8 @@ class Preview:
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
         context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
+        if self.problem.row_count:
+            self.take_drives(context.start, which)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -164,6 +167,24 @@ class Preview:
         with context.program.when(status.any_limited):
             context.for_worlds(corrections.loosen, status)
         context.for_worlds(corrections.note_iterations, status)
+
+    def take_drives(self, motion: Motion, which: Any, displaces: bool = False) -> None:
+        """Record what drives, friction and servos of trees do before impulses on the bodies of a motion.
+
+        Args:
+            motion: Velocities that fit, or displacements in their place.
+            which: 1 for every world in which that is done.
+            displaces: Whether they are displacements.
+        """
+        program = self.context.program
+        through.record_note(self.solver, program, motion, which, displaces)
+        if motion is self.context.start:
+            through.record_grasp(self.solver, program, which)
+        if self.problem.row_count and through.is_driven(self.solver):
+            with program.when(self.solver.through.any_stale):
+                self.solver.record_preparation(program, self.solver.through.stale)
+                self.stops.forget_columns(self.solver.through.stale)
+                self.solver.through.record_fresh(program)
 
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
@@ -250,7 +271,7 @@ class Preview:
             given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, status)
             context.for_bodies(stiffness.relax, *given)
             context.for_bodies(stiffness.settle, self.inertias, status)
-        self._evaluate(motion, self.everywhere)
+        self._evaluate(motion, self.everywhere, at_end=True)
         self.yielding.begin_half()
         self.stops.begin_velocities()
         self._begin_velocities(self.everywhere)
@@ -298,10 +319,10 @@ class Preview:
         context.for_bodies(stiffness.weigh, motion, self.inertias, which)
         self._evaluate(motion, which)
 
-    def _evaluate(self, motion: Motion, which: Any) -> None:
+    def _evaluate(self, motion: Motion, which: Any, at_end: bool = False) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
-        through.record_factor(self.solver, self.context.program, motion, which)
+        through.record_factor(self.solver, self.context.program, motion, which, at_end)
         self.solver.record_preparation(self.context.program, which)
         self.stops.forget_columns(which)
 
@@ -351,6 +372,7 @@ class Preview:
         with context.program.when(status.any_limited):
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
+        through.record_note(self.solver, context.program, motion, status.busy)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
         through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()

@@ -88,7 +88,7 @@ class JointResponse:
             self.joints.prepare_stiff(which)
             self.softness.harden()
             self.softness.soften()
-        self.joints.note(motion)
+        self.joints.note(motion, which, self.displaces)
 
     def answer(self, motion: Motion, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1.
