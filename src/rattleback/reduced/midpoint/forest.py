@@ -2,12 +2,14 @@
 
 The rows of a joint say what it leaves free. ``slide`` rows leave the other axes of A; ``cross`` rows of two axes leave
 the turn about z, of one axis the turns about two crossed axes; ``orient`` rows leave none, and without any of them all
-turns are free. A joint with other rows, one that may break and one that closes a loop is left to the solver of rows.
+turns are free. A joint with other rows, one that may break and one that closes a loop is left to the solver of rows; of a loop one
+without armature and friction is, where it has such.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +133,10 @@ class _Linking:
         self.facing = problem.joints.facing.numpy()[: len(made)]
         self.drives = [{name: float(getattr(joint, name, 0.0)) for name in ("armature", "friction")} for joint in made]
         self.joints: set[int] = set()
+        self.at: dict[int, list[tuple[int, int]]] = {}
+        for j, pair in enumerate(self.ends):
+            for side in range(2 if self.motions[j] is not None else 0):
+                self.at.setdefault(pair[side], []).append((j, side))
 
     def _sides(self, j: int) -> tuple[Way, Way]:
         found = []
@@ -147,23 +153,27 @@ class _Linking:
         held = {
             body for pair, motion in zip(self.ends, self.motions, strict=True) if motion is not None for body in pair
         }
-        self._grow([-1])
+        self._grow(-1)
         for body in sorted(held - {-1}):
             if body not in self.last:
                 self._add({"kind": kinds.FREE, "parent": -1, "base": -1, "joint": -1}, STAY, -1)
                 self._bear(body, STAY)
-                self._grow([body])
+                self._grow(body)
 
-    def _grow(self, edge: list[int]) -> None:
-        while edge:
-            then: list[int] = []
-            for j, (pair, motion) in enumerate(zip(self.ends, self.motions, strict=True)):
-                for side in range(2):
-                    parent, child = pair[side], pair[1 - side]
-                    if motion is not None and parent in edge and child >= 0 and child not in self.last:
-                        self._join(j, parent, child, side)
-                        then.append(child)
-            edge = then
+    def _grow(self, start: int) -> None:
+        """A tree from a body or the world: joints with drives before others, which may stay rows, then breadth first."""
+        waiting: list[tuple[bool, int, int, int]] = []
+        self._reach(start, 0, waiting)
+        while waiting:
+            _, depth, j, side = heappop(waiting)
+            parent, child = self.ends[j][side], self.ends[j][1 - side]
+            if child >= 0 and child not in self.last:
+                self._join(j, parent, child, side)
+                self._reach(child, depth + 1, waiting)
+
+    def _reach(self, body: int, depth: int, waiting: list[tuple[bool, int, int, int]]) -> None:
+        for j, side in self.at.get(body, ()):
+            heappush(waiting, (not any(self.drives[j].values()), depth, j, side))
 
     def _join(self, j: int, parent: int, child: int, side: int) -> None:
         """A joint joins the forest, from the body at one of its sides to the one at the other."""
