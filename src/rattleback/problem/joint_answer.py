@@ -148,6 +148,11 @@ class JointAnswer:
         self.preview.context.for_worlds(forget_settled, self.settled)
 
     @property
+    def is_driven(self) -> bool:
+        """Whether a freedom of trees has armature, friction or a servo, which answer to every impulse once."""
+        return through.is_driven(self.preview.solver)
+
+    @property
     def _has_rows(self) -> bool:
         """Whether there are rows to answer with beside trees that hold all joints."""
         return bool(self.preview.problem.row_count) or not through.is_through_trees(self.preview.solver)

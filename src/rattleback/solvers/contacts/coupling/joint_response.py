@@ -90,6 +90,18 @@ class JointResponse:
             self.softness.soften()
         self.joints.note(motion, which, self.displaces)
 
+    def push(self, motion: Motion, which: Any) -> None:
+        """Record the loads of all points on velocities that fit; drives of trees have to answer at once.
+
+        Without drives the first sweep will do: what fits does not depend on how it came about.
+        """
+        driven = self.joints.is_driven
+        if driven:
+            self.joints.note(motion, which)
+        self.problem.record_push(motion, which)
+        if driven:
+            self.joints.respond(motion, which)
+
     def answer(self, motion: Motion, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1.
 

@@ -147,7 +147,10 @@ class Impacts:
         problem, motion, clock = self.problem, self.context.state.motion, self.context.state.clock
         given = (self.inputs, problem.graph, problem.system, motion, clock, taken, which)
         problem.for_manifolds(set_end_targets, *given)
-        problem.record_push(motion, which)
+        if self.response is None:
+            problem.record_push(motion, which)
+        else:
+            self.response.push(motion, which)
 
     def _find(self, velocities: ImpactVelocities, everywhere: bool) -> None:
         problem = self.problem
