@@ -28,7 +28,7 @@ from rattleback.core.mirror import Mirror
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
-from rattleback.forces.pid import RING, Held, Law, add_effort, regulate, remember
+from rattleback.forces.pid import RING, Held, Law, add_effort, note_effort, regulate, remember
 from rattleback.forces.schedule import Schedule, on_device, scheduled
 from rattleback.model.coordinates import TURN
 from rattleback.model.model import Model
@@ -108,10 +108,11 @@ class CompiledServo:
 
     Attributes:
         by_tree: Whether a tree in reduced coordinates finds its effort, see ``tree_servos``.
+        efforts: What that tree knows of servos, the link of this one, and the links of a world.
     """
 
     def __init__(self, force: Servo, model: Model) -> None:
-        self.force, self.model, self.by_tree = force, model, False
+        self.force, self.model, self.by_tree, self.efforts = force, model, False, (None, 0, 0)
         self.course = on_device(force.target, model.device)
         self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
         self.tune(force)
@@ -151,7 +152,10 @@ class CompiledServo:
         program.launch(add_effort, self.model.worlds, self.rows.joints, moment.motion, self.law, self.held, loads)
 
     def record_end(self, program: Program, stop: Any) -> None:
-        """The error of the step goes into the state."""
+        """The error of the step goes into the state, with the effort that a tree has found."""
+        if self.by_tree:
+            servos, link, count = self.efforts
+            program.launch(note_effort, self.model.worlds, servos.effort, self.held, link, count)
         program.launch(remember, self.model.worlds, self.state.clock, self.state.servos, self.law, self.held, stop)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:

@@ -2,13 +2,13 @@
 
     start of a step     error, integral and rate of the target, as the controller knows them: to the link of the joint
     in the step         the effort is solved with the motion, see ``reduced.midpoint.steering``
-    once it is known    the effort goes back to the controller, for its memory and for reading
+    end of a step       the effort goes back to the controller, for its memory and for reading
 
 The integral has the errors of the steps before, and grows by that of the start of the step. A target that was written by
 hand is a set point: its jumps are no rate. The first servo of a freedom is solved so; others of the same freedom, and
 servos of joints that no tree holds, act as with every other method, see ``servo``.
 
-Cost: a launch a servo at the start of a step, and one after each prediction.
+Cost: two launches a servo and step.
 """
 
 from collections.abc import Mapping
@@ -52,13 +52,6 @@ def aim(
             servos.first_error[k] = value_at(course, clock.time[w] + wp.float64(0.5) * h)
 
 
-@kernel
-def note_effort(servos: Steering, held: Held, link: int, links: int) -> None:
-    """The effort of a step that is predicted."""
-    w = wp.tid()
-    held.effort[w] = servos.effort[w * links + link]
-
-
 class TreeServos:
     """The servos that the trees of a simulation solve.
 
@@ -84,11 +77,7 @@ class TreeServos:
         for servo, link in self.links.items():
             given = (clock, servo.state.servos, servo.law, servo.course, servo.held, servos, link, count)
             program.launch(aim, servo.model.worlds, *given)
-
-    def record_efforts(self, program: Any, servos: Steering, count: int) -> None:
-        """Record the efforts of a step that is predicted."""
-        for servo, link in self.links.items():
-            program.launch(note_effort, servo.model.worlds, servos, servo.held, link, count)
+            servo.efforts = servos, link, count
 
     def signs(self, found: Any) -> dict[int, float]:
         """−1 for every link with a servo that leads from body B of its joint to body A, else 1."""

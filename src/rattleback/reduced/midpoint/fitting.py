@@ -45,7 +45,9 @@ def let_go(trees: Trees, w: int) -> None:
         step.grip[k] = 0
         step.extra[k] = trees.links.armature[k - w * count]
         step.most[k] = real(-1.0)
+        step.most_lent[k] = real(-1.0)
         step.due[k] = real(0.0)
+        step.due_lent[k] = real(0.0)
 
 
 @wp.func
@@ -118,7 +120,7 @@ def recall(trees: Trees, motion: Motion, link: int, k: int, how: int) -> None:
     step.rest[k] = wp.where(step.most[k] >= real(0.0), real(0.0), before)
     step.drive[k] = -step.extra[k] * before
     if how == ONWARD:
-        step.drive[k] = step.drive[k] - step.due[k]
+        step.drive[k] = step.drive[k] - step.due[k] - step.due_lent[k]
 
 
 @wp.func
@@ -193,7 +195,7 @@ def fit(trees: Trees, motion: Motion, w: int, how: int, least: real) -> int:
             motion.velocity[i] = v
             motion.angular_velocity[i] = spin
         if trees.driven == 1 and (how == ONWARD or how == SHIFT):
-            keep(trees, link, k, how)
+            keep(trees, link, k, how == SHIFT)
     return changes
 
 

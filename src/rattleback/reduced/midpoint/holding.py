@@ -2,14 +2,15 @@
 
     at the start of a step     held and at rest: v stays, p ← p + λ            servo: v meets A + h/2 k, q ← q − h/2 k δv
     in the step                τ_r = τ − p/h of friction, u − q/h of a servo:  what they did already is no more theirs
-    at the end of it           v₁ = 0 and |p| ≤ h f,  or  p = −h f sgn v₁,     with p all that friction did in the step
+    at the end of it           v₁ = 0 and |p| ≤ h f,  or  p = −h f sgn v₁;     v₁ meets A + h K b, |q| ≤ h u_max
 
-v rate of a freedom, λ impulse that keeps it, p and q impulses of friction and of a servo, f friction, h length of the step,
-A armature, k what the servo loses per rate. So friction gives h f in a step at most, of which impulses at its start, its
-forces and impulses at its end share; and a servo yields to what pushes at the start as it does over the step.
+v rate of a freedom, λ impulse that keeps it, p and q impulses of friction and of a servo, at the end all of the step, f
+friction, h length of the step, A armature, k what the servo loses per rate, K b what it loses per rate at the end, see
+``steering``. So friction gives h f in a step at most, of which impulses at its start, its forces and impulses at its end
+share; and the effort of a servo is that of the motion with all impulses in it.
 
     before impulses    rates of the drives; which freedoms are held, by the last prediction; factor where that changed
-    after them         the fit; at the end of a step: who is over the limit slips, who would turn about is held; once more
+    after them         the fit; at the end of a step what is over its limit slips, what would turn about is held; once more
 Order one where impulses act, as these are; without them that of the step. Cost: a factorisation where anything changes over.
 
 Reference: Anitescu, Potra, Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
@@ -18,7 +19,7 @@ complementarity problems, 1997 (bounded impulses of a step); Hintermüller, Ito,
 
 import warp as wp
 
-from rattleback.core.precision import real, vec3
+from rattleback.core.precision import real
 from rattleback.reduced.midpoint.links import HELD, Trees
 
 # Part of the limit of friction that is rounding, and the rate [rad/s or m/s] that is.
@@ -26,44 +27,77 @@ ROUNDING, STILL = wp.constant(real(1e-9)), wp.constant(real(1e-12))
 
 
 @wp.func
-def keep(trees: Trees, link: int, k: int, how: int) -> None:
-    """A fit is done: the rate of a drive, and what friction and its servo did."""
+def lent_after(trees: Trees, link: int, k: int) -> real:
+    """What the servo of a freedom has done once the last solution is taken."""
     step = trees.step
-    before = step.kept[k]
-    friction = before[1] + step.due[k]
-    if step.grip[k] == HELD:
-        friction = before[1] - step.relieved[k]
-    lent = before[2] - (step.extra[k] - trees.links.armature[link]) * (step.gained[k] - before[0])
-    # Displacements, with 2, are no impulses.
-    step.kept[k] = vec3(step.gained[k], wp.where(how == 2, before[1], friction), wp.where(how == 2, before[2], lent))
-    if how != 2:
+    kept = step.kept[k]
+    return kept[2] - (step.extra[k] - trees.links.armature[link]) * (step.gained[k] - kept[0])
+
+
+@wp.func
+def keep(trees: Trees, link: int, k: int, displaces: bool) -> None:
+    """A fit is done: the rate of a drive, and what friction and its servo did; displacements are no impulses."""
+    step = trees.step
+    kept = step.kept[k]
+    if not displaces:
+        kept[2] = lent_after(trees, link, k) + step.due_lent[k]
+        kept[1] = wp.where(step.grip[k] == HELD, kept[1] - step.relieved[k], kept[1] + step.due[k])
         step.due[k] = real(0.0)
+        step.due_lent[k] = real(0.0)
+        if trees.servos.on[k] == 1 and step.most_lent[k] >= real(0.0):
+            trees.servos.effort[k] = trees.servos.sign[k] * kept[2] / trees.servos.step[k]
+    kept[0] = step.gained[k]
+    step.kept[k] = kept
 
 
 @wp.func
 def slips(trees: Trees, w: int) -> bool:
-    """Whether friction at the end of a step changes over by the last solution; how it acts from now on."""
+    """Whether friction or a servo at the end of a step changes over by the last solution; how it acts from now on."""
     step = trees.step
     found = bool(False)
-    for k in range(w * int(trees.count), (w + 1) * int(trees.count)):
-        most = step.most[k]
-        done = step.kept[k][1]
-        if most >= real(0.0):
-            if step.grip[k] == HELD:
-                total = done - step.relieved[k]
-                if wp.abs(total) > most * (real(1.0) + ROUNDING):
-                    step.grip[k] = 0
-                    step.due[k] = wp.where(total > real(0.0), most, -most) - done
-                    found = True
-            else:
-                rate = step.gained[k]
-                total = done + step.due[k]
-                slack = most * (real(1.0) - ROUNDING)
-                if (rate > STILL and total > -slack) or (rate < -STILL and total < slack):
-                    step.grip[k] = HELD
-                    step.due[k] = real(0.0)
-                    found = True
+    for link in range(int(trees.count)):
+        k = w * int(trees.count) + link
+        if step.most[k] >= real(0.0) and friction_slips(trees, k):
+            found = True
+        most = step.most_lent[k]
+        if most >= real(0.0) and step.extra[k] > trees.links.armature[link]:
+            total = lent_after(trees, link, k)
+            if wp.abs(total) > most * (real(1.0) + ROUNDING):
+                step.extra[k] = trees.links.armature[link]
+                step.due_lent[k] = wp.where(total > real(0.0), most, -most) - step.kept[k][2]
+                found = True
     return found
+
+
+@wp.func
+def friction_slips(trees: Trees, k: int) -> bool:
+    """The same of the friction of one freedom."""
+    step = trees.step
+    most = step.most[k]
+    done = step.kept[k][1]
+    if step.grip[k] == HELD:
+        total = done - step.relieved[k]
+        if wp.abs(total) <= most * (real(1.0) + ROUNDING):
+            return False
+        step.grip[k] = 0
+        step.due[k] = wp.where(total > real(0.0), most, -most) - done
+        return True
+    rate = step.gained[k]
+    total = done + step.due[k]
+    slack = most * (real(1.0) - ROUNDING)
+    if (rate > STILL and total > -slack) or (rate < -STILL and total < slack):
+        step.grip[k] = HELD
+        step.due[k] = real(0.0)
+        return True
+    return False
+
+
+@wp.func
+def has_servo(trees: Trees, link: int, k: int) -> bool:
+    """Whether a servo drives the only freedom of a joint."""
+    p = trees.links.parent[link]
+    alone = trees.links.body[link] >= 0 and (p < 0 or trees.links.body[wp.max(p, 0)] >= 0)
+    return alone and trees.servos.on[k] == 1
 
 
 @wp.func
@@ -73,29 +107,23 @@ def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, toleran
     held = stepped.step.grip[k] == HELD and wp.abs(step.kept[k][0]) <= tolerance
     grip = wp.where(held, HELD, 0)
     extra = trees.links.armature[link]
-    p = trees.links.parent[link]
-    alone = trees.links.body[link] >= 0 and (p < 0 or trees.links.body[wp.max(p, 0)] >= 0)
-    if alone and stepped.servos.on[k] == 1:
-        extra += real(0.5) * h * stepped.servos.yields[k]
+    if has_servo(trees, link, k):
+        extra += real(0.5) * h * trees.servos.yields[k]
     new = grip != step.grip[k] or extra != step.extra[k] or step.most[k] >= real(0.0)
     step.grip[k] = grip
     step.extra[k] = extra
     step.most[k] = real(-1.0)
-    step.due[k] = real(0.0)
+    step.most_lent[k] = real(-1.0)
     return new
 
 
 @wp.func
 def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
-    """How a freedom answers to impulses at the end of a step, and what friction has done in it so far."""
+    """How a freedom answers to impulses at the end of a step; what friction and its servo have done in it so far."""
     step = trees.step
     most = trees.links.friction[link] * h
     grip = stepped.step.grip[k]
     kept = step.kept[k]
-    step.grip[k] = 0
-    step.extra[k] = trees.links.armature[link]
-    step.due[k] = real(0.0)
-    step.most[k] = real(-1.0)
     if grip == HELD:
         step.grip[k] = HELD
         kept[1] = kept[1] - h * stepped.step.relieved[k]
@@ -103,4 +131,11 @@ def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
         kept[1] = -real(grip) * most
     if grip != 0:
         step.most[k] = most
+    servos = trees.servos
+    if has_servo(trees, link, k):
+        kept[2] = h * servos.sign[k] * servos.effort[k]
+        servos.step[k] = h
+        step.most_lent[k] = h * servos.limit[k]
+        if servos.bound[k] == 0:
+            step.extra[k] = trees.links.armature[link] + h * servos.gain[k] * servos.of_end[k]
     step.kept[k] = kept

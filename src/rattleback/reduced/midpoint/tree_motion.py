@@ -118,7 +118,6 @@ class TreeMotion:
             return
         given = (self.trees, context.start, context.loads, context.state.clock, self.goal)
         context.for_worlds(tree_step.step_trees, *given, context.predicted, context.diagnostics)
-        self.tree_servos.record_efforts(context.program, self.servos, self.found.count)
         if context.motion_dependent:
             context.for_worlds(rounds.note_unsettled, self.trees, self.goal, self._rounds, context.diagnostics)
 
