@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
+from rattleback.problem.through import is_driven
+from rattleback.reduced.midpoint.drive_energy import DriveEnergy
 from rattleback.reduced.midpoint.scene_trees import SceneTrees
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
@@ -36,6 +39,7 @@ from rattleback.solvers.joints.direct import Direct
 from rattleback.solvers.joints.drives import check_drives
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_account import make_energy_account
+from rattleback.steps.energy_watch import EnergyWatch
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
     from rattleback.steps.energy_limit import EnergyLimit
-    from rattleback.steps.energy_watch import EnergyWatch
 
 
 class RecordedStep:
@@ -370,7 +373,10 @@ class RecordedStep:
         impulses = None if self.impulses is None else (self.impulses, self.contacts)
         preview = self.preview if self.trees is None else None
         order = getattr(self.methods.integrator, "order", 2)
-        return make_energy_account(self.context, preview, impulses, self.methods.tolerances, order)
+        account = make_energy_account(self.context, preview, impulses, self.methods.tolerances, order)
+        if isinstance(account, EnergyWatch) and self.preview is not None and is_driven(self.preview.solver):
+            return replace(account, drives=DriveEnergy(self.preview.solver.through))
+        return account
 
     def _make_impulses(self) -> Any:
         methods = self.methods

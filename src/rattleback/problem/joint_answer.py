@@ -152,6 +152,14 @@ class JointAnswer:
         """Whether a freedom of trees has armature, friction or a servo, which answer to every impulse once."""
         return through.is_driven(self.preview.solver)
 
+    def keep_drives(self) -> None:
+        """Record what drives, friction and servos have done so far, to come back to it."""
+        through.record_directions(self.preview.solver, self.preview.context.program, self.preview.everywhere)
+
+    def restore_drives(self) -> None:
+        """Record that they have done as much as then."""
+        through.record_restored(self.preview.solver, self.preview.context.program)
+
     @property
     def _has_rows(self) -> bool:
         """Whether there are rows to answer with beside trees that hold all joints."""

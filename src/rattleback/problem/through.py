@@ -71,6 +71,12 @@ def record_directions(solver: Any, program: Program, which: Any) -> None:
         solver.through.record_directions(program, which)
 
 
+def record_restored(solver: Any, program: Program) -> None:
+    """Record that drives, friction and servos have done what they had where such steps began."""
+    if is_through_trees(solver):
+        solver.through.record_restored(program)
+
+
 def record_try(solver: Any, program: Program, parts: tuple[Any, Any, Any]) -> None:
     """Record a step along them."""
     if is_through_trees(solver):

@@ -153,6 +153,13 @@ def begin_directions(trees: Trees, directions: Directions, which: wp.array[wp.in
 
 
 @kernel
+def restore_drives(trees: Trees, directions: Directions) -> None:
+    """What was kept when directions began."""
+    k = wp.tid()
+    trees.step.kept[k] = directions.before[k]
+
+
+@kernel
 def try_direction(
     trees: Trees,
     directions: Directions,
@@ -276,6 +283,11 @@ class Through:
         """Record that steps along conjugate directions begin."""
         if self.drives:
             program.launch(begin_directions, self.links, self.trees, self.directions, which)
+
+    def record_restored(self, program: Program) -> None:
+        """Record that drives, friction and servos have done what they had where such steps began."""
+        if self.drives:
+            program.launch(restore_drives, self.links, self.trees, self.directions)
 
     def record_try(self, program: Program, parts: tuple[Any, Any, Any]) -> None:
         """Record a step along them, see ``JointAnswer.try_step``."""

@@ -98,9 +98,14 @@ class JointResponse:
         driven = self.joints.is_driven
         if driven:
             self.joints.note(motion, which)
+            self.joints.keep_drives()
         self.problem.record_push(motion, which)
         if driven:
             self.joints.respond(motion, which)
+
+    def take_back(self) -> None:
+        """Record that velocities are again as they were before the last loads, and with them what drives did."""
+        self.joints.restore_drives()
 
     def answer(self, motion: Motion, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1.

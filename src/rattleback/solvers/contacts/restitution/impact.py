@@ -103,6 +103,8 @@ class Impacts:
         self._begin(self._velocities(before=True), which)
         with program.when(self.points.any_colliding):
             context.share_bodies(impact_round.remove_loads, velocities)
+            if self.response is not None:
+                self.response.take_back()
             self._resolve_rounds(velocities, correct)
             if self.problem.colour_driver is None and correct is None:
                 given = (context.model.bodies, self.inputs, self.problem.graph, self.problem.system, velocities)
