@@ -179,11 +179,12 @@ class Preview:
         program = self.context.program
         through.record_note(self.solver, program, motion, which, displaces)
         if motion is self.context.start:
-            through.record_grasp(self.solver, program, which)
+            through.record_grasp(self.solver, program, motion, which)
         if self.problem.row_count and through.is_driven(self.solver):
-            with program.when(self.solver.through.any_stale):
-                self.solver.record_preparation(program, self.solver.through.stale)
-                self.stops.forget_columns(self.solver.through.stale)
+            stale = self.solver.through.stale
+            with program.when(stale.any_world):
+                self.solver.record_preparation(program, stale.world)
+                self.stops.forget_columns(stale.world)
                 self.solver.through.record_fresh(program)
 
     def record_pull(self) -> None:

@@ -41,10 +41,10 @@ def record_note(solver: Any, program: Program, motion: Motion, which: Any, displ
         solver.through.record_note(program, motion, which, displaces)
 
 
-def record_grasp(solver: Any, program: Program, which: Any) -> None:
+def record_grasp(solver: Any, program: Program, motion: Motion, which: Any) -> None:
     """Record how the freedoms of trees answer to impulses at the start of a step, by the last prediction."""
     if is_through_trees(solver):
-        solver.through.record_grasp(program, which)
+        solver.through.record_grasp(program, motion, which)
 
 
 def record_written(solver: Any, program: Program, motion: Motion, which: Any, tolerance: Any) -> None:

@@ -46,6 +46,7 @@ def let_go(trees: Trees, w: int) -> None:
         step.extra[k] = trees.links.armature[k - w * count]
         step.most[k] = real(-1.0)
         step.most_lent[k] = real(-1.0)
+        step.ahead[k] = real(0.0)
         step.due[k] = real(0.0)
         step.due_lent[k] = real(0.0)
 

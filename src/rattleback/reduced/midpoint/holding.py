@@ -1,17 +1,18 @@
 """What friction and servos of the freedoms of trees do to impulses on bodies, such as those of contacts and limits.
 
-    at the start of a step     held and at rest: v stays, p ← p + λ            servo: v meets A + h/2 k, q ← q − h/2 k δv
+    at the start of a step     at rest: v = 0 and |p + h τ_r| ≤ h f            servo: v meets A + h/2 k, q ← q − h/2 k δv
     in the step                τ_r = τ − p/h of friction, u − q/h of a servo:  what they did already is no more theirs
     at the end of it           v₁ = 0 and |p| ≤ h f,  or  p = −h f sgn v₁;     v₁ meets A + h K b, |q| ≤ h u_max
 
-v rate of a freedom, λ impulse that keeps it, p and q impulses of friction and of a servo, at the end all of the step, f
+v rate of a freedom, p and q impulses of friction and of a servo, at the end all of the step, τ_r as in ``friction``, f
 friction, h length of the step, A armature, k what the servo loses per rate, K b what it loses per rate at the end, see
 ``steering``. So friction gives h f in a step at most, of which impulses at its start, its forces and impulses at its end
 share; and the effort of a servo is that of the motion with all impulses in it.
 
     before impulses    rates of the drives; which freedoms are held, by the last prediction; factor where that changed
     after them         the fit; at the end of a step what is over its limit slips, what would turn about is held; once more
-Order one where impulses act, as these are; without them that of the step. Cost: a factorisation where anything changes over.
+What rows of joints and limits ask for is found without friction, which then takes its part: so friction and rows take
+turns, and neither can contradict the other. Order one where impulses act, as these are; without them that of the step. Cost: a factorisation where anything changes over.
 
 Reference: Anitescu, Potra, Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
 complementarity problems, 1997 (bounded impulses of a step); Hintermüller, Ito, Kunisch, 2002 (active sets).
@@ -74,7 +75,7 @@ def friction_slips(trees: Trees, k: int) -> bool:
     """The same of the friction of one freedom."""
     step = trees.step
     most = step.most[k]
-    done = step.kept[k][1]
+    done = step.kept[k][1] + step.ahead[k]
     if step.grip[k] == HELD:
         total = done - step.relieved[k]
         if wp.abs(total) <= most * (real(1.0) + ROUNDING):
@@ -101,18 +102,22 @@ def has_servo(trees: Trees, link: int, k: int) -> bool:
 
 
 @wp.func
-def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, tolerance: real) -> bool:
-    """How a freedom answers to impulses at the start of a step, by the last prediction; whether that is new."""
+def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, tolerance: real) -> int:
+    """How a freedom answers to impulses at the start of a step, by the last prediction.
+
+    2 where the answer without friction is new, 1 where only what friction holds is.
+    """
     step = trees.step
     held = stepped.step.grip[k] == HELD and wp.abs(step.kept[k][0]) <= tolerance
     grip = wp.where(held, HELD, 0)
     extra = trees.links.armature[link]
     if has_servo(trees, link, k):
         extra += real(0.5) * h * trees.servos.yields[k]
-    new = grip != step.grip[k] or extra != step.extra[k] or step.most[k] >= real(0.0)
+    new = wp.where(extra != step.extra[k], 2, wp.where(grip != step.grip[k], 1, 0))
     step.grip[k] = grip
     step.extra[k] = extra
-    step.most[k] = real(-1.0)
+    step.most[k] = wp.where(held, h * trees.links.friction[link], real(-1.0))
+    step.ahead[k] = -h * stepped.step.relieved[k]
     step.most_lent[k] = real(-1.0)
     return new
 
@@ -124,6 +129,7 @@ def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
     most = trees.links.friction[link] * h
     grip = stepped.step.grip[k]
     kept = step.kept[k]
+    step.ahead[k] = real(0.0)
     if grip == HELD:
         step.grip[k] = HELD
         kept[1] = kept[1] - h * stepped.step.relieved[k]

@@ -87,7 +87,8 @@ class TreeStep:
     kept: vec3 = field(
         "rad/s, N m s or m/s, N s", "rate of its drive, and what friction and its servo took of impulses on bodies"
     )
-    most: real = field("N m s or N s", "most impulse of friction in the step; −1 where impulses do not end it")
+    most: real = field("N m s or N s", "most impulse of friction in the step; −1 where it does not answer to impulses")
+    ahead: real = field("N m s or N s", "impulse of friction that the step itself will need")
     due: real = field("N m s or N s", "impulse that friction still has to give")
     most_lent: real = field("N m s or N s", "most impulse of its servo in the step")
     due_lent: real = field("N m s or N s", "impulse that its servo still has to give")

@@ -169,7 +169,7 @@ class TreeRows:
     def record_preparation(self, program: Program, which: Any) -> None:
         """Fill the matrix and factor it, in the worlds where ``which`` is 1."""
         if self.count:
-            trees = self.through.trees
+            trees = self.through.free
             given = (self.problem.rows, self.system, self.column, self.share, which, self.count)
             program.launch(factor_rows, len(which), self.through.bodies, trees, *given)
 

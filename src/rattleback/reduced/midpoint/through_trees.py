@@ -47,6 +47,14 @@ class Directions:
     aside: vec3 = field("rad/s, N m s or m/s, N s", "what the last answers made of it")
 
 
+@group(axis="worlds")
+class Stale:
+    """Where what holds or drives the freedoms of trees has changed since the rows of joints were factored."""
+
+    world: wp.int32 = field("1", "1 where it has")
+    any_world: wp.int32 = field("1", "1 where it has in any world", axis="flags")
+
+
 @kernel
 def factor_trees(
     trees: Trees, stepped: Trees, clock: Clock, motion: Motion, which: wp.array[wp.int32], at_end: int
@@ -71,15 +79,13 @@ def fit_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32], how: int,
 
 
 @kernel
-def fit_carried(
-    trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions, stale: wp.array[wp.int32]
-) -> None:
+def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions, stale: Stale) -> None:
     """The same for velocities after impulses, with the impulses of the joints that do it."""
     w = wp.tid()
     if which[w] == 1:
         if fit(trees, motion, w, ONWARD, real(-1.0)) > 0:
-            stale[w] = 1
-            wp.atomic_max(stale, stale.shape[0] - 1, 1)
+            stale.world[w] = 1
+            stale.any_world[0] = 1
         carry_fit(trees, reactions, w)
 
 
@@ -120,27 +126,42 @@ def grasp(
     clock: Clock,
     which: wp.array[wp.int32],
     tolerance: real,
-    stale: wp.array[wp.int32],
+    stale: Stale,
 ) -> None:
     """How the freedoms of a world answer to impulses at the start of a step, by its last prediction."""
     w = wp.tid()
     if which[w] == 0:
         return
-    new = bool(False)
+    new = int(0)
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
-        if hold_start(trees, stepped, k, link, real(clock.time_step[w]), tolerance):
-            new = True
-    if new:
+        new = wp.max(new, hold_start(trees, stepped, k, link, real(clock.time_step[w]), tolerance))
+    if new > 0:
         factor_again(trees, w)
-        stale[w] = 1
-        wp.atomic_max(stale, stale.shape[0] - 1, 1)
+    if new > 1:
+        stale.world[w] = 1
+        stale.any_world[0] = 1
 
 
 @kernel
-def clear_stale(stale: wp.array[wp.int32]) -> None:
+def factor_free(trees: Trees, free: Trees, motion: Motion, which: wp.array[wp.int32], anew: int) -> None:
+    """The factor without friction, at the poses of a motion or where it is."""
+    w = wp.tid()
+    if which[w] == 1:
+        let_go(free, w)
+        for k in range(w * int(trees.count), (w + 1) * int(trees.count)):
+            free.step.extra[k] = trees.step.extra[k]
+        if anew == 1:
+            factor_at(free, motion, w)
+        else:
+            factor_again(free, w)
+
+
+@kernel
+def clear_stale(stale: Stale) -> None:
     """Nothing is to be made anew."""
-    stale[wp.tid()] = 0
+    stale.world[wp.tid()] = 0
+    stale.any_world[0] = 0
 
 
 @kernel
@@ -196,22 +217,22 @@ class Through:
 
     Attributes:
         drives: Whether a freedom has armature, friction or a servo.
-        stale: 1 for every world whose answer has changed; after those of all worlds, whether any has.
-        any_stale: The last of these.
+        stale: Where that has changed.
 
     Args:
         bodies: The bodies of the model.
         clock: The time of the simulation, with the length of the step.
-        trees: The trees with room of their own, where their factor is kept, and as steps know them.
+        trees: The trees with room of their own, where their factor is kept, the same without friction, and as steps
+            know them.
         tolerance: Rate below which a freedom rests [rad/s or m/s].
     """
 
-    def __init__(self, bodies: Bodies, clock: Clock, trees: tuple[Trees, Trees], tolerance: float) -> None:
-        self.bodies, self.clock, (self.trees, self.stepped) = bodies, clock, trees
+    def __init__(self, bodies: Bodies, clock: Clock, trees: tuple[Trees, Trees, Trees], tolerance: float) -> None:
+        self.bodies, self.clock, (self.trees, self.free, self.stepped) = bodies, clock, trees
         self.tolerance, self.drives, device = tolerance, bool(self.trees.driven), self.trees.links.kind.device
         self.links = len(self.trees.step.x)
-        self.stale = wp.zeros(self.links // max(self.trees.count, 1) + 1, dtype=wp.int32, device=device)
-        self.any_stale = self.stale[len(self.stale) - 1 :]
+        self.worlds = len(clock.time_step)
+        self.stale: Any = arrays.allocate(Stale, {"worlds": self.worlds, "flags": 1}, device)
         self.directions = arrays.allocate(Directions, {"links": self.links if self.drives else 0}, device)
 
     def record_factor(self, program: Program, motion: Motion, which: Any, at_end: bool = False) -> None:
@@ -224,6 +245,8 @@ class Through:
             at_end: Whether a step has just brought them there, whose friction acts on impulses at its end.
         """
         program.launch(factor_trees, len(which), self.trees, self.stepped, self.clock, motion, which, int(at_end))
+        if self.free is not self.trees:
+            program.launch(factor_free, len(which), self.trees, self.free, motion, which, 1)
 
     def record_begin(self, program: Program) -> None:
         """Record that a step begins."""
@@ -242,11 +265,14 @@ class Through:
         if self.drives:
             program.launch(note_drives, len(which), self.trees, motion, which, int(SHIFT if displaces else ONWARD))
 
-    def record_grasp(self, program: Program, which: Any) -> None:
-        """Record how the freedoms answer to impulses at the start of a step, after ``record_note``."""
+    def record_grasp(self, program: Program, motion: Motion, which: Any) -> None:
+        """Record how the freedoms answer to impulses on a motion at the start of a step, after ``record_note``."""
         if self.drives:
             given = (self.trees, self.stepped, self.clock, which, self.tolerance, self.stale)
             program.launch(grasp, len(which), *given)
+        if self.free is not self.trees:
+            with program.when(self.stale.any_world):
+                program.launch(factor_free, len(which), self.trees, self.free, motion, self.stale.world, 0)
 
     def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
         """Record that velocities of a motion fit the trees after impulses, and what joints carry for it."""
@@ -268,8 +294,8 @@ class Through:
         program.launch(fit_trees, len(which), self.trees, motion, which, int(NEAREST), SLACK * tolerance)
 
     def record_change(self, program: Program, change: Motion, which: Any) -> None:
-        """Record what trees make of a change of velocities by impulses."""
-        program.launch(fit_trees, len(which), self.trees, change, which, int(FROM_REST), -1.0)
+        """Record what trees make of a change of velocities by impulses, without friction."""
+        program.launch(fit_trees, len(which), self.free, change, which, int(FROM_REST), -1.0)
 
     def record_displacements(self, program: Program, displacements: Motion, which: Any) -> None:
         """Record what trees make of displacements, after ``record_note``."""
@@ -277,7 +303,7 @@ class Through:
 
     def record_fresh(self, program: Program) -> None:
         """Record that nothing has changed since."""
-        program.launch(clear_stale, len(self.stale), self.stale)
+        program.launch(clear_stale, self.worlds, self.stale)
 
     def record_directions(self, program: Program, which: Any) -> None:
         """Record that steps along conjugate directions begin."""
@@ -306,12 +332,12 @@ class Through:
             columns: Velocities above angular velocities of each body (6 bodies, columns).
         """
         count, device = len(columns) // 6, self.trees.links.kind.device
-        motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), len(self.stale) - 1
+        motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), self.worlds
         which, found = wp.full(worlds, 1, dtype=wp.int32, device=device), np.empty_like(columns)
         for c, column in enumerate(columns.T.reshape(-1, count, 2, 3)):
             motion.velocity.assign(column[:, 0])
             motion.angular_velocity.assign(column[:, 1])
-            wp.launch(fit_trees, worlds, inputs=[self.trees, motion, which, int(FROM_REST), -1.0], device=device)
+            wp.launch(fit_trees, worlds, inputs=[self.free, motion, which, int(FROM_REST), -1.0], device=device)
             both = np.stack([motion.velocity.numpy(), motion.angular_velocity.numpy()], axis=1)
             found[:, c] = both.ravel()
         return found

@@ -150,8 +150,9 @@ class TreeMotion:
 
     def make_rows(self, context: StepContext) -> TreeRows:
         """What solves the rows that trees do not hold."""
-        trees = self.make_trees(context)
+        trees, rough = self.make_trees(context), self.found.links.friction.numpy().any()
+        free = self.make_trees(context) if rough else trees
         # What impulses take of friction and servos is seen by the rounds of a step.
-        trees.step.kept, trees.stepping = self.trees.step.kept, 0
-        given = (context.model.bodies, context.state.clock, (trees, self.trees), float(self.goal.tolerance))
+        trees.step.kept, trees.stepping, free.stepping = self.trees.step.kept, 0, 0
+        given = (context.model.bodies, context.state.clock, (trees, free, self.trees), float(self.goal.tolerance))
         return TreeRows(Through(*given))
