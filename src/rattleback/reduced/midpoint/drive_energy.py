@@ -3,7 +3,7 @@
     E = ½ A v²,   given = (E₀ − E₀⁺) + (E₁ − E₁⁺) + W
 
 A armature, v rate of its freedom, at the start of the step before and after impulses (0, 0⁺), and at its end (1, 1⁺); W
-work of servos by their part of those at the start. Over the step itself what drives take is in the motion of the bodies.
+work of servos by their part of these impulses. Over the step itself what drives take is in the motion of the bodies.
 
 Cost: three looks at every link of trees with armature or servos.
 """
@@ -65,6 +65,8 @@ def note_end(
         rate = rate_of(trees, motion, link, k)
         before = stepped.step.mean_spin[k][0]
         gone = real(0.5) * trees.links.armature[link] * (rate * rate - before * before)
+        if trees.servos.on[k] == 1:
+            gone -= real(0.5) * (trees.step.kept[k][2] - trees.servos.given[k]) * (before + rate)
         rest[i] = rest[i] + given[k] - gone
 
 

@@ -140,6 +140,7 @@ def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
     servos = trees.servos
     if has_servo(trees, link, k):
         kept[2] = h * servos.sign[k] * servos.effort[k]
+        servos.given[k] = kept[2]
         servos.step[k] = h
         step.most_lent[k] = h * servos.limit[k]
         if servos.bound[k] == 0:

@@ -121,6 +121,7 @@ class Steering:
     bound: wp.int32 = field("1", "±1 where its effort is at its limit")
     effort: real = field("N m or N", "effort")
     lent: real = field("N m or N", "what it did at the start of the step, per time of it")
+    given: real = field("N m s or N s", "its impulse in the step before impulses at its end")
     held: real = field("N m or N", "what friction did at the start of the step, per time of it")
 
 
