@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +28,6 @@ from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
 from rattleback.problem.preview import Preview, make_preview
-from rattleback.problem.through import is_driven
-from rattleback.reduced.midpoint.drive_energy import DriveEnergy
 from rattleback.reduced.midpoint.scene_trees import SceneTrees
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
@@ -39,7 +36,6 @@ from rattleback.solvers.joints.direct import Direct
 from rattleback.solvers.joints.drives import check_drives
 from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_account import make_energy_account
-from rattleback.steps.energy_watch import EnergyWatch
 from rattleback.steps.sleeping import Sleeping
 
 if TYPE_CHECKING:
@@ -49,6 +45,7 @@ if TYPE_CHECKING:
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
     from rattleback.steps.energy_limit import EnergyLimit
+    from rattleback.steps.energy_watch import EnergyWatch
 
 
 class RecordedStep:
@@ -210,13 +207,11 @@ class RecordedStep:
                 f"{error:.3g} m/s or rad/s, more than the velocity_tolerance of "
                 f"{self.methods.tolerances['velocity_tolerance']:.3g}; a shorter time_step or less damping help."
             )
+        if not trouble:
+            return ""
         return (
-            ""
-            if not trouble
-            else (
-                f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
-                f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
-            )
+            f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
+            f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
         )
 
     @property
@@ -319,12 +314,11 @@ class RecordedStep:
     def _takes_forces(self) -> bool:
         """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
         methods = self.methods
-        if not works_by_forces(methods.joints):
-            return False
-        name = name_of(methods.joints, joint_methods.MENU)
-        check_joints(name, methods.joints, self.model.scene)
-        check_settings(name, methods, self.model.bodies_can_meet)
-        return True
+        if works := works_by_forces(methods.joints):
+            name = name_of(methods.joints, joint_methods.MENU)
+            check_joints(name, methods.joints, self.model.scene)
+            check_settings(name, methods, self.model.bodies_can_meet)
+        return works
 
     def _make_joint_forces(self) -> JointForces | None:
         """The forces that hold joints, where forces do."""
@@ -339,14 +333,13 @@ class RecordedStep:
         return trees
 
     def _make_trees(self, trees: SceneTrees) -> Any:
-        limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
-        return trees.motion(self.context, (self.methods.integrator, self.tree_servos), limits)
+        methods, movers = self.methods, (self.methods.integrator, self.tree_servos)
+        return trees.motion(self.context, movers, (methods.tolerances["velocity_tolerance"], methods.joints.max_rounds))
 
     def _has_trees_only(self, meets: bool) -> bool:
         """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
-        if self.scene_trees is None or self.methods.sleep:
-            return False
-        if len(self.tree_servos.links) < len(servo_places(self.model.scene)):
+        others = len(servo_places(self.model.scene)) - len(self.tree_servos.links)
+        if self.scene_trees is None or self.methods.sleep or others:
             return False
         return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 
@@ -359,8 +352,8 @@ class RecordedStep:
     @property
     def _meets_joints(self) -> bool:
         """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
-        scene = self.model.scene
-        return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
+        jointed = bool(self.model.scene.joints) and self.forces.velocity_dependent
+        return jointed and integrator_part(self.methods.integrator) > 0.0
 
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
@@ -373,10 +366,8 @@ class RecordedStep:
         impulses = None if self.impulses is None else (self.impulses, self.contacts)
         preview = self.preview if self.trees is None else None
         order = getattr(self.methods.integrator, "order", 2)
-        account = make_energy_account(self.context, preview, impulses, self.methods.tolerances, order)
-        if isinstance(account, EnergyWatch) and self.preview is not None and is_driven(self.preview.solver):
-            return replace(account, drives=DriveEnergy(self.preview.solver.through))
-        return account
+        given = (self.methods.tolerances, order, self.preview and self.preview.solver)
+        return make_energy_account(self.context, preview, impulses, *given)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

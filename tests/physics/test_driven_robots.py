@@ -108,11 +108,13 @@ ARMATURE, FRICTION = (0.05, 0.02), (0.3, 0.1)
 def mujoco_arm(h: float, end: float) -> np.ndarray:
     """Angles of the same arm in MuJoCo, with contacts and friction of joints as stiff as its step allows."""
     mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo, pip install mujoco")
-    hard = 'solref="{0} 1" solimp="0.9999 0.9999 0.001"'.format(2.0 * h)
-    rough = 'solreffriction="{0} 1" solimpfriction="0.9999 0.9999 0.001"'.format(2.0 * h)
+    hard = f'solref="{2.0 * h} 1" solimp="0.9999 0.9999 0.001"'
+    rough = f'solreffriction="{2.0 * h} 1" solimpfriction="0.9999 0.9999 0.001"'
     rod = (
         '<body pos="{0} 0 {1}"><joint type="hinge" axis="0 1 0" armature="{2}" frictionloss="{3}" ' + rough + "/>"
-        '<geom type="capsule" fromto="0.05 0 0 0.45 0 0" size="0.04" density="300" friction="0" ' + hard + "/>{4}</body>"
+        '<geom type="capsule" fromto="0.05 0 0 0.45 0 0" size="0.04" density="300" friction="0" '
+        + hard
+        + "/>{4}</body>"
     )
     inner = rod.format(0.5, 0.0, ARMATURE[1], FRICTION[1], "")
     model = mujoco.MjModel.from_xml_string(

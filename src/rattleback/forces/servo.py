@@ -112,7 +112,8 @@ class CompiledServo:
     """
 
     def __init__(self, force: Servo, model: Model) -> None:
-        self.force, self.model, self.by_tree, self.efforts = force, model, False, (None, 0, 0)
+        self.force, self.model, self.by_tree = force, model, False
+        self.efforts: Any = None
         self.course = on_device(force.target, model.device)
         self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
         self.tune(force)

@@ -4,9 +4,9 @@
     in the step         the effort is solved with the motion, see ``reduced.midpoint.steering``
     end of a step       the effort goes back to the controller, for its memory and for reading
 
-The integral has the errors of the steps before, and grows by that of the start of the step. A target that was written by
-hand is a set point: its jumps are no rate. The first servo of a freedom is solved so; others of the same freedom, and
-servos of joints that no tree holds, act as with every other method, see ``servo``.
+The integral has the errors of the steps before, and grows by that of the start of the step. A target that was written
+by hand is a set point: its jumps are no rate. The first servo of a freedom is solved so; others of the same freedom,
+and servos of joints that no tree holds, act as with every other method, see ``servo``.
 
 Cost: two launches a servo and step.
 """
@@ -25,6 +25,7 @@ from rattleback.model.joint_memory import ServoState
 from rattleback.model.state import Clock
 from rattleback.reduced.midpoint import links
 from rattleback.reduced.midpoint.links import Steering
+
 
 @kernel
 def aim(

@@ -174,7 +174,7 @@ class JointAnswer:
             displaces: Whether they are displacements.
         """
         problem = self.preview.problem
-        self.preview.take_drives(motion, which, displaces)
+        through.record_drives(self.preview, motion, which, displaces)
         if motion is self.preview.context.state.motion:
             self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
         else:

@@ -83,9 +83,8 @@ class Preview:
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
         errors: Any = self.errors
-        status: Any = self.status
         worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        return host_read.clearing(*worst, status.most_positions, status.failed)
+        return host_read.clearing(*worst, self.status.most_positions, self.status.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Continue with the errors and reactions of another one of the same joints."""
@@ -112,8 +111,7 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
-            given = (context.program, context.state.motion, status.written)
-            through.record_written(self.solver, *given, self.limits.velocity)
+            through.record_written(self, status.written)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -148,7 +146,7 @@ class Preview:
         kept = arrays.clone(self.reactions)
         context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
         if self.problem.row_count:
-            self.take_drives(context.start, which)
+            through.record_drives(self, context.start, which)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -168,30 +166,11 @@ class Preview:
             context.for_worlds(corrections.loosen, status)
         context.for_worlds(corrections.note_iterations, status)
 
-    def take_drives(self, motion: Motion, which: Any, displaces: bool = False) -> None:
-        """Record what drives, friction and servos of trees do before impulses on the bodies of a motion.
-
-        Args:
-            motion: Velocities that fit, or displacements in their place.
-            which: 1 for every world in which that is done.
-            displaces: Whether they are displacements.
-        """
-        program = self.context.program
-        through.record_note(self.solver, program, motion, which, displaces)
-        if motion is self.context.start:
-            through.record_grasp(self.solver, program, motion, which)
-        if self.problem.row_count and through.is_driven(self.solver):
-            stale = self.solver.through.stale
-            with program.when(stale.any_world):
-                self.solver.record_preparation(program, stale.world)
-                self.stops.forget_columns(stale.world)
-                self.solver.through.record_fresh(program)
-
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
-        given = (self.links, self.flight, self.context.loads, self.status)
-        with self.context.program.when(self.status.any_torn):
-            self.context.for_bodies(corrections.drop_pull, *given)
+        context, status = self.context, self.status
+        with context.program.when(status.any_torn):
+            context.for_bodies(corrections.drop_pull, self.links, self.flight, context.loads, status)
 
     def record_moved(self) -> None:
         """Record where the joints are, as something else may have moved bodies since they were held."""
@@ -215,8 +194,8 @@ class Preview:
         self.stops.measure_positions()
         context.for_worlds(corrections.decide, status, self.limits)
         with context.program.when(status.any_keep):
-            for motion, copy in motions:
-                context.for_bodies(best_so_far.keep_motion, status, motion, copy)
+            for both in motions:
+                context.for_bodies(best_so_far.keep_motion, status, *both)
             self._for_joints(best_so_far.keep_reactions, self.problem.joints, status, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
@@ -279,11 +258,10 @@ class Preview:
 
     def _end_velocities(self) -> None:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
-        context, problem, motion = self.context, self.problem, self.context.state.motion
-        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
-        loads = (self.reactions, context.state.joints, context.stop)
-        self._for_joints(stiffness.note_loads, problem.joints, *loads)
-        joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
+        context, joints = self.context, self.problem.joints
+        self._for_joints(joint_errors.account_velocities, joints, self.errors, self.limits, self.status)
+        self._for_joints(stiffness.note_loads, joints, self.reactions, context.state.joints, context.stop)
+        joint_errors.record_turns(context.program, joints, context.state.motion, context.state.joints)
         self.stops.forget()
         self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
@@ -304,20 +282,20 @@ class Preview:
 
     def _go_on(self) -> None:
         """Correct velocities while they are outside the tolerance."""
-        context, motion = self.context, self.context.state.motion
+        context = self.context
         with context.program.loop(self.status.any_busy, may_stop=True):
-            self._correct(motion)
+            self._correct(context.state.motion)
             with context.program.when(self.status.any_stiff):
-                acting = (self.flight, self.levers, self.reactions, self.inertias, self.status)
-                context.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
+                acting = (self.links, self.flight, self.levers, self.reactions, self.inertias, self.status)
+                context.for_bodies(stiffness.lean_back, self.problem.joints, *acting)
             context.for_worlds(corrections.lower, self.status)
             self._measure_velocities()
 
     def _evaluate_anew(self, which: Any) -> None:
         """The rows at the state, and the solver's preparation, without any stiffness."""
-        context, motion = self.context, self.context.state.motion
-        context.for_bodies(stiffness.ease_off, self.inertias, which)
-        context.for_bodies(stiffness.weigh, motion, self.inertias, which)
+        motion = self.context.state.motion
+        self.context.for_bodies(stiffness.ease_off, self.inertias, which)
+        self.context.for_bodies(stiffness.weigh, motion, self.inertias, which)
         self._evaluate(motion, which)
 
     def _evaluate(self, motion: Motion, which: Any, at_end: bool = False) -> None:
@@ -329,8 +307,8 @@ class Preview:
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
-        parts = (problem.fixed, problem.definitions, motion, remembered, self.inertias, problem.rows, self.levers)
-        self._for_joints(evaluate_rows, *parts, which)
+        parts = (motion, remembered, self.inertias, problem.rows, self.levers, which)
+        self._for_joints(evaluate_rows, problem.fixed, problem.definitions, *parts)
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
@@ -357,9 +335,9 @@ class Preview:
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the matrix of the end of the step, in those worlds where ``which`` is 1 that are stiff."""
-        rows, status = self.problem.rows, self.status
+        problem, status = self.problem, self.status
         self.context.for_worlds(stiffness.find_turned, status, which)
-        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
+        self._for_joints(stiffness.respond_anew, problem.joints, self.inertias, problem.rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
         self.stops.forget_old_columns()
 
@@ -379,16 +357,16 @@ class Preview:
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem, remembered = self.problem, self.context.state.joints
+        problem = self.problem
         self.yielding.note()
-        given = (problem.fixed, problem.definitions, self.flight, remembered, self.limits, problem.rows)
-        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.status)
+        given = (self.flight, self.context.state.joints, self.limits, problem.rows, self.errors, self.status)
+        self._for_joints(joint_errors.measure_positions, problem.fixed, problem.definitions, *given)
 
     def _measure_velocities(self) -> None:
         problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
-        given = (problem.fixed, problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
-        self._for_joints(joint_errors.measure_velocities, *given)
+        given = (problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
+        self._for_joints(joint_errors.measure_velocities, problem.fixed, *given)
         self.stops.measure_velocities()
         self.context.for_worlds(corrections.decide, self.status, self.limits)
 

@@ -2,9 +2,9 @@
 
     v ← S (Sᵀ M S + A)⁻¹ (Sᵀ M v + A v′)
 
-S the motion subspaces of trees, M masses and inertias of the bodies, A armature, v′ the rates before the impulses. A solver
-in reduced coordinates has an attribute ``through``, see ``reduced.midpoint.through_trees``; with every other solver bodies
-answer for themselves and nothing is recorded here.
+S the motion subspaces of trees, M masses and inertias of the bodies, A armature, v′ the rates before the impulses. A
+solver in reduced coordinates has an attribute ``through``, see ``reduced.midpoint.through_trees``; with every other
+solver bodies answer for themselves and nothing is recorded here.
 """
 
 from typing import Any
@@ -47,10 +47,11 @@ def record_grasp(solver: Any, program: Program, motion: Motion, which: Any) -> N
         solver.through.record_grasp(program, motion, which)
 
 
-def record_written(solver: Any, program: Program, motion: Motion, which: Any, tolerance: Any) -> None:
+def record_written(preview: Any, which: Any) -> None:
     """Record what trees make of velocities that were written; those stay that fit but for some tolerances."""
-    if is_through_trees(solver):
-        solver.through.record_written(program, motion, which, float(tolerance))
+    if is_through_trees(preview.solver):
+        context, tolerance = preview.context, float(preview.limits.velocity)
+        preview.solver.through.record_written(context.program, context.state.motion, which, tolerance)
 
 
 def record_change(solver: Any, program: Program, change: Motion, which: Any) -> None:
@@ -63,6 +64,27 @@ def record_displacements(solver: Any, program: Program, displacements: Motion, w
     """Record what trees make of displacements."""
     if is_through_trees(solver):
         solver.through.record_displacements(program, displacements, which)
+
+
+def record_drives(preview: Any, motion: Motion, which: Any, displaces: bool = False) -> None:
+    """Record what drives, friction and servos of trees do before impulses on the bodies of a motion.
+
+    Args:
+        preview: The preview loop of the joints.
+        motion: Velocities that fit, or displacements in their place.
+        which: 1 for every world in which that is done.
+        displaces: Whether they are displacements.
+    """
+    solver, program = preview.solver, preview.context.program
+    record_note(solver, program, motion, which, displaces)
+    if motion is preview.context.start:
+        record_grasp(solver, program, motion, which)
+    if preview.problem.row_count and is_driven(solver):
+        stale = solver.through.stale
+        with program.when(stale.any_world):
+            solver.record_preparation(program, stale.world)
+            preview.stops.forget_columns(stale.world)
+            solver.through.record_fresh(program)
 
 
 def record_directions(solver: Any, program: Program, which: Any) -> None:

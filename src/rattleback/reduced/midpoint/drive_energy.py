@@ -53,9 +53,7 @@ def note_pushed(trees: Trees, motion: Motion, rates: wp.array[real], given: wp.a
 
 
 @kernel
-def note_end(
-    trees: Trees, stepped: Trees, motion: Motion, given: wp.array[real], rest: wp.array[real]
-) -> None:
+def note_end(trees: Trees, stepped: Trees, motion: Motion, given: wp.array[real], rest: wp.array[real]) -> None:
     """Those at its end, too: what drives gave joins the work of forces."""
     k = wp.tid()
     link = k % int(trees.count)

@@ -2,9 +2,9 @@
 
     Sᵀ M (S v − u) + E (v − v′) = p,      E = A + h/2 k
 
-u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, A armature, k what a servo
-loses per rate, v rates, v′ those with which the drives turn, p friction. The change is what impulses of the joints make,
-and M⁻¹ of a mechanism is M⁻¹ of its bodies with this behind it.
+u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, A armature, k what
+a servo loses per rate, v rates, v′ those with which the drives turn, p friction. The change is what impulses of the
+joints make, and M⁻¹ of a mechanism is M⁻¹ of its bodies with this behind it.
 
     written velocities      v′ those that u has along the freedoms
     after impulses          v′ those of the last fit: impulses on bodies have not turned the drives yet

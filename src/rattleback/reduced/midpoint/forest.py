@@ -2,8 +2,8 @@
 
 The rows of a joint say what it leaves free. ``slide`` rows leave the other axes of A; ``cross`` rows of two axes leave
 the turn about z, of one axis the turns about two crossed axes; ``orient`` rows leave none, and without any of them all
-turns are free. A joint with other rows, one that may break and one that closes a loop is left to the solver of rows; of a loop one
-without armature and friction is, where it has such.
+turns are free. A joint with other rows, one that may break and one that closes a loop is left to the solver of rows;
+of a loop it is one without armature and friction, where there is such.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class _Linking:
                 self._grow(body)
 
     def _grow(self, start: int) -> None:
-        """A tree from a body or the world: joints with drives before others, which may stay rows, then breadth first."""
+        """A tree from a body or the world: joints with drives before others, which may stay rows; breadth first."""
         waiting: list[tuple[bool, int, int, int]] = []
         self._reach(start, 0, waiting)
         while waiting:

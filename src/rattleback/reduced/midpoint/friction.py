@@ -2,8 +2,8 @@
 
     v₁ = 0 and |τ| ≤ f,   or   τ = −f sgn v₁,      v₁ = 2 v̄ − v₀,   τ = τ_r + p/h
 
-f friction of the joint, τ what it exerts on the coordinate over the step, p its part that answers to impulses on bodies at
-the start of it, see ``holding``, τ_r the rest; v₀, v̄, v₁ rates at the start, their mean and at the end.
+f friction of the joint, τ what it exerts on the coordinate over the step, p its part that answers to impulses on bodies
+at the start of it, see ``holding``, τ_r the rest; v₀, v̄, v₁ rates at the start, their mean and at the end.
 
     held       the rate at the end is given: v̄ ← v₀/2; its parent has the whole inertia; τ_r is what is left
     braked     τ_r = −f s − p/h, s the sign of the rate

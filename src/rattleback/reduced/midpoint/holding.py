@@ -1,18 +1,19 @@
 """What friction and servos of the freedoms of trees do to impulses on bodies, such as those of contacts and limits.
 
-    at the start of a step     at rest: v = 0 and |p + h τ_r| ≤ h f            servo: v meets A + h/2 k, q ← q − h/2 k δv
-    in the step                τ_r = τ − p/h of friction, u − q/h of a servo:  what they did already is no more theirs
-    at the end of it           v₁ = 0 and |p| ≤ h f,  or  p = −h f sgn v₁;     v₁ meets A + h K b, |q| ≤ h u_max
+    at the start of a step   at rest: v = 0 and |p + h τ_r| ≤ h f          servo: v meets A + h/2 k, q ← q − h/2 k δv
+    in the step              τ_r = τ − p/h of friction, u − q/h of a servo: what they did already is no more theirs
+    at the end of it         v₁ = 0 and |p| ≤ h f,  or  p = −h f sgn v₁;   v₁ meets A + h K b, |q| ≤ h u_max
 
 v rate of a freedom, p and q impulses of friction and of a servo, at the end all of the step, τ_r as in ``friction``, f
 friction, h length of the step, A armature, k what the servo loses per rate, K b what it loses per rate at the end, see
-``steering``. So friction gives h f in a step at most, of which impulses at its start, its forces and impulses at its end
-share; and the effort of a servo is that of the motion with all impulses in it.
+``steering``. So friction gives h f in a step at most, of which impulses at its start, its forces and impulses at its
+end share; and the effort of a servo is that of the motion with all impulses in it.
 
     before impulses    rates of the drives; which freedoms are held, by the last prediction; factor where that changed
-    after them         the fit; at the end of a step what is over its limit slips, what would turn about is held; once more
+    after them         the fit; at the end of a step what is over its limit slips, what would turn about is held; anew
 What rows of joints and limits ask for is found without friction, which then takes its part: so friction and rows take
-turns, and neither can contradict the other. Order one where impulses act, as these are; without them that of the step. Cost: a factorisation where anything changes over.
+turns, and neither can contradict the other. Order one where impulses act, as these are; without them that of the step.
+Cost: a factorisation where anything changes over.
 
 Reference: Anitescu, Potra, Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
 complementarity problems, 1997 (bounded impulses of a step); Hintermüller, Ito, Kunisch, 2002 (active sets).

@@ -2,8 +2,9 @@
 
     A λ = b,   A = J (S (Sᵀ M S + E)⁻¹ Sᵀ) Jᵀ + C,   P A Pᵀ = L D Lᵀ
 
-J the rows, S the motion subspaces of the trees, M masses and inertias of the bodies, E armature and what else meets their
-freedoms, see ``fitting``, C compliance of rows that yield, b the wanted change of the rows' velocities, λ impulses, P the order of the pivots.
+J the rows, S the motion subspaces of the trees, M masses and inertias of the bodies, E armature and what else meets
+their freedoms, see ``fitting``, C compliance of rows that yield, b the wanted change of the rows' velocities, λ
+impulses, P the order of the pivots.
 
     factor the trees;  a column of A for each row that acts: its impulse on the bodies, what the trees make of it
     factor A, the largest pivot first; a pivot that is rounding is a redundant row, whose impulse is zero

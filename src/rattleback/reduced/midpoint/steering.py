@@ -1,13 +1,13 @@
-"""Servos of the freedoms of trees, solved with the step: stable at any gain, of second order where the step follows them.
+"""Servos of the freedoms of trees, solved with the step: stable at any gain, of second order where it follows them.
 
     u = K (e₀ + I/T_N − a (v̄ − ṙ) − b (v₁ − ṙ)),   |u| ≤ u_max            v₁ = 2 v̄ − v₀
     of a place   a = h/2 (1 + s) + T_V (1 − d),   b = h/2 s + T_V d          s = z/(1 + z),    z = h² K/(4 J)
     of a rate    a = 1 − d,   b = d,   and − K T_V ((v₁ − v₀)/h − ṙ)         d = y²/(1 + y²),  y = h c/(2 J)
 
-K gain, T_V rate time, T_N reset time, I integral of the error up to the start of the step, e₀ error there (of a rate: the
-target in the middle), ṙ rate of the target; v₀, v̄, v₁ rates of the freedom; J inertia that it meets, c = K T_V, or K of a
-rate. Soft servos see the middle of the step (s, d → 0), stiff ones its end: they reach their target in two steps, where
-the midpoint rule would swing for ever.
+K gain, T_V rate time, T_N reset time, I integral of the error up to the start of the step, e₀ error there (of a rate:
+the target in the middle), ṙ rate of the target; v₀, v̄, v₁ rates of the freedom; J inertia that it meets, c = K T_V,
+or K of a rate. Soft servos see the middle of the step (s, d → 0), stiff ones its end: they reach their target in two
+steps, where the midpoint rule would swing for ever.
 
     factor     D ← D + h/2 k,  k = K (a + 2 b) what u loses per v̄; none at the limit
     a round    u at the mean rates so far, within its limit

@@ -6,8 +6,9 @@
                        I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
               outwards δ = D⁻¹ (u − Uᵀ δa_parent),  δa = δa_parent + S δ
 
-S motion subspace; I articulated inertia; A armature; τ, k servo and friction, what they lose per rate; p missing wrench. Velocities are those at the origin of the tree;
-inertias and wrenches are about the joint of each link, as far links would lose their digits about one origin for all.
+S motion subspace; I articulated inertia; A armature; τ servo and friction, k what the servo loses per rate; p missing
+wrench. Velocities are those at the origin of the tree; inertias and wrenches are about the joint of each link, as far
+links would lose their digits about one origin for all.
 
 Cost: O(n). Reference: Featherstone, Rigid Body Dynamics Algorithms, §5.3 and §7.3.
 """
@@ -18,8 +19,8 @@ from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.state import Loads
 from rattleback.reduced.midpoint.friction import end_at_rest, pull
 from rattleback.reduced.midpoint.links import HELD, Trees
-from rattleback.reduced.midpoint.steering import steer, weigh
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, SLIDE_LINK, TURN_LINK
+from rattleback.reduced.midpoint.steering import steer, weigh
 
 
 @wp.func

@@ -1,4 +1,4 @@
-"""What trees make of changes of velocities and of poses, as launches: M⁻¹ of contacts, limits and loops goes through it.
+"""What trees make of changes of velocities and of poses, as launches: M⁻¹ of contacts and rows goes through it.
 
     before impulses on bodies    rates of the drives, what friction holds and how servos yield
     after them                   velocities that fit, see ``fitting`` and ``holding``
@@ -59,7 +59,7 @@ class Stale:
 def factor_trees(
     trees: Trees, stepped: Trees, clock: Clock, motion: Motion, which: wp.array[wp.int32], at_end: int
 ) -> None:
-    """Factor the trees of a world at the poses of a motion: those a step ends with, or where nothing is known of one."""
+    """Factor the trees of a world at the poses of a motion, with which a step ends or of which nothing is known."""
     w = wp.tid()
     if which[w] == 1:
         let_go(trees, w)
@@ -199,9 +199,7 @@ def try_direction(
 
 
 @kernel
-def settle_direction(
-    trees: Trees, directions: Directions, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]
-) -> None:
+def settle_direction(trees: Trees, directions: Directions, busy: wp.array[wp.int32], keeps: wp.array[wp.int32]) -> None:
     """The step is kept, or what was put aside comes back."""
     k = wp.tid()
     w = k // int(trees.count)
