@@ -10,7 +10,8 @@ T_V rate time. The discrete form and the memory of the integral are in ``pid``.
     end of a step     the error goes into the memory, which is part of the state
 
 The controller is explicit: with J the inertia the joint feels, steps must stay well below √(J/K_r) and J/(K_r T_V).
-What asks for more than a step can follow is held to that, see ``servo_bounds``.
+What asks for more than a step can follow is held to that, see ``servo_bounds``. In reduced coordinates it is implicit,
+see ``tree_servos``.
 
 Reference: Bender, dissertation, §3.2.5, eq. 3.22 and 3.23. There the effort acts on A with its sign and on B against
 it; here the other way round, so that a positive effort drives the coordinate of B against A up.
