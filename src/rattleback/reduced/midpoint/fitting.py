@@ -64,12 +64,15 @@ def factor_again(trees: Trees, w: int) -> None:
 @wp.func
 def factor_at(trees: Trees, motion: Motion, w: int) -> None:
     """Coordinates, subspaces and factor of the trees of a world at the poses of a motion."""
-    for link in range(int(trees.count)):
+    count = int(trees.count)
+    for link in range(count):
         take(trees, motion, link, w)
         move(trees, link, w, real(0.0), 0)
         if is_single(trees.links.kind[link]):
-            set_subspace(trees, link, w * int(trees.count) + link)
-    factor_again(trees, w)
+            set_subspace(trees, link, w * count + link)
+        set_inertia(trees, link, w * count + link)
+    for m in range(count):
+        factor(trees, count - 1 - m, w * count + count - 1 - m)
 
 
 @wp.func
@@ -137,10 +140,15 @@ def momenta(trees: Trees, motion: Motion, w: int, how: int) -> None:
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
             c = step.frame[k] * trees.links.body_way[link]
-            v, spin = carried_at(trees, link, k, step.x[k] + c, how)
-            f = -(trees.links.mass[link] * (motion.velocity[i] - v))
+            v = motion.velocity[i]
+            spin = motion.angular_velocity[i]
+            if trees.carried == 1:
+                drift, turn = carried_at(trees, link, k, step.x[k] + c, how)
+                v -= drift
+                spin -= turn
+            f = -(trees.links.mass[link] * v)
             back = wp.transpose(step.frame[k])
-            n = step.frame[k] * (trees.links.inertia[link] * (back * (motion.angular_velocity[i] - spin)))
+            n = step.frame[k] * (trees.links.inertia[link] * (back * spin))
             step.couple[k] = wp.cross(c, f) - n
             step.force[k] = f
 
@@ -160,44 +168,67 @@ def solve(trees: Trees, motion: Motion, w: int, how: int) -> None:
 def velocity_of(trees: Trees, link: int, k: int, how: int) -> tuple[vec3, vec3]:
     """Velocity of the body of a link and its angular velocity, by the solution of the last sweep."""
     c = trees.step.frame[k] * trees.links.body_way[link]
-    v, spin = carried_at(trees, link, k, trees.step.x[k] + c, how)
-    return v + trees.step.drift_rate[k] + wp.cross(trees.step.spin_rate[k], c), spin + trees.step.spin_rate[k]
+    spin = trees.step.spin_rate[k]
+    v = trees.step.drift_rate[k] + wp.cross(spin, c)
+    if trees.carried == 1:
+        drift, turn = carried_at(trees, link, k, trees.step.x[k] + c, how)
+        v += drift
+        spin += turn
+    return v, spin
 
 
 @wp.func
-def fit(trees: Trees, motion: Motion, w: int, how: int, least: real) -> int:
-    """Make the velocities of a motion fit the trees of a world, at the poses of their factor.
-
-    Where none of them changes by more than ``least`` [m/s, rad/s], all stay. How often friction changed over.
-    """
-    count = int(trees.count)
-    solve(trees, motion, w, how)
-    changes = int(0)
-    if how == ONWARD and trees.driven == 1:
-        while changes < MOST_CHANGES and slips(trees, w):
-            factor_again(trees, w)
-            solve(trees, motion, w, how)
-            changes += 1
+def largest_change(trees: Trees, motion: Motion, w: int, how: int) -> real:
+    """By how much the last solution changes a velocity [m/s, rad/s]."""
     largest = real(0.0)
-    if least >= real(0.0):
-        for link in range(count):
-            if trees.links.body[link] >= 0:
-                i = w * int(trees.body_count) + trees.links.body[link]
-                v, spin = velocity_of(trees, link, w * count + link, how)
-                turned = wp.length(spin - motion.angular_velocity[i])
-                largest = wp.max(largest, wp.max(turned, wp.length(v - motion.velocity[i])))
-    if largest <= least:
-        return changes
-    for link in range(count):
-        k = w * count + link
+    for link in range(int(trees.count)):
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
-            v, spin = velocity_of(trees, link, k, how)
+            v, spin = velocity_of(trees, link, w * int(trees.count) + link, how)
+            turned = wp.length(spin - motion.angular_velocity[i])
+            largest = wp.max(largest, wp.max(turned, wp.length(v - motion.velocity[i])))
+    return largest
+
+
+@wp.func
+def take_solution(trees: Trees, motion: Motion, w: int, how: int) -> None:
+    """The velocities of a motion become those of the last solution."""
+    for link in range(int(trees.count)):
+        if trees.links.body[link] >= 0:
+            i = w * int(trees.body_count) + trees.links.body[link]
+            v, spin = velocity_of(trees, link, w * int(trees.count) + link, how)
             motion.velocity[i] = v
             motion.angular_velocity[i] = spin
-        if trees.driven == 1 and (how == ONWARD or how == SHIFT):
-            keep(trees, link, k, how == SHIFT)
-    return changes
+
+
+@wp.func
+def fit(trees: Trees, motion: Motion, w: int, how: int, least: real) -> None:
+    """Make the velocities of a motion fit the trees of a world, at the poses of their factor.
+
+    Where none of them changes by more than ``least`` [m/s, rad/s], all stay.
+    """
+    solve(trees, motion, w, how)
+    if least < real(0.0) or largest_change(trees, motion, w, how) > least:
+        take_solution(trees, motion, w, how)
+
+
+@wp.func
+def fit_driven(trees: Trees, motion: Motion, w: int, how: int) -> bool:
+    """The same after impulses on bodies where freedoms are driven; whether friction or a servo changed over."""
+    changes = int(-1)
+    again = bool(True)
+    while again:
+        changes += 1
+        solve(trees, motion, w, how)
+        again = how == ONWARD and changes < MOST_CHANGES
+        if again:
+            again = slips(trees, w)
+        if again:
+            factor_again(trees, w)
+    take_solution(trees, motion, w, how)
+    for link in range(int(trees.count)):
+        keep(trees, link, w * int(trees.count) + link, how == SHIFT)
+    return changes > 0
 
 
 @wp.func

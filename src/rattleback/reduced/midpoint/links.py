@@ -137,6 +137,7 @@ class Trees:
     count: wp.int32  # links of a world, and where those of trees begin that nothing holds
     first_floating: wp.int32
     driven: wp.int32  # 1 where a joint has armature, friction or a servo
+    carried: wp.int32  # 1 where a tree stands on a static body, which may move
     stepping: wp.int32  # 1 for rounds of a step, 0 for impulses
     joint_count: wp.int32
     body_count: wp.int32

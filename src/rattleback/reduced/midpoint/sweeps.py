@@ -313,8 +313,9 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         mean[0] = mean[0] + part * gain
         step.mean_spin[k] = mean
         size = wp.abs(gain)
-        step.gained[k] = gain
-        step.relieved[k] = left - gain / step.give[k]
+        if trees.driven == 1:
+            step.gained[k] = gain
+            step.relieved[k] = left - gain / step.give[k]
     elif kind == BALL_LINK:
         want = step.wanted_turn[k]
         want -= wp.transpose(step.block_turn[k]) * alpha + wp.transpose(step.block_way[k]) * a

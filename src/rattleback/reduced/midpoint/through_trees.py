@@ -29,6 +29,7 @@ from rattleback.reduced.midpoint.fitting import (
     factor_again,
     factor_at,
     fit,
+    fit_driven,
     let_go,
     put_together,
     rate_at,
@@ -62,11 +63,10 @@ def factor_trees(
     """Factor the trees of a world at the poses of a motion, with which a step ends or of which nothing is known."""
     w = wp.tid()
     if which[w] == 1:
-        let_go(trees, w)
-        if trees.driven == 1 and at_end == 1:
-            for link in range(int(trees.count)):
-                k = w * int(trees.count) + link
-                hold_end(trees, stepped, k, link, real(clock.time_step[w]))
+        if trees.driven == 1:
+            let_go(trees, w)
+            for link in range(int(trees.count) * at_end):
+                hold_end(trees, stepped, w * int(trees.count) + link, link, real(clock.time_step[w]))
         factor_at(trees, motion, w)
 
 
@@ -79,11 +79,28 @@ def fit_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32], how: int,
 
 
 @kernel
-def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions, stale: Stale) -> None:
+def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions) -> None:
+    """The same for velocities, with the impulses of the joints that do it."""
+    w = wp.tid()
+    if which[w] == 1:
+        fit(trees, motion, w, ONWARD, real(-1.0))
+        carry_fit(trees, reactions, w)
+
+
+@kernel
+def fit_displaced(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
+    """The same for displacements where freedoms are driven."""
+    w = wp.tid()
+    if which[w] == 1:
+        fit_driven(trees, motion, w, SHIFT)
+
+
+@kernel
+def fit_pushed(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions, stale: Stale) -> None:
     """The same for velocities after impulses, with the impulses of the joints that do it."""
     w = wp.tid()
     if which[w] == 1:
-        if fit(trees, motion, w, ONWARD, real(-1.0)) > 0:
+        if fit_driven(trees, motion, w, ONWARD):
             stale.world[w] = 1
             stale.any_world[0] = 1
         carry_fit(trees, reactions, w)
@@ -274,7 +291,10 @@ class Through:
 
     def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
         """Record that velocities of a motion fit the trees after impulses, and what joints carry for it."""
-        program.launch(fit_carried, len(which), self.trees, motion, which, reactions, self.stale)
+        if self.drives:
+            program.launch(fit_pushed, len(which), self.trees, motion, which, reactions, self.stale)
+        else:
+            program.launch(fit_carried, len(which), self.trees, motion, which, reactions)
 
     def record_end(self, program: Program, status: JointStatus, reactions: Reactions) -> None:
         """Record what joints have carried over the step."""
@@ -297,7 +317,10 @@ class Through:
 
     def record_displacements(self, program: Program, displacements: Motion, which: Any) -> None:
         """Record what trees make of displacements, after ``record_note``."""
-        program.launch(fit_trees, len(which), self.trees, displacements, which, int(SHIFT), -1.0)
+        if self.drives:
+            program.launch(fit_displaced, len(which), self.trees, displacements, which)
+        else:
+            program.launch(fit_trees, len(which), self.trees, displacements, which, int(SHIFT), -1.0)
 
     def record_fresh(self, program: Program) -> None:
         """Record that nothing has changed since."""

@@ -83,7 +83,7 @@ class TreeMotion:
         trees.links, trees.joints, trees.remembered = self.found.links, self.problem.joints, context.state.joints
         trees.step = arrays.allocate(TreeStep, {"links": self.found.count * model.worlds}, model.device)
         trees.count, trees.first_floating = self.found.count, self.found.first_floating
-        trees.servos, trees.stepping = self.servos, 1
+        trees.servos, trees.stepping, trees.carried = self.servos, 1, int((self.found.links.base.numpy() >= 0).any())
         drives = (self.found.links.armature.numpy(), self.found.links.friction.numpy())
         trees.driven = int(any(drive.any() for drive in drives) or self.steered)
         trees.joint_count, trees.body_count = len(self.problem.names), len(model.names)
