@@ -82,8 +82,7 @@ class Preview:
     @cached_property
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
-        errors: Any = self.errors
-        worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
+        worst = (getattr(self.errors, f"worst_{name}") for name in ("position", "orientation", "velocity"))
         return host_read.clearing(*worst, self.status.most_positions, self.status.failed)
 
     def take_over(self, old: "Preview") -> None:
@@ -344,6 +343,7 @@ class Preview:
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
+        through.record_fresh(self)
         self.solver.record_solution(context.program)
         self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
         acting = (self.links, self.levers, self.reactions, self.inertias, status)

@@ -79,12 +79,19 @@ def record_drives(preview: Any, motion: Motion, which: Any, displaces: bool = Fa
     record_note(solver, program, motion, which, displaces)
     if motion is preview.context.start:
         record_grasp(solver, program, motion, which)
+    record_fresh(preview)
+
+
+def record_fresh(preview: Any) -> None:
+    """Record the factor of the rows of joints anew, in worlds where what holds or drives the trees has changed."""
+    solver, program = preview.solver, preview.context.program
+
+    def prepare(which: Any) -> None:
+        solver.record_preparation(program, which)
+        preview.stops.forget_columns(which)
+
     if preview.problem.row_count and is_driven(solver):
-        stale = solver.through.stale
-        with program.when(stale.any_world):
-            solver.record_preparation(program, stale.world)
-            preview.stops.forget_columns(stale.world)
-            solver.through.record_fresh(program)
+        solver.through.record_fresh(program, preview.context.start, prepare)
 
 
 def record_directions(solver: Any, program: Program, which: Any) -> None:

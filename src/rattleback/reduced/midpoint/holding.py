@@ -11,8 +11,9 @@ end share; and the effort of a servo is that of the motion with all impulses in 
 
     before impulses    rates of the drives; which freedoms are held, by the last prediction; factor where that changed
     after them         the fit; at the end of a step what is over its limit slips, what would turn about is held; anew
-What rows of joints and limits ask for is found without friction, which then takes its part: so friction and rows take
-turns, and neither can contradict the other. Order one where impulses act, as these are; without them that of the step.
+What rows of joints and limits ask for is found with a freedom that yields a little where friction holds it, which
+then takes its part: so friction and rows take turns, and neither can contradict the other. Order one where impulses
+act, as these are; without them that of the step.
 Cost: a factorisation where anything changes over.
 
 Reference: Anitescu, Potra, Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
@@ -103,18 +104,15 @@ def has_servo(trees: Trees, link: int, k: int) -> bool:
 
 
 @wp.func
-def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, tolerance: real) -> int:
-    """How a freedom answers to impulses at the start of a step, by the last prediction.
-
-    2 where the answer without friction is new, 1 where only what friction holds is.
-    """
+def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, tolerance: real) -> bool:
+    """How a freedom answers to impulses at the start of a step, by the last prediction; whether that is new."""
     step = trees.step
     held = stepped.step.grip[k] == HELD and wp.abs(step.kept[k][0]) <= tolerance
     grip = wp.where(held, HELD, 0)
     extra = trees.links.armature[link]
     if has_servo(trees, link, k):
         extra += real(0.5) * h * trees.servos.yields[k]
-    new = wp.where(extra != step.extra[k], 2, wp.where(grip != step.grip[k], 1, 0))
+    new = grip != step.grip[k] or extra != step.extra[k]
     step.grip[k] = grip
     step.extra[k] = extra
     step.most[k] = wp.where(held, h * trees.links.friction[link], real(-1.0))

@@ -17,6 +17,9 @@ from rattleback.problem.joint_rows import Joints
 
 # How friction acts where it holds the freedom of a link still.
 HELD = wp.constant(2)
+# The same in what rows of joints are found with: its freedom yields a tenth of what it would without friction. So rows
+# and friction, which take turns, agree soon, and neither asks for what the other could never give.
+SOFT, STIFFER = wp.constant(3), wp.constant(real(10.0))
 # Kinds of motion of a link.
 RIGID, TURN, SLIDE, BALL, FREE = range(5)
 # What of a joint a link is: its turn about z, the first and the second turn of crossed axes, any turn, a slide.

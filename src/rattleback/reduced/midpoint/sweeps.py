@@ -18,7 +18,7 @@ import warp as wp
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.state import Loads
 from rattleback.reduced.midpoint.friction import end_at_rest, pull
-from rattleback.reduced.midpoint.links import HELD, Trees
+from rattleback.reduced.midpoint.links import HELD, SOFT, STIFFER, Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, SLIDE_LINK, TURN_LINK
 from rattleback.reduced.midpoint.steering import steer, weigh
 
@@ -211,6 +211,8 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
         if trees.stepping == 1:
             step.extra[k] = trees.links.armature[link] + weigh(trees, k, own + trees.links.armature[link])
         own += step.extra[k]
+        if step.grip[k] == SOFT:
+            own *= STIFFER
     inverse = real(1.0) / own
     step.u_turn[k] = u
     step.u_way[k] = v

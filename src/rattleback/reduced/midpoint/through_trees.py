@@ -6,6 +6,7 @@
 Cost: a launch for each; where anything is held or driven, one more before impulses.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from rattleback.reduced.midpoint.fitting import (
     rate_at,
 )
 from rattleback.reduced.midpoint.holding import hold_end, hold_start
-from rattleback.reduced.midpoint.links import Trees
+from rattleback.reduced.midpoint.links import HELD, SOFT, Trees
 from rattleback.reduced.midpoint.sweeps import is_single
 
 
@@ -149,25 +150,30 @@ def grasp(
     w = wp.tid()
     if which[w] == 0:
         return
-    new = int(0)
+    new = bool(False)
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
-        new = wp.max(new, hold_start(trees, stepped, k, link, real(clock.time_step[w]), tolerance))
-    if new > 0:
+        if hold_start(trees, stepped, k, link, real(clock.time_step[w]), tolerance):
+            new = True
+    if new:
         factor_again(trees, w)
-    if new > 1:
         stale.world[w] = 1
         stale.any_world[0] = 1
 
 
 @kernel
-def factor_free(trees: Trees, free: Trees, motion: Motion, which: wp.array[wp.int32], anew: int) -> None:
-    """The factor without friction, at the poses of a motion or where it is."""
+def factor_free(trees: Trees, free: Trees, motion: Motion, which: wp.array[wp.int32], anew: int, smooth: int) -> None:
+    """The factor for rows of joints, at the poses of a motion or where it is.
+
+    What friction holds is soft, or not held at all where the freedoms are to be ``smooth``.
+    """
     w = wp.tid()
     if which[w] == 1:
         let_go(free, w)
         for k in range(w * int(trees.count), (w + 1) * int(trees.count)):
             free.step.extra[k] = trees.step.extra[k]
+            if trees.step.grip[k] == HELD and smooth == 0:
+                free.step.grip[k] = SOFT
         if anew == 1:
             factor_at(free, motion, w)
         else:
@@ -261,7 +267,7 @@ class Through:
         """
         program.launch(factor_trees, len(which), self.trees, self.stepped, self.clock, motion, which, int(at_end))
         if self.free is not self.trees:
-            program.launch(factor_free, len(which), self.trees, self.free, motion, which, 1)
+            program.launch(factor_free, len(which), self.trees, self.free, motion, which, 1, 0)
 
     def record_begin(self, program: Program) -> None:
         """Record that a step begins."""
@@ -285,9 +291,6 @@ class Through:
         if self.drives:
             given = (self.trees, self.stepped, self.clock, which, self.tolerance, self.stale)
             program.launch(grasp, len(which), *given)
-        if self.free is not self.trees:
-            with program.when(self.stale.any_world):
-                program.launch(factor_free, len(which), self.trees, self.free, motion, self.stale.world, 0)
 
     def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
         """Record that velocities of a motion fit the trees after impulses, and what joints carry for it."""
@@ -322,9 +325,20 @@ class Through:
         else:
             program.launch(fit_trees, len(which), self.trees, displacements, which, int(SHIFT), -1.0)
 
-    def record_fresh(self, program: Program) -> None:
-        """Record that nothing has changed since."""
-        program.launch(clear_stale, self.worlds, self.stale)
+    def record_fresh(self, program: Program, motion: Motion, prepare: Callable[[Any], None]) -> None:
+        """Record what is to be made anew where what holds or drives the trees has changed.
+
+        Args:
+            program: Where to record.
+            motion: Poses, of which nothing is used.
+            prepare: Records what depends on it, in the worlds that it is given.
+        """
+        if self.drives:
+            with program.when(self.stale.any_world):
+                if self.free is not self.trees:
+                    program.launch(factor_free, self.worlds, self.trees, self.free, motion, self.stale.world, 0, 0)
+                prepare(self.stale.world)
+                program.launch(clear_stale, self.worlds, self.stale)
 
     def record_directions(self, program: Program, which: Any) -> None:
         """Record that steps along conjugate directions begin."""
@@ -347,7 +361,7 @@ class Through:
             program.launch(settle_direction, self.links, self.trees, self.directions, *verdict)
 
     def changed(self, columns: np.ndarray) -> np.ndarray:
-        """What the trees make of changes of velocities by impulses, at the poses of the factor, on the host.
+        """What trees without friction make of changes of velocities, at the poses of the factor, on the host.
 
         Args:
             columns: Velocities above angular velocities of each body (6 bodies, columns).
@@ -355,12 +369,17 @@ class Through:
         count, device = len(columns) // 6, self.trees.links.kind.device
         motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), self.worlds
         which, found = wp.full(worlds, 1, dtype=wp.int32, device=device), np.empty_like(columns)
+        smooth = [self.trees, self.free, motion, which, 0]
+        if self.free is not self.trees:
+            wp.launch(factor_free, worlds, inputs=[*smooth, 1], device=device)
         for c, column in enumerate(columns.T.reshape(-1, count, 2, 3)):
             motion.velocity.assign(column[:, 0])
             motion.angular_velocity.assign(column[:, 1])
             wp.launch(fit_trees, worlds, inputs=[self.free, motion, which, int(FROM_REST), -1.0], device=device)
             both = np.stack([motion.velocity.numpy(), motion.angular_velocity.numpy()], axis=1)
             found[:, c] = both.ravel()
+        if self.free is not self.trees:
+            wp.launch(factor_free, worlds, inputs=[*smooth, 0], device=device)
         return found
 
     def record_restore(self, program: Program, motion: Motion, which: Any) -> None:
