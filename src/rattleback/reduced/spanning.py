@@ -63,7 +63,7 @@ class Branch(NamedTuple):
 def branches(
     ends: Sequence[tuple[int, int]], usable: Sequence[bool], driven: Sequence[bool], bodies: Sequence[int]
 ) -> list[Branch]:
-    """The bodies of a forest, parents before children.
+    """The bodies of a forest, parents before children; drives choose its joints, and not their order.
 
     Args:
         ends: The bodies A and B of every joint; −1 for the ground.
@@ -71,10 +71,21 @@ def branches(
         driven: Whether it goes before others.
         bodies: Bodies that are to be reached, in the order in which they float where no joint leads to them.
     """
+    places = [j for j, may in enumerate(usable) if may]
+    if any(driven):
+        first = _reached(ends, {j: (not driven[j], j) for j in places}, bodies)
+        places = [branch.joint for branch in first if branch.joint >= 0]
+    return _reached(ends, {j: (False, j) for j in places}, bodies)
+
+
+def _reached(
+    ends: Sequence[tuple[int, int]], turns: dict[int, tuple[bool, int]], bodies: Sequence[int]
+) -> list[Branch]:
+    """The bodies in the order in which joints lead to them, each when it is its turn."""
     at: dict[int, list[tuple[bool, int]]] = {}
-    for j, pair in enumerate(ends):
-        for side in set(pair) if usable[j] else ():
-            at.setdefault(side, []).append((not driven[j], j))
+    for j, turn in turns.items():
+        for side in set(ends[j]):
+            at.setdefault(side, []).append(turn)
     found: list[Branch] = []
     reached, queue, waiting = {-1}, sorted(at.get(-1, [])), list(bodies)[::-1]
     while queue or waiting:
