@@ -136,7 +136,7 @@ class _Linking:
         usable = [motion is not None for motion in self.motions]
         held = {body for pair, has in zip(self.ends, usable, strict=True) if has for body in pair}
         drives = [any(drive.values()) for drive in self.drives]
-        for body, j, forward in branches(self.ends, usable, drives, sorted(held - {-1})):
+        for body, j, forward in branches(self.ends, usable, drives, sorted(held - {-1}), shallow=True):
             if j >= 0:
                 parent = self.ends[j][0 if forward else 1]
                 self._join(j, parent, body, 0 if forward else 1)
