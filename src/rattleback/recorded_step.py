@@ -16,6 +16,7 @@ from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
+from rattleback.forces.tree_servos import find_tree_servos
 from rattleback.integrators import MENU
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
@@ -71,6 +72,7 @@ class RecordedStep:
         meets = self.model.bodies_can_meet or not methods.resolves
         self.by_forces = held and self._takes_forces()
         self.scene_trees = self._find_trees() if held else None
+        self.tree_servos = find_tree_servos(forces.named, None if self.scene_trees is None else self.scene_trees.found)
         self._trees_only = self._has_trees_only(meets)
         touching = methods.resolves and self.model.bodies_can_meet
         self.context = self._make_context((held and not self._trees_only) or touching, old)
@@ -205,13 +207,11 @@ class RecordedStep:
                 f"{error:.3g} m/s or rad/s, more than the velocity_tolerance of "
                 f"{self.methods.tolerances['velocity_tolerance']:.3g}; a shorter time_step or less damping help."
             )
+        if not trouble:
+            return ""
         return (
-            ""
-            if not trouble
-            else (
-                f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
-                f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
-            )
+            f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
+            f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
         )
 
     @property
@@ -314,12 +314,11 @@ class RecordedStep:
     def _takes_forces(self) -> bool:
         """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
         methods = self.methods
-        if not works_by_forces(methods.joints):
-            return False
-        name = name_of(methods.joints, joint_methods.MENU)
-        check_joints(name, methods.joints, self.model.scene)
-        check_settings(name, methods, self.model.bodies_can_meet)
-        return True
+        if works := works_by_forces(methods.joints):
+            name = name_of(methods.joints, joint_methods.MENU)
+            check_joints(name, methods.joints, self.model.scene)
+            check_settings(name, methods, self.model.bodies_can_meet)
+        return works
 
     def _make_joint_forces(self) -> JointForces | None:
         """The forces that hold joints, where forces do."""
@@ -330,16 +329,17 @@ class RecordedStep:
     def _find_trees(self) -> SceneTrees | None:
         """The trees of the scene; None with methods without trees."""
         trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
-        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.methods, self.model, trees)
+        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.model, trees)
         return trees
 
     def _make_trees(self, trees: SceneTrees) -> Any:
-        limits = (self.methods.tolerances["velocity_tolerance"], self.methods.joints.max_rounds)
-        return trees.motion(self.context, self.methods.integrator, limits)
+        methods, movers = self.methods, (self.methods.integrator, self.tree_servos)
+        return trees.motion(self.context, movers, (methods.tolerances["velocity_tolerance"], methods.joints.max_rounds))
 
     def _has_trees_only(self, meets: bool) -> bool:
         """Whether there is nothing but trees: no row that they do not hold, no contacts, no sleep, no servos."""
-        if self.scene_trees is None or self.methods.sleep or servo_places(self.model.scene):
+        others = len(servo_places(self.model.scene)) - len(self.tree_servos.links)
+        if self.scene_trees is None or self.methods.sleep or others:
             return False
         return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 
@@ -352,8 +352,8 @@ class RecordedStep:
     @property
     def _meets_joints(self) -> bool:
         """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
-        scene = self.model.scene
-        return bool(scene.joints) and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
+        jointed = bool(self.model.scene.joints) and self.forces.velocity_dependent
+        return jointed and integrator_part(self.methods.integrator) > 0.0
 
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
@@ -366,7 +366,8 @@ class RecordedStep:
         impulses = None if self.impulses is None else (self.impulses, self.contacts)
         preview = self.preview if self.trees is None else None
         order = getattr(self.methods.integrator, "order", 2)
-        return make_energy_account(self.context, preview, impulses, self.methods.tolerances, order)
+        given = (self.methods.tolerances, order, self.preview and self.preview.solver)
+        return make_energy_account(self.context, preview, impulses, *given)
 
     def _make_impulses(self) -> Any:
         methods = self.methods

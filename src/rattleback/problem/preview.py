@@ -82,10 +82,8 @@ class Preview:
     @cached_property
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
-        errors: Any = self.errors
-        status: Any = self.status
-        worst = (errors.worst_position, errors.worst_orientation, errors.worst_velocity)
-        return host_read.clearing(*worst, status.most_positions, status.failed)
+        worst = (getattr(self.errors, f"worst_{name}") for name in ("position", "orientation", "velocity"))
+        return host_read.clearing(*worst, self.status.most_positions, self.status.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Continue with the errors and reactions of another one of the same joints."""
@@ -112,8 +110,7 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
-            given = (context.program, context.state.motion, status.written)
-            through.record_fit(self.solver, *given, self.limits.velocity)
+            through.record_written(self, status.written)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -129,6 +126,7 @@ class Preview:
         context, problem = self.context, self.problem
         context.share_bodies(copy_motion, context.state.motion, context.start)
         context.for_worlds(corrections.start, context.state.clock, self.status)
+        through.record_begin(self.solver, context.program)
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
@@ -146,6 +144,8 @@ class Preview:
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
         context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
+        if self.problem.row_count:
+            through.record_drives(self, context.start, which)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -167,9 +167,9 @@ class Preview:
 
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
-        given = (self.links, self.flight, self.context.loads, self.status)
-        with self.context.program.when(self.status.any_torn):
-            self.context.for_bodies(corrections.drop_pull, *given)
+        context, status = self.context, self.status
+        with context.program.when(status.any_torn):
+            context.for_bodies(corrections.drop_pull, self.links, self.flight, context.loads, status)
 
     def record_moved(self) -> None:
         """Record where the joints are, as something else may have moved bodies since they were held."""
@@ -193,8 +193,8 @@ class Preview:
         self.stops.measure_positions()
         context.for_worlds(corrections.decide, status, self.limits)
         with context.program.when(status.any_keep):
-            for motion, copy in motions:
-                context.for_bodies(best_so_far.keep_motion, status, motion, copy)
+            for both in motions:
+                context.for_bodies(best_so_far.keep_motion, status, *both)
             self._for_joints(best_so_far.keep_reactions, self.problem.joints, status, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
@@ -250,18 +250,17 @@ class Preview:
             given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, status)
             context.for_bodies(stiffness.relax, *given)
             context.for_bodies(stiffness.settle, self.inertias, status)
-        self._evaluate(motion, self.everywhere)
+        self._evaluate(motion, self.everywhere, at_end=True)
         self.yielding.begin_half()
         self.stops.begin_velocities()
         self._begin_velocities(self.everywhere)
 
     def _end_velocities(self) -> None:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
-        context, problem, motion = self.context, self.problem, self.context.state.motion
-        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
-        loads = (self.reactions, context.state.joints, context.stop)
-        self._for_joints(stiffness.note_loads, problem.joints, *loads)
-        joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
+        context, joints = self.context, self.problem.joints
+        self._for_joints(joint_errors.account_velocities, joints, self.errors, self.limits, self.status)
+        self._for_joints(stiffness.note_loads, joints, self.reactions, context.state.joints, context.stop)
+        joint_errors.record_turns(context.program, joints, context.state.motion, context.state.joints)
         self.stops.forget()
         self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
@@ -282,33 +281,33 @@ class Preview:
 
     def _go_on(self) -> None:
         """Correct velocities while they are outside the tolerance."""
-        context, motion = self.context, self.context.state.motion
+        context = self.context
         with context.program.loop(self.status.any_busy, may_stop=True):
-            self._correct(motion)
+            self._correct(context.state.motion)
             with context.program.when(self.status.any_stiff):
-                acting = (self.flight, self.levers, self.reactions, self.inertias, self.status)
-                context.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
+                acting = (self.links, self.flight, self.levers, self.reactions, self.inertias, self.status)
+                context.for_bodies(stiffness.lean_back, self.problem.joints, *acting)
             context.for_worlds(corrections.lower, self.status)
             self._measure_velocities()
 
     def _evaluate_anew(self, which: Any) -> None:
         """The rows at the state, and the solver's preparation, without any stiffness."""
-        context, motion = self.context, self.context.state.motion
-        context.for_bodies(stiffness.ease_off, self.inertias, which)
-        context.for_bodies(stiffness.weigh, motion, self.inertias, which)
+        motion = self.context.state.motion
+        self.context.for_bodies(stiffness.ease_off, self.inertias, which)
+        self.context.for_bodies(stiffness.weigh, motion, self.inertias, which)
         self._evaluate(motion, which)
 
-    def _evaluate(self, motion: Motion, which: Any) -> None:
+    def _evaluate(self, motion: Motion, which: Any, at_end: bool = False) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
-        through.record_factor(self.solver, self.context.program, motion, which)
+        through.record_factor(self.solver, self.context.program, motion, which, at_end)
         self.solver.record_preparation(self.context.program, which)
         self.stops.forget_columns(which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
-        parts = (problem.fixed, problem.definitions, motion, remembered, self.inertias, problem.rows, self.levers)
-        self._for_joints(evaluate_rows, *parts, which)
+        parts = (motion, remembered, self.inertias, problem.rows, self.levers, which)
+        self._for_joints(evaluate_rows, problem.fixed, problem.definitions, *parts)
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
@@ -335,15 +334,16 @@ class Preview:
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the matrix of the end of the step, in those worlds where ``which`` is 1 that are stiff."""
-        rows, status = self.problem.rows, self.status
+        problem, status = self.problem, self.status
         self.context.for_worlds(stiffness.find_turned, status, which)
-        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
+        self._for_joints(stiffness.respond_anew, problem.joints, self.inertias, problem.rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
         self.stops.forget_old_columns()
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
+        through.record_fresh(self)
         self.solver.record_solution(context.program)
         self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
         acting = (self.links, self.levers, self.reactions, self.inertias, status)
@@ -351,21 +351,22 @@ class Preview:
         with context.program.when(status.any_limited):
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
+        through.record_note(self.solver, context.program, motion, status.busy)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
         through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem, remembered = self.problem, self.context.state.joints
+        problem = self.problem
         self.yielding.note()
-        given = (problem.fixed, problem.definitions, self.flight, remembered, self.limits, problem.rows)
-        self._for_joints(joint_errors.measure_positions, *given, self.errors, self.status)
+        given = (self.flight, self.context.state.joints, self.limits, problem.rows, self.errors, self.status)
+        self._for_joints(joint_errors.measure_positions, problem.fixed, problem.definitions, *given)
 
     def _measure_velocities(self) -> None:
         problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
-        given = (problem.fixed, problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
-        self._for_joints(joint_errors.measure_velocities, *given)
+        given = (problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
+        self._for_joints(joint_errors.measure_velocities, problem.fixed, *given)
         self.stops.measure_velocities()
         self.context.for_worlds(corrections.decide, self.status, self.limits)
 
