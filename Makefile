@@ -15,7 +15,7 @@ pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 
 lane := $(or $(firstword $(MAKECMDGOALS)),test)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-blender lint docs bench bench-contacts clean
+.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs bench bench-contacts clean
 MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
@@ -25,14 +25,21 @@ help: ## show the lanes
 demo: .venv/run.stamp ## run a first scene, write what it measured to out/, open the simulator; Ctrl-C ends it
 	@$(bin)/rattleback demo --out out
 
+demo-blender: .venv/run.stamp .venv-blender/stamp dist/rattleback_modelling.zip ## model a wrecking ball in Blender, simulate it, render a picture to out/
+	@.venv-blender/bin/python examples/blender/wrecking_ball.py dist/rattleback_modelling.zip "$(CURDIR)/$(bin)/rattleback" out/wrecking_ball.png
+	@echo "The picture is out/wrecking_ball.png, the Blender file out/wrecking_ball.blend."
+
 test: .venv/dev.stamp ## the quick tests
 	@$(pytest) -q -n $(JOBS) --dist worksteal -m "not slow and not cuda and not blender" $(ARGS)
 
 test-all: .venv/dev.stamp ## every test this machine can run, slow ones and CUDA too
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-all} $(pytest) -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-blender: .venv/dev.stamp .venv-blender/stamp ## the tests that run Blender as a module, which it installs beside
+test-blender: .venv/dev.stamp .venv-blender/stamp dist/rattleback_modelling.zip ## the tests that run Blender as a module, which it installs beside
 	@$(pytest) -q -m blender tests/blender $(ARGS)
+
+blender-addon: dist/rattleback_modelling.zip ## build the extension for Blender 5.0
+	@echo "The extension is in $<; install it in Blender by Edit, Preferences, Get Extensions, Install from Disk."
 
 lint: .venv/dev.stamp .venv/docs.stamp ## style, format, types and the order of the rooms
 	@$(bin)/ruff check --quiet
@@ -74,6 +81,10 @@ clean: ## remove what the lanes made, except .venv
 .venv/docs.stamp: .venv/dev.stamp
 	@$(pip) -e ".[docs]"
 	@touch $@
+
+dist/rattleback_modelling.zip: $(wildcard blender/*)
+	@mkdir -p dist && rm -f $@
+	@python3 -m zipfile -c $@ blender/*.py blender/LICENSE blender/blender_manifest.toml
 
 # Blender as a module wants one version of Python and an older NumPy than the package, hence a folder of its own.
 .venv-blender/stamp:

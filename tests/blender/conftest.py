@@ -25,21 +25,35 @@ def python_with_blender() -> str:
 
 
 @pytest.fixture
-def blender(tmp_path: Path):
-    """Runs a script of this folder in Blender with arguments; returns what it writes as JSON to its first one."""
+def in_blender(tmp_path: Path):
+    """Runs a script in Blender with arguments."""
     if not (python := python_with_blender()):
         pytest.skip(MISSING)
 
-    def call(script: str, *arguments: object):
-        answer = tmp_path / "answer.json"
-        command = [python, str(Path(__file__).parent / "scripts" / script), str(answer), *map(str, arguments)]
+    def call(script: Path, *arguments: object) -> None:
         # The package and the add-on know each other by files alone, so Blender's Python must not see the package.
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         done = subprocess.run(
-            command, cwd=tmp_path, env={**clean, "BLENDER_USER_RESOURCES": str(tmp_path / "blender")},
-            capture_output=True, text=True, check=False, timeout=280,
-        )  # fmt: skip
+            [python, str(script), *map(str, arguments)],
+            cwd=tmp_path,
+            env={**clean, "BLENDER_USER_RESOURCES": str(tmp_path / "blender")},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+        )
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+
+    return call
+
+
+@pytest.fixture
+def blender(tmp_path: Path, in_blender):
+    """Runs a script of this folder in Blender with arguments; returns what it writes as JSON to its first one."""
+
+    def call(script: str, *arguments: object):
+        answer = tmp_path / "answer.json"
+        in_blender(Path(__file__).parent / "scripts" / script, answer, *arguments)
         return json.loads(answer.read_text(encoding="utf-8"))
 
     return call

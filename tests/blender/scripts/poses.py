@@ -1,4 +1,7 @@
-"""In Blender: open a motion and say where the objects are at every tenth frame. Arguments: answer, file, frames a second."""
+"""In Blender: open a motion and say where the objects are at every tenth frame.
+
+Arguments: answer, file, frames a second.
+"""
 
 import json
 import sys
@@ -8,11 +11,13 @@ import bpy
 
 answer, path, fps = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 bpy.ops.wm.read_factory_settings(use_empty=True)
+if path.endswith(".blend"):
+    bpy.ops.wm.open_mainfile(filepath=path)
 scene = bpy.context.scene
 scene.render.fps = fps
 if path.endswith((".glb", ".gltf")):
     bpy.ops.import_scene.gltf(filepath=path)
-else:
+elif not path.endswith(".blend"):
     bpy.ops.wm.usd_import(filepath=path)
 found = {}
 last = int(max((key for action in bpy.data.actions for key in action.frame_range), default=scene.frame_end))
