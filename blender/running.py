@@ -43,7 +43,9 @@ def command(scene: Any, program: str, folder: str) -> list[str]:
     told = ["--duration", repr(duration), "--time-step", repr(step), "--every", str(settings.steps)]
     kept = ["--record", str(Path(folder) / RECORDED), "--quantities", QUANTITIES]
     scene_file = str(Path(folder) / "scene.rb.json")
-    return [*shlex.split(program), "run", scene_file, *told, *kept, "--json", *shlex.split(settings.options)]
+    # A path with spaces, or with the backslashes of Windows, is one word; else it is a command with arguments.
+    words = [program] if Path(program).exists() else shlex.split(program)
+    return [*words, "run", scene_file, *told, *kept, "--json", *shlex.split(settings.options)]
 
 
 def complaint(code: int, out: str, err: str) -> str:
@@ -66,16 +68,16 @@ class _Run:
     def __init__(self, context: Any) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="rattleback-")
         self.faults = write_scene(context.scene, str(Path(self.folder.name) / "scene.rb.json"))
-        self.process = subprocess.Popen(
-            command(context.scene, program_of(context), self.folder.name),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        # To files, which take whatever is said; a pipe that is read at the end only would fill and stop the run.
+        self.said = [Path(self.folder.name) / name for name in ("out", "err")]
+        with self.said[0].open("w") as out, self.said[1].open("w") as err:
+            told = command(context.scene, program_of(context), self.folder.name)
+            self.process = subprocess.Popen(told, stdout=out, stderr=err)
 
     def finish(self, scene: Any) -> tuple[str, list[str]]:
         """Bake what came of it; returns what went wrong, if it did, and what else is to be told."""
-        out, err = self.process.communicate()
+        self.process.wait()
+        out, err = (path.read_text(encoding="utf-8", errors="replace") for path in self.said)
         with self.folder:
             recorded = Path(self.folder.name) / RECORDED
             fault = complaint(self.process.returncode, out, err) if self.process.returncode else ""
@@ -86,7 +88,7 @@ class _Run:
     def stop(self) -> None:
         """End it."""
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
         self.folder.cleanup()
 
 

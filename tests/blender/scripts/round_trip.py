@@ -96,5 +96,8 @@ for name, call in {
         call()
     except RuntimeError as error:
         refused[name] = str(error)
+assert bpy.ops.preferences.addon_disable(module=addon.MODULE) == {"FINISHED"}
+assert not hasattr(bpy.types.Object, "rattleback")
+assert not hasattr(bpy.types, "RATTLEBACK_OT_simulate")
 said = {"symbols": symbols, "changed": one.data.name, "refused": refused, "parts": parts}
 answer.write_text(json.dumps(said), encoding="utf-8")

@@ -78,8 +78,9 @@ def trace(snapshot: Snapshot, camera: Camera, look: Appearance, size: tuple[int,
         for number, (colour, solid) in enumerate(_solids(snapshot, stand, look)):
             parts[f"solid_{number}"] = _mesh(mi, solid, colour, number)
         scene, count = mi.load_dict(parts), max(1, min(PARTS, look.samples // LEAST))
-        seen = [np.array(mi.render(scene, seed=k, spp=look.samples // count), dtype=np.float64) for k in range(count)]
-    return develop(without_sparks(np.stack(seen)[..., :3]))
+        paths = -(-look.samples // count)
+        seen = np.stack([np.array(mi.render(scene, seed=part, spp=paths)) for part in range(count)])
+    return develop(without_sparks(seen[..., :3].astype(np.float64)))
 
 
 def without_sparks(parts: Floats) -> Floats:
@@ -104,14 +105,19 @@ def develop(light: Floats) -> Floats:
 def _mitsuba() -> Iterator[Any]:
     """Mitsuba in the variant that is needed; the one the user has chosen is there again afterwards."""
     try:
-        import mitsuba as mi
+        import mitsuba
     except ImportError:
         raise DeviceError(NO_PACKAGE) from None
+    mi: Any = mitsuba
     before = mi.variant()
     mi.set_variant(VARIANT)
+    told = mi.logger().log_level()
+    # It tells that it rounds the number of samples up.
+    mi.set_log_level(mi.LogLevel.Error)
     try:
         yield mi
     finally:
+        mi.set_log_level(told)
         if before not in (None, VARIANT):
             mi.set_variant(before)
 
