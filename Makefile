@@ -84,7 +84,7 @@ clean: ## remove what the lanes made, except .venv
 
 dist/rattleback_modelling.zip: $(wildcard blender/*)
 	@mkdir -p dist && rm -f $@
-	@python3 -m zipfile -c $@ blender/*.py blender/LICENSE blender/blender_manifest.toml
+	@$(PYTHON) -m zipfile -c $@ blender/*.py blender/LICENSE blender/blender_manifest.toml
 
 # Blender as a module wants one version of Python and an older NumPy than the package, hence a folder of its own.
 .venv-blender/stamp:

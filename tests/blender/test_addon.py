@@ -98,6 +98,25 @@ def test_everything_there_is_survives_writing_reading_and_writing_and_the_packag
     found = blender("round_trip.py", archive)
     first, second = (json.loads((tmp_path / f"{name}.rb.json").read_text()) for name in ("first", "second"))
     assert found["parts"] == {"trim": "body 1", "hull": "body 1"}
+    shown = {name: set(names) for name, names in found["shown"].items()}
+    body = {"mass", "use_mass", "inertia", "friction", "static_friction", "surface_velocity", "collides_with", "margin"}
+    assert shown["body 0"] >= body
+    assert shown["joint revolute"] >= {
+        "kind",
+        "a",
+        "b",
+        "limits",
+        "armature",
+        "breaking_force",
+        "gain",
+        "schedule",
+        "angle",
+    }
+    assert "pitch" in shown["joint screw"]
+    assert "pitch" not in shown["joint ball"]
+    assert shown["hull"] == {"role", "owner", "shape"}
+    assert shown["spring"] >= {"a", "b", "end", "stiffness", "damping", "length"}
+    assert {"steps", "friction_rule", "options"} <= shown["sidebar"]
     assert found["symbols"] == {f"joint {kind}": f"rattleback {kind}" for kind in joints.MENU}
     assert found["changed"] == "rattleback screw"
     scene = rb.Scene.from_file(tmp_path / "first.rb.json")

@@ -6,6 +6,7 @@ Arguments: answer, archive. What was written lies beside the answer as first.rb.
 import json
 import math
 import sys
+import types
 from pathlib import Path
 
 import addon
@@ -74,6 +75,48 @@ for number, kind in enumerate(package.attributes.JOINTS):
         made.rattleback.motor.between = "cubic"
 spring = addon.spring(*bodies, points=((0.0, 0.0, 2.0), (2.0, 0.0, 2.5)))
 fill("spring", spring.rattleback.spring)
+
+
+class Layout:
+    """Stands in for a layout of Blender, which has none without a window; takes only properties that are there."""
+
+    def __init__(self):
+        self.names = []
+
+    def prop(self, settings, name, **_):
+        assert name in settings.bl_rna.properties, name
+        self.names.append(name)
+
+    def operator(self, name, **_):
+        group, _, inner = name.partition(".")
+        # An operator that is not there has no type.
+        return getattr(getattr(bpy.ops, group), inner).get_rna_type() and self
+
+    def operator_menu_enum(self, name, _):
+        self.operator(name)
+
+    def row(self, **_):
+        return self
+
+    def label(self, **_):
+        pass
+
+    column = box = row
+
+
+def drawn(panel, thing):
+    """Names of the properties that a panel shows for an object."""
+    layout = Layout()
+    context = types.SimpleNamespace(object=thing, scene=scene)
+    inner = types.SimpleNamespace(layout=layout)
+    inner._joint = lambda *given: panel._joint(inner, *given)
+    panel.draw(inner, context)
+    return layout.names
+
+
+panels = sys.modules[f"{addon.MODULE}.panels"]
+shown = {thing.name: drawn(panels.RATTLEBACK_PT_object, thing) for thing in scene.objects}
+shown["sidebar"] = drawn(panels.RATTLEBACK_PT_model, None)
 first, second = answer.with_name("first.rb.json"), answer.with_name("second.rb.json")
 assert bpy.ops.rattleback.export_scene(filepath=str(first)) == {"FINISHED"}
 parts = {trim.name: trim.parent.name, hull.name: hull.parent.name}
@@ -99,5 +142,5 @@ for name, call in {
 assert bpy.ops.preferences.addon_disable(module=addon.MODULE) == {"FINISHED"}
 assert not hasattr(bpy.types.Object, "rattleback")
 assert not hasattr(bpy.types, "RATTLEBACK_OT_simulate")
-said = {"symbols": symbols, "changed": one.data.name, "refused": refused, "parts": parts}
+said = {"symbols": symbols, "changed": one.data.name, "refused": refused, "parts": parts, "shown": shown}
 answer.write_text(json.dumps(said), encoding="utf-8")

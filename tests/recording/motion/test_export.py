@@ -87,6 +87,14 @@ def test_an_empty_recording_and_one_that_goes_back_are_refused(tmp_path):
         recorder.export(tmp_path / "a.glb")
 
 
+def test_a_number_that_is_not_finite_is_named_with_its_time(tmp_path):
+    sim = thrown()
+    recorder = recorder_of(sim, ("late", lambda sim: 1.0 if sim.time < 0.025 else np.inf))
+    sim.run(0.05)
+    with pytest.raises(InputError, match=r"'late' is not finite at t = 0.03 s.*leave it out"):
+        recorder.export(tmp_path / "a.glb")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -162,9 +162,20 @@ def _tracks(recorder: Recorder, kept: NDArray[np.int64], between: Between) -> li
         quantity = recorder.quantity(name)[0]
         if name not in NEEDED:
             values = _first_world(recorder, name)[kept]
+            _check_finite(name, values, recorder.time[kept])
             shown = between.values(values) if values.dtype.kind == "f" else between.steps(values)
             found += _split(quantity, shown.reshape(len(shown), -1), recorder)
     return found
+
+
+def _check_finite(name: str, values: NDArray[Any], time: Floats) -> None:
+    """Refuse what the files cannot hold."""
+    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if bad.any():
+        raise InputError(
+            f"The quantity {name!r} is not finite at t = {time[int(np.argmax(bad))]:.6g} s, which files of motion "
+            "cannot hold; leave it out of the recorder."
+        )
 
 
 def _split(quantity: Quantity, values: Floats, recorder: Recorder) -> list[Track]:
