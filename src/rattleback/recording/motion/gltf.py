@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback._version import __version__
+from rattleback.core.gltf_document import VERTICES, Document
 from rattleback.recording.look import light
-from rattleback.recording.motion.gltf_document import VERTICES, Document
 from rattleback.recording.motion.layout import (
     ARROWS,
     ASPECT,
