@@ -97,3 +97,11 @@ def test_solids_that_are_alike_are_instances_of_one_and_keep_their_colours(tmp_p
         np.testing.assert_allclose(colour, wanted[row], rtol=0, atol=1e-6)
     size = UsdGeom.BBoxCache(0, [UsdGeom.Tokens.default_]).ComputeWorldBound(bodies[3]).ComputeAlignedRange().GetSize()
     np.testing.assert_allclose(size, (1.0, 0.5, 0.2), atol=1e-6)
+
+
+def test_the_validators_of_usd_find_no_fault(crank):
+    validation = pytest.importorskip("pxr.UsdValidation")
+    every = validation.ValidationRegistry().GetOrLoadAllValidators()
+    found = validation.ValidationContext(every).Validate(crank[1])
+    assert len(every) > 5
+    assert [fault.GetMessage() for fault in found] == []
