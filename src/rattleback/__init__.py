@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from rattleback.problem.break_events import BreakEvent, BreakEvents
     from rattleback.recording import Recorder
     from rattleback.recording.camera import Camera
+    from rattleback.recording.dense_output import DenseOutput
     from rattleback.recording.still import render
     from rattleback.recording.video import film
     from rattleback.shapes import (
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from rattleback.simulation import Simulation
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
+    from rattleback.steps import Composed, Extrapolated
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -158,6 +160,7 @@ _HOME = {
     "rattleback.problem.break_events": ("BreakEvent", "BreakEvents"),
     "rattleback.recording": ("Recorder",),
     "rattleback.recording.camera": ("Camera",),
+    "rattleback.recording.dense_output": ("DenseOutput",),
     "rattleback.recording.still": ("render",),
     "rattleback.recording.video": ("film",),
     "rattleback.shapes": (
@@ -176,6 +179,7 @@ _HOME = {
     ),
     "rattleback.simulation": ("Simulation",),
     "rattleback.solvers": ("contacts",),
+    "rattleback.steps": ("Composed", "Extrapolated"),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -208,6 +212,7 @@ __all__ = [
     "Camera",
     "Capsule",
     "CommonDirection",
+    "Composed",
     "Compound",
     "Cone",
     "ContactEvent",
@@ -215,6 +220,7 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "Cylindrical",
+    "DenseOutput",
     "DeviceError",
     "Distance",
     "DistanceToLine",
@@ -223,6 +229,7 @@ __all__ = [
     "DoubleRotation",
     "Drag",
     "Ellipsoid",
+    "Extrapolated",
     "FieldError",
     "FileError",
     "Fixed",
