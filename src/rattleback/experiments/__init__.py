@@ -15,6 +15,7 @@
 | ``rivals`` | classical methods beside impulses: time, accuracy, loops, long steps |
 | ``drift`` | how fast joints drift that are held by accelerations, velocities and positions |
 | ``loops`` | cost of closed loops |
+| ``orders`` | steps of order 2 to 10, measured with joints, and published digits |
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
@@ -60,6 +61,7 @@ from rattleback.experiments import (
     loops,
     mass_ladder,
     n_four_bar,
+    orders,
     painleve,
     pendulum,
     presets,
@@ -99,6 +101,7 @@ MENU: dict[str, Experiment] = {
         rivals,
         drift,
         loops,
+        orders,
         mass_ladder,
         rope,
         adams,
