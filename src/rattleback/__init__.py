@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any
 from rattleback._version import __version__
 
 if TYPE_CHECKING:
-    from rattleback import characters, collision, dynamics, forces, integrators, kinematics, lcp, scenes, shapes, types
+    from rattleback import (
+        characters,
+        collision,
+        dynamics,
+        forces,
+        integrators,
+        kinematics,
+        lcp,
+        molecules,
+        scenes,
+        shapes,
+        types,
+    )
     from rattleback.collision.events import ContactEvent, ContactEvents
     from rattleback.core.errors import (
         DeviceError,
@@ -104,6 +116,7 @@ _HOME = {
         "integrators",
         "kinematics",
         "lcp",
+        "molecules",
         "scenes",
         "shapes",
         "types",
@@ -280,6 +293,7 @@ __all__ = [
     "kinematics",
     "lcp",
     "load",
+    "molecules",
     "render",
     "replay_page",
     "rotation",
