@@ -3,6 +3,8 @@
 PYTHON ?= python3
 JOBS ?= 2
 ARGS ?=
+BLENDER ?= 5.0.1
+BLENDER_PYTHON ?= 3.11
 
 bin := .venv/bin
 pip := $(bin)/python -m pip install -q --disable-pip-version-check
@@ -13,7 +15,7 @@ pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 
 lane := $(or $(firstword $(MAKECMDGOALS)),test)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint docs bench bench-contacts clean
+.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs bench bench-contacts clean
 MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
@@ -23,11 +25,21 @@ help: ## show the lanes
 demo: .venv/run.stamp ## run a first scene, write what it measured to out/, open the simulator; Ctrl-C ends it
 	@$(bin)/rattleback demo --out out
 
+demo-blender: .venv/run.stamp .venv-blender/stamp dist/rattleback_modelling.zip ## model a wrecking ball in Blender, simulate it, render a picture to out/
+	@.venv-blender/bin/python examples/blender/wrecking_ball.py dist/rattleback_modelling.zip "$(CURDIR)/$(bin)/rattleback" out/wrecking_ball.png
+	@echo "The picture is out/wrecking_ball.png, the Blender file out/wrecking_ball.blend."
+
 test: .venv/dev.stamp ## the quick tests
-	@$(pytest) -q -n $(JOBS) --dist worksteal -m "not slow and not cuda" $(ARGS)
+	@$(pytest) -q -n $(JOBS) --dist worksteal -m "not slow and not cuda and not blender" $(ARGS)
 
 test-all: .venv/dev.stamp ## every test this machine can run, slow ones and CUDA too
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-all} $(pytest) -q -n $(JOBS) --dist worksteal $(ARGS)
+
+test-blender: .venv/dev.stamp .venv-blender/stamp dist/rattleback_modelling.zip ## the tests that run Blender as a module, which it installs beside
+	@$(pytest) -q -m blender tests/blender $(ARGS)
+
+blender-addon: dist/rattleback_modelling.zip ## build the extension for Blender 5.0
+	@echo "The extension is in $<; install it in Blender by Edit, Preferences, Get Extensions, Install from Disk."
 
 lint: .venv/dev.stamp .venv/docs.stamp ## style, format, types and the order of the rooms
 	@$(bin)/ruff check --quiet
@@ -44,6 +56,7 @@ bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/integrators.py $(ARGS)
 	@$(bin)/python benchmarks/joints.py $(ARGS)
 	@$(bin)/python benchmarks/reduced.py $(ARGS)
+	@$(bin)/python benchmarks/orders.py $(ARGS)
 
 bench-contacts: .venv/dev.stamp ## contacts beside other engines; ARGS="--peers FOLDER" says where their scenes are
 	@$(bin)/python benchmarks/contacts.py $(ARGS)
@@ -68,6 +81,18 @@ clean: ## remove what the lanes made, except .venv
 
 .venv/docs.stamp: .venv/dev.stamp
 	@$(pip) -e ".[docs]"
+	@touch $@
+
+dist/rattleback_modelling.zip: $(wildcard blender/*)
+	@mkdir -p dist && rm -f $@
+	@$(PYTHON) -m zipfile -c $@ blender/*.py blender/LICENSE blender/blender_manifest.toml
+
+# Blender as a module wants one version of Python and an older NumPy than the package, hence a folder of its own.
+.venv-blender/stamp:
+	@echo "Setting up .venv-blender with Blender $(BLENDER) as a module; this loads 374 MB, once."
+	@python$(BLENDER_PYTHON) -m venv --clear .venv-blender || { \
+		echo "Blender $(BLENDER) as a module needs Python $(BLENDER_PYTHON); there is no python$(BLENDER_PYTHON)."; exit 1; }
+	@.venv-blender/bin/python -m pip install -q --disable-pip-version-check bpy==$(BLENDER)
 	@touch $@
 
 # Prints "ok", the Python and its version; or one sentence that says what is missing and what to do.

@@ -125,4 +125,4 @@ def test_every_plausible_run_is_done_or_refused_with_a_reason(argv):
     elif code == 1:
         assert err == f"rattleback: {found['error']['message']}\n"
     else:
-        assert "has no effect without --record or --plot" in err
+        assert "has no effect without --record, --plot or --out" in err

@@ -54,8 +54,8 @@ def test_a_misspelt_command_is_answered_with_the_nearest(call):
         (["run", "thrown", "--duration", "x"], "rattleback: Argument --duration: 'x' is not a number. "),
         (["run", "thrown", "--worlds", "1.5"], "rattleback: Argument --worlds: '1.5' is not a whole number. "),
         (["run", "thrown", "--quantities", "a,,b"], "'a,,b' is not a list of names with commas between them. "),
-        (["run", "thrown", "--every", "2"], "rattleback: --every has no effect without --record or --plot. "),
-        (["run", "thrown", "--quantities", "energy"], "rattleback: --quantities has no effect without --record or "),
+        (["run", "thrown", "--every", "2"], "rattleback: --every has no effect without --record, --plot or --out. "),
+        (["run", "thrown", "--quantities", "energy"], "rattleback: --quantities has no effect without --record, "),
     ],
 )
 def test_wrong_usage_shows_the_usage_and_a_sentence(argv, sentence, call):

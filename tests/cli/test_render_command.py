@@ -97,3 +97,18 @@ def test_what_cannot_be_done_is_told_in_a_sentence(asked, message, capsys, tmp_p
     (tmp_path / "file").touch()
     assert main(["render", "kepler", *asked]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_picture_in_film_quality_is_drawn_without_opengl(tmp_path, capsys):
+    pytest.importorskip("mitsuba")
+    still = tmp_path / "out.png"
+    asked = ["--still", str(still), "--quality", "film", "--samples", "2", "--size", "64x48"]
+    assert main(["render", "thrown", "count=2", *asked]) == 0
+    with Image.open(still) as picture:
+        assert picture.size == (64, 48)
+    assert capsys.readouterr().out == f"Wrote the picture at t = 0 s to {still}\n"
+
+
+def test_quality_is_for_pictures_alone(tmp_path, capsys):
+    assert main(["render", "thrown", "--video", str(tmp_path / "out.mp4"), "--quality", "film"]) == 2
+    assert "--quality has no effect without --still" in capsys.readouterr().err

@@ -216,3 +216,22 @@ def test_a_demo_that_cannot_be_written_is_refused_before_it_runs(capsys, tmp_pat
     (tmp_path / "file").write_text("")
     assert main(["demo", "--out", str(tmp_path / "file")]) == 1
     assert "file' is a file, not a folder." in capsys.readouterr().err
+
+
+def test_the_motion_of_a_run_is_written_for_other_programs_at_the_rate_asked_for(run_json, tmp_path):
+    found = run_json("thrown", "--duration", "0.5", "--out", tmp_path / "new" / "throw.glb", "--fps", "25")
+    assert found["files"] == {"motion": str(tmp_path / "new" / "throw.glb")}
+    content = (tmp_path / "new" / "throw.glb").read_bytes()
+    length = int.from_bytes(content[12:16], "little")
+    about = json.loads(content[20 : 20 + length])["scenes"][0]["extras"]["rattleback"]
+    assert (about["fps"], about["frames"]) == (25, 13)
+    assert "energy.total" in [entry["name"] for entry in about["quantities"]]
+
+
+def test_a_motion_that_cannot_be_written_is_refused_before_the_run(run, tmp_path):
+    code, _, err = run("thrown", "--out", tmp_path / "throw.mp4")
+    assert code == 1
+    assert "The path of a motion is" in err
+    code, _, err = run("thrown", "--fps", "25")
+    assert code == 2
+    assert "--fps has no effect without --out" in err

@@ -10,7 +10,7 @@ from rattleback.experiments import MENU, Options, Result, heavy_top, pendulum, t
 from rattleback.experiments.convergence import order
 
 # These hold at their short version whatever the machine; the others also judge ratios of measured times.
-SURE = ["pendulum", "torque_free", "heavy_top", "n_four_bar", "slider_crank", "bricard", "six_bar"]
+SURE = ["pendulum", "torque_free", "heavy_top", "n_four_bar", "slider_crank", "bricard", "six_bar", "orders"]
 SURE += [
     "incline",
     "sliding_ball",

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "rattleback"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 OTHERS = sorted(
-    path for folder in ("tests", "benchmarks", "examples", "docs") for path in (ROOT / folder).rglob("*.py")
+    path for folder in ("tests", "benchmarks", "examples", "docs", "blender") for path in (ROOT / folder).rglob("*.py")
 )
 TEXTS = [
     *sorted((ROOT / "docs").glob("*.md")),

@@ -268,3 +268,15 @@ def test_articulated_bodies_and_rates_have_no_soft_joints() -> None:
     scene.replace_joint("ball", rb.VelocityJoint(scene.world, box, linear=(1, 0, 0), stiffness=5.0))
     with pytest.raises(InputError, match="keeps velocities and has no place to pull back to"):
         rb.Simulation(scene)
+
+
+def test_steps_of_high_order_refuse_what_yields() -> None:
+    scene = rb.Scene()
+    box = scene.add_body(rb.Box(0.2, 0.2, 0.2), name="box")
+    scene.add_joint(rb.Revolute(scene.world, box, stiffness=5.0), "hinge")
+    with pytest.raises(InputError, match="Joint 'hinge' is soft, and step='extrapolated' holds all rows of a joint"):
+        rb.Simulation(scene, step="extrapolated")
+    scene.change_joint("hinge", stiffness=None)
+    scene.add_force(rb.ImplicitSpring("hinge", stiffness=5.0), "spring")
+    with pytest.raises(InputError, match="Force 'spring' is inside the constraint solve, where step='extrapolated'"):
+        rb.Simulation(scene, step="extrapolated")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback.cli import output
 from rattleback.cli.stepping import Ride, drive
 from rattleback.cli.targets import check_target, write_target
+from rattleback.core import checks
 from rattleback.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,15 +27,19 @@ class Wishes:
         record: Recording to write; None for none.
         plot: Plot to write.
         save: State to write.
+        out: Motion to write, for other programs.
         quantities: What to record and plot; empty for what describes the motion and the picture of the run.
         every: Number of steps from one sample to the next.
+        fps: Frames in a second of the motion.
     """
 
     record: Path | None = None
     plot: Path | None = None
     save: Path | None = None
+    out: Path | None = None
     quantities: tuple[str, ...] = ()
     every: int = 1
+    fps: float = 60.0
 
     def check(self) -> None:
         """Refuse files that could not be written, before anything is simulated."""
@@ -47,7 +52,12 @@ class Wishes:
             from rattleback.recording.plots import check_picture_path
 
             check_picture_path(self.plot)
-        wanted = [path for path in (self.record, self.plot, self.save) if path is not None]
+        if self.out is not None:
+            from rattleback.recording.motion.export import WRITERS
+
+            check_suffix(self.out, WRITERS, "a motion")
+            checks.positive(self.fps, "The fps of a motion")
+        wanted = [path for path in (self.record, self.plot, self.save, self.out) if path is not None]
         for path in wanted:
             check_target(path)
             if wanted.count(path) > 1:
@@ -83,10 +93,10 @@ def carry_out(sim: Simulation, duration: float, wishes: Wishes, bar: bool) -> Ou
     """
     from rattleback.recording.tables import run_summary
 
-    recorder = make_recorder(sim, wishes)
+    recorder, motion = make_recorder(sim, wishes), make_motion_recorder(sim, wishes)
     start_energy, start_time, start_steps = sim.energy(), sim.time, sim.state.steps
     ride = drive(sim, duration, bar)
-    files = _write_files(sim, recorder, wishes)
+    files = _write_files(sim, (recorder, motion), wishes)
     if ride.error is not None:
         if files:
             ride.error.add_note(f"Written up to there: {', '.join(files.values())}.")
@@ -105,6 +115,16 @@ def make_recorder(sim: Simulation, wishes: Wishes) -> Recorder | None:
     return Recorder(sim, wishes.every, wishes.quantities or (*NEEDED, "velocity", "angular_velocity"))
 
 
+def make_motion_recorder(sim: Simulation, wishes: Wishes) -> Recorder | None:
+    """A recorder of what the motion is made of, and of what is to stand beside it; None if none is written."""
+    if wishes.out is None:
+        return None
+    from rattleback.recording import Recorder
+    from rattleback.recording.motion.take import NEEDED
+
+    return Recorder(sim, wishes.every, tuple(dict.fromkeys((*NEEDED, "velocity", *(wishes.quantities or ("energy",))))))
+
+
 def show_outcome(outcome: Outcome) -> None:
     """Print the closing table and what was written where."""
     from rattleback.recording.tables import render
@@ -114,11 +134,14 @@ def show_outcome(outcome: Outcome) -> None:
         output.write(f"Wrote the {what} to {path}")
 
 
-def _write_files(sim: Simulation, recorder: Recorder | None, wishes: Wishes) -> dict[str, str]:
+def _write_files(sim: Simulation, recorders: tuple[Recorder | None, Recorder | None], wishes: Wishes) -> dict[str, str]:
+    recorder, motion = recorders
     writers: dict[str, tuple[Path | None, Callable[[Path], Any]]] = {"state": (wishes.save, sim.save)}
     if recorder is not None:
         writers["recording"] = (wishes.record, recorder.save)
         writers["plot"] = (wishes.plot, lambda path: _plot(recorder, wishes.quantities, path))
+    if motion is not None:
+        writers["motion"] = (wishes.out, lambda path: motion.export(path, fps=wishes.fps))
     for path, write in writers.values():
         if path is not None:
             write_target(path, write)

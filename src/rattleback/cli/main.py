@@ -38,6 +38,7 @@ MENU = {
     "compare": "compare",
     "experiment": "experiment",
     "ik": "ik",
+    "protein": "protein",
     "demo": "demo",
     "schema": "schema",
     "info": "info",

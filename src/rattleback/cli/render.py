@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--elevation", metavar="DEG", type=number, help="angle to look down by [°] (default: 20)")
     how.add_argument("--distance", metavar="M", type=number, help="distance of the camera [m]")
+    how.add_argument("--quality", metavar="NAME", help="quick (the default), or film for a picture that takes a minute")
     how.add_argument("--colour", metavar="BY", help="body (the default) or speed")
     how.add_argument("--samples", metavar="N", type=whole_number, help="drawings averaged (default: still 32, film 1)")
     add_simulation_options(parser)
@@ -66,7 +67,7 @@ def check_usage(arguments: argparse.Namespace) -> None:
     """Options that would have no effect are wrong usage."""
     if arguments.video is None and arguments.still is None:
         arguments.parser.error("name what to draw: --video out.mp4, --still picture.png, or both")
-    needs = {"duration": "video", "fps": "video", "speed": "video", "at": "still"}
+    needs = {"duration": "video", "fps": "video", "speed": "video", "at": "still", "quality": "still"}
     for option, needed in needs.items():
         if getattr(arguments, option) is not None and getattr(arguments, needed) is None:
             arguments.parser.error(f"--{option} has no effect without --{needed}")
@@ -81,6 +82,8 @@ def draw_still(sim: Simulation, arguments: argparse.Namespace, view: Camera) -> 
         raise InputError(f"--at is {at:g}; it must be zero or more.")
     step_to(sim, sim.time + at)
     given = {"size": arguments.size, "camera": view, **look_of(arguments)}
+    if arguments.quality is not None:
+        given["quality"] = arguments.quality
     write_target(arguments.still, lambda path: render(sim, path, **given))
     output.write(f"Wrote the picture at t = {sim.time:.6g} s to {arguments.still}")
 

@@ -32,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--save", metavar="FILE", type=Path, help="write the state, to go on from with `rattleback run FILE`"
     )
+    what.add_argument("--out", metavar="FILE", type=Path, help="write the motion for other programs: .glb, .usd")
+    what.add_argument("--fps", metavar="N", type=number, help="frames in a second of the motion (default: 60)")
     what.add_argument("--quantities", metavar="NAMES", type=names, help="record and plot these: energy,ball.position")
     what.add_argument("--every", metavar="N", type=whole_number, help="steps from one sample to the next (default: 1)")
     how_told = parser.add_argument_group("what to print")
@@ -79,16 +81,20 @@ def check_savable(sim: Simulation) -> None:
 
 def wishes_of(arguments: argparse.Namespace) -> Wishes:
     """What the run is to leave behind; options that would have no effect are wrong usage."""
-    if arguments.record is None and arguments.plot is None:
+    if arguments.record is None and arguments.plot is None and arguments.out is None:
         for option in ("quantities", "every"):
             if getattr(arguments, option) is not None:
-                arguments.parser.error(f"--{option} has no effect without --record or --plot")
+                arguments.parser.error(f"--{option} has no effect without --record, --plot or --out")
+    if arguments.out is None and arguments.fps is not None:
+        arguments.parser.error("--fps has no effect without --out")
     return Wishes(
         record=arguments.record,
         plot=arguments.plot,
         save=arguments.save,
+        out=arguments.out,
         quantities=arguments.quantities or (),
         every=1 if arguments.every is None else arguments.every,
+        fps=60.0 if arguments.fps is None else arguments.fps,
     )
 
 

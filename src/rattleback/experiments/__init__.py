@@ -17,6 +17,7 @@
 | ``controllers`` | the longest stable step of controllers outside the engine and inside |
 | ``soft_chain`` | how Newton's method converges on soft joints with and without parts of the Jacobian |
 | ``loops`` | cost of closed loops |
+| ``orders`` | steps of order 2 to 10, measured with joints, and published digits |
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
@@ -63,6 +64,7 @@ from rattleback.experiments import (
     loops,
     mass_ladder,
     n_four_bar,
+    orders,
     painleve,
     pendulum,
     presets,
@@ -105,6 +107,7 @@ MENU: dict[str, Experiment] = {
         controllers,
         soft_chain,
         loops,
+        orders,
         mass_ladder,
         rope,
         adams,

@@ -47,7 +47,6 @@ class ForceField:
         modules.update(scene.forces)
         self.model, self.applied = model, state.applied
         self.velocity_dependent = any(force.depends_on_velocity for force in modules.values())
-        self.motion_dependent = self.velocity_dependent or any(force.depends_on_pose for force in modules.values())
         # Whether loads never change by themselves.
         self.steady = all(isinstance(force, Gravity) for force in modules.values())
         self.compiled = [_compile(name, force, model) for name, force in modules.items()]
@@ -59,7 +58,7 @@ class ForceField:
         if damped_joints(scene):
             rows = self._rows or compile_joints(model, state.breaks.broken)
             self.compiled.append(JointDamping(model, rows, state))
-            self.velocity_dependent = self.motion_dependent = True
+            self.velocity_dependent = True
         self.driven, self._looked = False, -1
 
     def drive(self, rows: JointRows | None) -> None:
@@ -67,6 +66,14 @@ class ForceField:
         for force in self.compiled:
             if hasattr(force, "drive"):
                 force.drive(rows, self._state)
+
+    @property
+    def motion_dependent(self) -> bool:
+        """Whether loads depend on velocities or poses; efforts that trees find are no loads."""
+        if self.driven or self.velocity_dependent:
+            return True
+        posed = (name for name, force in self.model.scene.forces.items() if force.depends_on_pose)
+        return not all(getattr(self.named[name], "by_tree", False) for name in posed)
 
     def look_for_efforts(self) -> None:
         """Join in what was written to joints by hand, from the first time that something was."""
@@ -76,7 +83,7 @@ class ForceField:
         if self._state.mirror("efforts", "effort").look().any():
             rows = self._rows or compile_joints(self.model, self._state.breaks.broken)
             self.compiled.append(WrittenEfforts(self.model, rows, self._state.efforts))
-            self.driven = self.motion_dependent = True
+            self.driven = True
 
     @contextmanager
     def around_step(self, program: Program, stop: Any) -> Iterator[None]:

@@ -123,6 +123,13 @@ def add_effort(joints: Joints, motion: Motion, law: Law, held: Held, loads: Load
     act(joints, motion, law.place, w, held.effort[w], loads)
 
 
+@kernel
+def note_effort(efforts: wp.array[real], held: Held, link: int, links: int) -> None:
+    """The effort of a step that is done, where it was found with the motion."""
+    w = wp.tid()
+    held.effort[w] = efforts[w * links + link]
+
+
 @wp.func
 def window_sum(memory: ServoState, first: int, newest: int, ring: int, window: wp.float64) -> real:
     """The integral over the last T_w seconds, from the newest stretch back; of the oldest the part inside counts."""

@@ -10,7 +10,8 @@ T_V rate time. The discrete form and the memory of the integral are in ``pid``.
     end of a step     the error goes into the memory, which is part of the state
 
 The controller is explicit: with J the inertia the joint feels, steps must stay well below √(J/K_r) and J/(K_r T_V).
-What asks for more than a step can follow is held to that, see ``servo_bounds``.
+What asks for more than a step can follow is held to that, see ``servo_bounds``. In reduced coordinates it is implicit,
+see ``tree_servos``.
 
 Reference: Bender, dissertation, §3.2.5, eq. 3.22 and 3.23. There the effort acts on A with its sign and on B against
 it; here the other way round, so that a positive effort drives the coordinate of B against A up.
@@ -28,7 +29,7 @@ from rattleback.core.mirror import Mirror
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
 from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
-from rattleback.forces.pid import RING, Held, Law, add_effort, regulate, remember
+from rattleback.forces.pid import RING, Held, Law, add_effort, note_effort, regulate, remember
 from rattleback.forces.schedule import Schedule, on_device, scheduled
 from rattleback.model.coordinates import TURN
 from rattleback.model.model import Model
@@ -104,10 +105,16 @@ class Servo:
 
 
 class CompiledServo:
-    """A servo bound to a model."""
+    """A servo bound to a model.
+
+    Attributes:
+        by_tree: Whether a tree in reduced coordinates finds its effort, see ``tree_servos``.
+        efforts: What that tree knows of servos, the link of this one, and the links of a world.
+    """
 
     def __init__(self, force: Servo, model: Model) -> None:
-        self.force, self.model = force, model
+        self.force, self.model, self.by_tree = force, model, False
+        self.efforts: Any = None
         self.course = on_device(force.target, model.device)
         self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
         self.tune(force)
@@ -141,11 +148,16 @@ class CompiledServo:
         )
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
-        """Add the effort of the step to both bodies of every world."""
+        """Add the effort of the step to both bodies of every world, unless a tree finds it with the motion."""
+        if self.by_tree:
+            return
         program.launch(add_effort, self.model.worlds, self.rows.joints, moment.motion, self.law, self.held, loads)
 
     def record_end(self, program: Program, stop: Any) -> None:
-        """The error of the step goes into the state."""
+        """The error of the step goes into the state, with the effort that a tree has found."""
+        if self.by_tree:
+            servos, link, count = self.efforts
+            program.launch(note_effort, self.model.worlds, servos.effort, self.held, link, count)
         program.launch(remember, self.model.worlds, self.state.clock, self.state.servos, self.law, self.held, stop)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:

@@ -229,7 +229,7 @@ class ServoBounds:
 
     def __init__(self, context: StepContext, preview: "Preview", servos: "Mapping[str, Any]") -> None:
         self.context, self.preview, self.servos = context, preview, servos
-        self.count, model = len(servos), context.model
+        self.count, model = len(servo_places(context.model.scene)), context.model
         rows = self.count * model.worlds
         counts = {"servos": rows, "pairs": rows * self.count, "worlds": model.worlds, "flags": 1}
         self.bounds: Any = arrays.allocate(Bounds, counts, model.device)
@@ -243,7 +243,7 @@ class ServoBounds:
             context.for_worlds(offer, *moving, servo.law, servo.held, bounds)
         context.for_worlds(suspect, clock, bounds, self.count)
         with context.program.when(bounds.any_suspect):
-            for number in range(self.count):
+            for number in (int(servo.law.servo) for servo in self.servos.values()):
                 context.program.share(
                     rest, len(self.response.held), context.model.bodies, self.ways, self.response.held
                 )
@@ -275,7 +275,7 @@ class ServoBounds:
         if quick[k] == 0.0:
             return ""
         world, number = divmod(k, self.count)
-        name, servo = list(self.servos.items())[number]
+        name, servo = next(item for item in self.servos.items() if int(item[1].law.servo) == number)
         force = servo.force
         where = f" of world {world}" if self.context.model.batched else ""
         ratio, steps = max(quick[k], far[k]), _steps(force, h, quick[k], far[k])
@@ -307,6 +307,6 @@ def _either(advice: list[str]) -> str:
 
 
 def make_servo_bounds(context: StepContext, preview: "Preview", named: "Mapping[str, Any]") -> ServoBounds | None:
-    """The bound of the servos among the compiled forces of a scene; None without any."""
-    servos = {name: named[name] for name in servo_places(context.model.scene)}
+    """The bound of the servos among the compiled forces of a scene that no tree finds; None without any."""
+    servos = {name: named[name] for name in servo_places(context.model.scene) if not named[name].by_tree}
     return ServoBounds(context, preview, servos) if servos else None

@@ -148,13 +148,33 @@ class JointAnswer:
         self.preview.context.for_worlds(forget_settled, self.settled)
 
     @property
+    def is_driven(self) -> bool:
+        """Whether a freedom of trees has armature, friction or a servo, which answer to every impulse once."""
+        return through.is_driven(self.preview.solver)
+
+    def keep_drives(self) -> None:
+        """Record what drives, friction and servos have done so far, to come back to it."""
+        through.record_directions(self.preview.solver, self.preview.context.program, self.preview.everywhere)
+
+    def restore_drives(self) -> None:
+        """Record that they have done as much as then."""
+        through.record_restored(self.preview.solver, self.preview.context.program)
+
+    @property
     def _has_rows(self) -> bool:
         """Whether there are rows to answer with beside trees that hold all joints."""
         return bool(self.preview.problem.row_count) or not through.is_through_trees(self.preview.solver)
 
-    def note(self, motion: Motion) -> None:
-        """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now."""
+    def note(self, motion: Motion, which: Any, displaces: bool = False) -> None:
+        """Record which rates of the rows are well: for the velocities of the state those of the joints, else as now.
+
+        Args:
+            motion: The velocities, or displacements in their place.
+            which: 1 for every world that is asked.
+            displaces: Whether they are displacements.
+        """
         problem = self.preview.problem
+        through.record_drives(self.preview, motion, which, displaces)
         if motion is self.preview.context.state.motion:
             self._for_joints(note_targets, problem.fixed, problem.definitions, problem.rows, self.rates)
         else:
@@ -176,6 +196,7 @@ class JointAnswer:
             self._want(motion)
             at_end = motion is preview.context.state.motion
             acting = self._solve(preview.reactions, motion, VELOCITIES if at_end else ANSWER)
+            through.record_note(preview.solver, preview.context.program, motion, which)
             self._for_held(apply_answer, *acting, motion)
             through.record_carried(*given)
         preview.stops.add_totals()
@@ -193,7 +214,7 @@ class JointAnswer:
         """Record the same for displacements, where velocities stand for ways; they are nothing that joints carry."""
         preview = self.preview
         preview.context.for_worlds(begin_answer, preview.status, which, self.settled, 0)
-        through.record_fit(preview.solver, preview.context.program, displacements, which)
+        through.record_displacements(preview.solver, preview.context.program, displacements, which)
         if self._has_rows:
             self._want(displacements)
             self._respond_displacements(displacements)
@@ -202,6 +223,7 @@ class JointAnswer:
         """Record that steps along conjugate directions begin here, in the worlds where ``which`` is 1."""
         preview, joints = self.preview, self.preview.problem.joints
         self._for_joints(joint_steps.begin_steps, joints, preview.reactions, self.steps, which)
+        through.record_directions(preview.solver, preview.context.program, which)
         given = (joints, preview.stops.system.stops, self.steps, which)
         preview.context.program.launch(joint_steps.begin_totals, preview.stops.count, *given)
         self.note_rates(motion, swept=0)
@@ -226,6 +248,7 @@ class JointAnswer:
             parts: By worlds: whether it is tried, and its parts along the last answers and along the step before.
         """
         self._for_steps(joint_steps.try_step, joint_steps.try_total, parts)
+        through.record_try(self.preview.solver, self.preview.context.program, parts)
 
     def settle_step(self, motion: Motion, verdict: tuple[Any, Any]) -> None:
         """Record that it is kept or not.
@@ -235,6 +258,7 @@ class JointAnswer:
             verdict: By worlds: whether it is active, and whether it accepts the step.
         """
         self._for_steps(joint_steps.settle_step, joint_steps.settle_total, verdict)
+        through.record_settle(self.preview.solver, self.preview.context.program, verdict)
         self.note_rates(motion, swept=0)
 
     def _for_steps(self, kernel: Any, for_stops: Any, given: tuple[Any, ...]) -> None:
@@ -266,9 +290,13 @@ class JointAnswer:
             self._for_held(joint_settling.take_back, status, self.displacements, motion)
 
     def _respond_displacements(self, displacements: Motion) -> None:
+        preview = self.preview
+        given = (preview.solver, preview.context.program, displacements, preview.status.busy)
         self._for_joints(joint_settling.begin_displacements, self.unseen)
-        self._for_held(apply_ways, *self._solve(self.unseen, displacements, DISPLACEMENTS), displacements)
-        through.record_fit(self.preview.solver, self.preview.context.program, displacements, self.preview.status.busy)
+        acting = self._solve(self.unseen, displacements, DISPLACEMENTS)
+        through.record_note(*given, displaces=True)
+        self._for_held(apply_ways, *acting, displacements)
+        through.record_displacements(*given)
 
     def _want(self, motion: Motion) -> None:
         problem = self.preview.problem

@@ -108,15 +108,16 @@ class JointResponse:
         problem = self.preview.problem
         status = self.preview.status
         context.for_worlds(lend, status, self.lent, which)
-        through.record_fit(preview.solver, context.program, response, which)
+        through.record_change(preview.solver, context.program, response, which)
         self._for_joints(want_rest, problem.fixed, problem.rows, response)
         preview.solver.record_solution(context.program)
         preview.stops.solve(response, PUSH)
         given = (problem.joints, problem.rows, preview.levers, status, reactions)
         self._for_joints(corrections.find_reactions, *given)
         acting = (preview.links, preview.levers, reactions, preview.inertias, status, motion, self.held)
+        through.record_note(preview.solver, context.program, motion, which, displaces=True)
         context.program.launch(apply_answer, len(self.held), context.model.bodies, *acting)
-        through.record_fit(preview.solver, context.program, motion, which)
+        through.record_displacements(preview.solver, context.program, motion, which)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.preview.context.program.launch(kernel, self.preview.problem.joint_count, *inputs)

@@ -159,7 +159,7 @@ class JointStops:
     def _find_change(self, joints: int, stops: int) -> None:
         given = (self.system, self.links, self.change, joints, stops)
         self.context.for_bodies(one_sided_rows.find_change, *given)
-        through.record_fit(self.solver, self.context.program, self.change, self.everywhere)
+        through.record_change(self.solver, self.context.program, self.change, self.everywhere)
 
     def _for_stops(self, kernel: Any, *inputs: Any) -> None:
         self.context.program.launch(kernel, self.count, *inputs)

@@ -14,20 +14,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import warp as wp
-
 from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext, copy_motion
 from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness, through
 from rattleback.problem.bounded import Bounded
-from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
+from rattleback.problem.corrections import JointStatus, Links, Reactions
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops
-from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
+from rattleback.problem.mechanisms import Mechanisms, WayBack
 from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
 
 
@@ -83,9 +81,8 @@ class Preview:
     @cached_property
     def forget(self) -> Callable[[], None]:
         """To be called when a call begins: the worst errors start anew."""
-        mine: Any = self
-        worst = (getattr(mine.errors, f"worst_{name}") for name in ("position", "orientation", "velocity"))
-        return host_read.clearing(*worst, mine.status.most_positions, mine.status.failed)
+        worst = (getattr(self.errors, f"worst_{name}") for name in ("position", "orientation", "velocity"))
+        return host_read.clearing(*worst, self.status.most_positions, self.status.failed)
 
     def take_over(self, old: "Preview") -> None:
         """Continue with the errors and reactions of another one of the same joints."""
@@ -112,7 +109,7 @@ class Preview:
             self.stops.forget()
             self._evaluate_anew(self.everywhere)
         with context.program.when(status.any_written):
-            through.record_fit(self.solver, context.program, self.flight.before, status.written, self.limits.velocity)
+            through.record_written(self, status.written)
             self.yielding.leave_out(status.written)
             self.stops.forget_columns(status.written)
             self.correct_velocities(status.written)
@@ -128,6 +125,7 @@ class Preview:
         context, problem = self.context, self.problem
         context.share_bodies(copy_motion, context.state.motion, context.start)
         context.for_worlds(corrections.start, context.state.clock, self.status)
+        through.record_begin(self.solver, context.program)
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
@@ -144,6 +142,8 @@ class Preview:
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
         context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
+        if self.problem.row_count:
+            through.record_drives(self, context.start, which)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -165,8 +165,9 @@ class Preview:
 
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""
-        with self.context.program.when(self.status.any_torn):
-            self.context.for_bodies(corrections.drop_pull, self.links, self.flight, self.context.loads, self.status)
+        context, status = self.context, self.status
+        with context.program.when(status.any_torn):
+            context.for_bodies(corrections.drop_pull, self.links, self.flight, context.loads, status)
 
     def record_moved(self) -> None:
         """Record where the joints are, as something else may have moved bodies since they were held."""
@@ -191,8 +192,8 @@ class Preview:
         self.stops.measure_positions()
         context.for_worlds(corrections.decide, status, self.limits)
         with context.program.when(status.any_keep):
-            for motion, copy in motions:
-                context.for_bodies(best_so_far.keep_motion, status, motion, copy)
+            for both in motions:
+                context.for_bodies(best_so_far.keep_motion, status, *both)
             self._for_joints(best_so_far.keep_reactions, self.problem.joints, status, self.reactions, kept)
 
     def _undo(self, motions: list[tuple[Motion, Motion]], kept: Reactions) -> None:
@@ -248,17 +249,17 @@ class Preview:
             given = (self.problem.joints, self.links, motion, self.reactions, self.inertias, status)
             context.for_bodies(stiffness.relax, *given)
             context.for_bodies(stiffness.settle, self.inertias, status)
-        self._evaluate(motion, self.everywhere)
+        self._evaluate(motion, self.everywhere, at_end=True)
         self.yielding.begin_half(second=True)
         self.stops.begin_velocities()
         self._begin_velocities(self.everywhere)
 
     def _end_velocities(self) -> None:
         """The velocities are done: account for them, and make rows for the next step where these are not."""
-        context, problem, motion = self.context, self.problem, self.context.state.motion
-        self._for_joints(joint_errors.account_velocities, problem.joints, self.errors, self.limits, self.status)
-        self._for_joints(stiffness.note_loads, problem.joints, self.reactions, context.state.joints, context.stop)
-        joint_errors.record_turns(context.program, problem.joints, motion, context.state.joints)
+        context, joints = self.context, self.problem.joints
+        self._for_joints(joint_errors.account_velocities, joints, self.errors, self.limits, self.status)
+        self._for_joints(stiffness.note_loads, joints, self.reactions, context.state.joints, context.stop)
+        joint_errors.record_turns(context.program, joints, context.state.motion, context.state.joints)
         self.stops.forget()
         self._make_anew(*self.breaks.record_end(self.status.stiff, self.status.any_stiff))
 
@@ -279,33 +280,33 @@ class Preview:
 
     def _go_on(self) -> None:
         """Correct velocities while they are outside the tolerance."""
-        context, motion = self.context, self.context.state.motion
+        context = self.context
         with context.program.loop(self.status.any_busy, may_stop=True):
-            self._correct(motion)
+            self._correct(context.state.motion)
             with context.program.when(self.status.any_stiff):
-                acting = (self.flight, self.levers, self.reactions, self.inertias, self.status)
-                context.for_bodies(stiffness.lean_back, self.problem.joints, self.links, *acting)
+                acting = (self.links, self.flight, self.levers, self.reactions, self.inertias, self.status)
+                context.for_bodies(stiffness.lean_back, self.problem.joints, *acting)
             context.for_worlds(corrections.lower, self.status)
             self._measure_velocities()
 
     def _evaluate_anew(self, which: Any) -> None:
         """The rows at the state, and the solver's preparation, without any stiffness."""
-        context, motion = self.context, self.context.state.motion
-        context.for_bodies(stiffness.ease_off, self.inertias, which)
-        context.for_bodies(stiffness.weigh, motion, self.inertias, which)
+        motion = self.context.state.motion
+        self.context.for_bodies(stiffness.ease_off, self.inertias, which)
+        self.context.for_bodies(stiffness.weigh, motion, self.inertias, which)
         self._evaluate(motion, which)
 
-    def _evaluate(self, motion: Motion, which: Any) -> None:
+    def _evaluate(self, motion: Motion, which: Any, at_end: bool = False) -> None:
         """The rows at a motion and the solver's preparation for them."""
         self._evaluate_rows(motion, which)
-        through.record_factor(self.solver, self.context.program, motion, which)
+        through.record_factor(self.solver, self.context.program, motion, which, at_end)
         self.solver.record_preparation(self.context.program, which)
         self.stops.forget_columns(which)
 
     def _evaluate_rows(self, motion: Motion, which: Any) -> None:
         problem, remembered = self.problem, self.context.state.joints
-        parts = (problem.fixed, problem.definitions, motion, remembered, self.inertias, problem.rows, self.levers)
-        self._for_joints(evaluate_rows, *parts, which)
+        parts = (motion, remembered, self.inertias, problem.rows, self.levers, which)
+        self._for_joints(evaluate_rows, problem.fixed, problem.definitions, *parts)
         self.yielding.ease(which)
         self.stops.evaluate(motion, which)
 
@@ -332,15 +333,16 @@ class Preview:
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the matrix of the end of the step, in those worlds where ``which`` is 1 that are stiff."""
-        rows, status = self.problem.rows, self.status
+        problem, status = self.problem, self.status
         self.context.for_worlds(stiffness.find_turned, status, which)
-        self._for_joints(stiffness.respond_anew, self.problem.joints, self.inertias, rows, status)
+        self._for_joints(stiffness.respond_anew, problem.joints, self.inertias, problem.rows, status)
         self.solver.record_preparation(self.context.program, status.turned)
         self.stops.forget_old_columns()
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
         context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
+        through.record_fresh(self)
         self.solver.record_solution(context.program)
         self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
         acting = (self.links, self.levers, self.reactions, self.inertias, status)
@@ -348,6 +350,7 @@ class Preview:
         with context.program.when(status.any_limited):
             context.for_bodies(corrections.limit_turn, *acting, self.limits)
             self._for_joints(corrections.add_reactions, joints, self.levers, status, self.reactions)
+        through.record_note(self.solver, context.program, motion, status.busy)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
         through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
         self.stops.add_totals()
@@ -367,34 +370,8 @@ class Preview:
     def _measure_rates(self) -> None:
         problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
-        given = (problem.fixed, problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
-        self._for_joints(joint_errors.measure_velocities, *given)
+        given = (problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
+        self._for_joints(joint_errors.measure_velocities, problem.fixed, *given)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.context.program.launch(kernel, self.problem.joint_count, *inputs)
-
-
-def make_preview(context: StepContext, problem: JointRows, solver: Any, limits: Limits, sleeps: bool) -> Preview:
-    """The preview loop of a model's joints with a method.
-
-    Args:
-        context: Where the step is recorded.
-        problem: The joints as rows.
-        solver: A joint method with ``prepare(problem)``.
-        limits: Tolerances and the most corrections a step may take.
-        sleeps: Whether bodies may fall asleep.
-    """
-    model = context.model
-    counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
-    kinds: tuple[type[Any], ...] = (JointErrors, Reactions, JointStatus, Levers, Inertias)
-    errors, reactions, status, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
-    prepared = solver.prepare(problem.without_stops())
-    limits.share = prepared.share
-    flight = Flight()
-    flight.before, flight.start, flight.end = context.state.motion, context.start, context.predicted
-    flight.pushed = arrays.allocate(Motion, counts, model.device)
-    everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-    shared = (limits, errors, reactions, status, make_links(problem), levers, inertias, flight)
-    stops = JointStops(context, problem, prepared, shared)
-    breaks = JointBreaks(context, problem, reactions, status, sleeps)
-    return Preview(context, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))

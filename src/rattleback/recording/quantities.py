@@ -83,6 +83,12 @@ def _local_spin(sim: Simulation) -> NDArray[np.float64]:
     return rotate(conjugate(_window("orientation")(sim)), _window("angular_velocity")(sim))
 
 
+def _origin(sim: Simulation) -> NDArray[np.float64]:
+    centers = np.array([body.center_of_mass for body in sim.scene.bodies]).reshape(-1, 3)
+    turn = _window("orientation")(sim)
+    return _window("position")(sim) - rotate(turn, np.broadcast_to(centers, (*turn.shape[:-1], 3)))
+
+
 def _kinetic_energy(sim: Simulation) -> NDArray[np.float64]:
     return sim.measures.of_bodies("translational") + sim.measures.of_bodies("rotational")
 
@@ -99,6 +105,7 @@ def _energies(sim: Simulation) -> NDArray[np.float64]:
 # Of every body, shape (worlds, bodies, components), without the last axis for a number.
 BODY: dict[str, Kind] = {
     "position": Kind("m", XYZ, _window("position")),
+    "origin": Kind("m", XYZ, _origin),
     "orientation": Kind("", (*XYZ, "w"), _window("orientation")),
     "velocity": Kind("m/s", XYZ, _window("velocity")),
     "angular_velocity": Kind("rad/s", XYZ, _window("angular_velocity")),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from rattleback.recording.motion.export import Exported
+
     Own = Callable[[Simulation], Any]
     Wanted = str | Iterable[str | tuple[str, Own]] | Mapping[str, Own]
 
@@ -155,6 +157,36 @@ class Recorder:
         arrays = {"time": self.time, "columns": np.array(list(tables))}
         arrays |= {name: series.values for name, series in self._series.items()}
         whole_file.write(target, lambda stream: write_npz(stream, arrays), "recording")
+
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        fps: float = 60.0,
+        speed: float = 1.0,
+        joints: bool = True,
+        arrows: bool = True,
+    ) -> Exported:
+        """Write the motion for other programs: every body with its geometry and its place at the times of the frames.
+
+        The recorder must have ``position`` and ``orientation`` of all bodies. Where a frame lies between two samples,
+        places follow straight lines and orientations the shortest turn; what is returned says how far that may be off.
+        All else that was recorded is written beside it. Of several worlds, the first is shown.
+
+        Args:
+            path: ``.glb`` or ``.gltf``, animated glTF; ``.usd``, ``.usda`` or ``.usdc``, USD with time samples.
+            fps: Frames in a second of film.
+            speed: Simulated seconds in a second of film; 0.25 is slow motion.
+            joints: Whether joints are marked and their points written.
+            arrows: Whether recorded velocities and forces are drawn as arrows.
+
+        Raises:
+            InputError: The recording has no places, no samples, or goes back in time.
+            FileError: The file cannot be written.
+        """
+        from rattleback.recording.motion.export import export
+
+        return export(self, path, (fps, speed), joints=joints, arrows=arrows)
 
     def plot(
         self, quantities: str | list[str] | None = None, path: str | PathLike[str] | None = None, drift: bool = False

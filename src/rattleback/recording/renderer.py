@@ -116,18 +116,12 @@ class Renderer:
             snapshots: What they show.
             depth: Height that a floor has to be below, beside all bodies [m].
         """
-        points = extent(snapshots, self.look.joints)
-        placed = camera.framing(points, self.size[0] / self.size[1])
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        radius = 1.05 * float(np.linalg.norm(points - middle, axis=1).max()) or 1.0
-        fastest = self.look.fastest or max(float(snapshot.speed.max(initial=0.0)) for snapshot in snapshots)
-        floor = floor_below(points, min(depth, lowest(snapshots)))
-        return Stand(placed, middle, radius, self.look.towards_sun(placed), floor, fastest)
+        return stand_of(camera, snapshots, depth, self.size, self.look)
 
     def draw(self, snapshot: Snapshot, stand: Stand) -> NDArray[np.uint8]:
         """The picture of a snapshot, shape (height, width, 3), sRGB, upper row first."""
         self._load(snapshot.scene)
-        colours, shown = self.look.colours(snapshot, stand.fastest), self._grounds(snapshot, stand)
+        colours, shown = self.look.colours(snapshot, stand.fastest), grounds_of(snapshot, stand, self.look)
         for pile in self._piles:
             solids = pile.batch.sharpened(self._finest(stand))
             pile.place(solids.table(snapshot, colours, stand.middle), stand.camera.axes()[2])
@@ -155,13 +149,6 @@ class Renderer:
         found = batches(scene, self.look.joints)
         self._piles = [Pile(self.context, batch, self._solid, self._depth) for batch in found]
         self._scene = scene
-
-    def _grounds(self, snapshot: Snapshot, stand: Stand) -> list[GroundPlane]:
-        """The planes of the scene that are seen from above, or a floor."""
-        found = grounds(snapshot)
-        if not found and self.look.floor and snapshot.scene.gravity.any():
-            found = [stand.floor]
-        return [ground for ground in found if (stand.camera.eye - ground.point) @ ground.normal > 0.0]
 
     def _draw_once(self, stand: Stand, shown: list[GroundPlane], toward: tuple[Floats, Floats], place: Floats) -> None:
         """Maps, solids, ground and backdrop, with one sun, one sky and one place in the pixel."""
@@ -218,6 +205,35 @@ class Renderer:
         texture.filter = (self.context.LINEAR, self.context.LINEAR)
         texture.repeat_x = texture.repeat_y = False
         return self.context.framebuffer(depth_attachment=texture), texture
+
+
+def stand_of(
+    camera: Camera, snapshots: Sequence[Snapshot], depth: float, size: tuple[int, int], look: Appearance
+) -> Stand:
+    """Where everything stands in pictures of these snapshots, so that all of them fit.
+
+    Args:
+        camera: Where they are seen from, as far as it is chosen.
+        snapshots: What they show.
+        depth: Height that a floor has to be below, beside all bodies [m].
+        size: Width and height of the pictures [pixels].
+        look: How they look.
+    """
+    points = extent(snapshots, look.joints)
+    placed = camera.framing(points, size[0] / size[1])
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    radius = 1.05 * float(np.linalg.norm(points - middle, axis=1).max()) or 1.0
+    fastest = look.fastest or max(float(snapshot.speed.max(initial=0.0)) for snapshot in snapshots)
+    floor = floor_below(points, min(depth, lowest(snapshots)))
+    return Stand(placed, middle, radius, look.towards_sun(placed), floor, fastest)
+
+
+def grounds_of(snapshot: Snapshot, stand: Stand, look: Appearance) -> list[GroundPlane]:
+    """The planes of the scene that are seen from above, or a floor."""
+    found = grounds(snapshot)
+    if not found and look.floor and snapshot.scene.gravity.any():
+        found = [stand.floor]
+    return [ground for ground in found if (stand.camera.eye - ground.point) @ ground.normal > 0.0]
 
 
 def check_size(size: Any) -> tuple[int, int]:

@@ -6,6 +6,8 @@ import math
 import os
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from rattleback.core import checks, whole_file
 from rattleback.core.errors import FileError
 from rattleback.recording.camera import Camera
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from rattleback.simulation import Simulation
 
-STILL = Appearance(samples=32)
+STILL, FILM = Appearance(samples=32), Appearance(samples=128)
+QUALITIES = ("quick", "film")
 
 
 def render(
@@ -31,6 +36,7 @@ def render(
     *,
     size: tuple[int, int] = (1280, 720),
     camera: Camera | None = None,
+    quality: str = "quick",
     **look: Unpack[LookOptions],
 ) -> None:
     """Write a picture of a simulation as it is now; of several worlds, the first.
@@ -41,23 +47,41 @@ def render(
         size: Width and height [pixels].
         camera: Where it is seen from; what a :class:`Camera` leaves out, or all of it, is chosen so that every body is
             in the picture.
+        quality: ``"quick"``, drawn by OpenGL in about a second; or ``"film"``, with soft shadows, light that goes from
+            surface to surface and materials, in about a minute.
         **look: ``colour``, ``"body"`` (the default) or ``"speed"``; ``fastest``, the speed that is red [m/s] (default
-            the largest there is); ``samples``, how many drawings are averaged (default 32; 1 is quick); ``sun``, the
-            direction towards the sun; ``joints=False`` to leave out their marks; ``floor=False`` to leave out the floor
-            that a scene with gravity gets where it has no plane.
+            the largest there is); ``samples``, how many drawings are averaged (default 32; 1 is quick), or in film
+            quality how many paths of light are followed for each pixel (default 128); ``sun``, the direction towards
+            the sun; ``joints=False`` to leave out their marks; ``floor=False`` to leave out the floor that a scene with
+            gravity gets where it has no plane.
 
     Raises:
-        DeviceError: moderngl or EGL is missing; the sentence says what to install.
+        DeviceError: moderngl or EGL, or for film quality mitsuba, is missing; the sentence says what to install.
         FileError: The file cannot be written.
     """
     target = check_place(path, (".png",), "a picture")
-    snapshot, chosen = snapshot_of(sim), STILL.with_options(look, "render")
-    with Renderer(check_size(size), chosen) as renderer:
-        drawn = renderer.draw(snapshot, renderer.aim(check_camera(camera), [snapshot], depth_of(sim)))
+    film = checks.one_of(quality, QUALITIES, "The quality of a picture") == "film"
+    chosen = (FILM if film else STILL).with_options(look, "render")
+    drawn = (_traced if film else _drawn)(sim, check_camera(camera), chosen, check_size(size))
     from PIL import Image
 
     picture = Image.fromarray(drawn)
     whole_file.write(target, lambda stream: picture.save(stream, format="png"), "picture")
+
+
+def _drawn(sim: Simulation, camera: Camera, look: Appearance, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """The picture, drawn by OpenGL."""
+    snapshot = snapshot_of(sim)
+    with Renderer(size, look) as renderer:
+        return renderer.draw(snapshot, renderer.aim(camera, [snapshot], depth_of(sim)))
+
+
+def _traced(sim: Simulation, camera: Camera, look: Appearance, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """The picture in film quality."""
+    from rattleback.recording.film.tracer import trace
+
+    seen = trace(snapshot_of(sim), camera, look, size, depth_of(sim))
+    return np.round(255.0 * np.clip(seen, 0.0, 1.0)).astype(np.uint8)
 
 
 def depth_of(sim: Simulation) -> float:

@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rattleback.problem.through import is_driven
+from rattleback.reduced.midpoint.drive_energy import DriveEnergy
 from rattleback.steps.energy_floor import Sizes
 from rattleback.steps.energy_limit import EnergyLimit, make_energy_limit
 from rattleback.steps.energy_watch import EnergyWatch, make_energy_watch
@@ -21,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def make_energy_account(
-    context: StepContext, preview: Preview | None, impulses: tuple[Any, Any] | None, tolerances: Any, order: int
+    context: StepContext,
+    preview: Preview | None,
+    impulses: tuple[Any, Any] | None,
+    tolerances: Any,
+    order: int,
+    solver: Any = None,
 ) -> EnergyLimit | EnergyWatch | None:
     """What is done about added energy.
 
@@ -31,6 +39,7 @@ def make_energy_account(
         impulses: How contacts are resolved and how they are found; None where they are not resolved.
         tolerances: Those of the simulation, by name.
         order: Order of the integrator.
+        solver: What holds the joints; None without any.
     """
     length, speed = (tolerances[f"{name}_tolerance"] for name in ("position", "velocity"))
     if impulses is None:
@@ -40,5 +49,6 @@ def make_energy_account(
     reported = (length + limits.deepest, speed + limits.fastest)
     sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, order == 1)
     if preview is None:
-        return make_energy_watch(context, sizes)
+        drives = DriveEnergy(solver.through) if is_driven(solver) else None
+        return replace(make_energy_watch(context, sizes), drives=drives)
     return make_energy_limit(context, preview, (finder.contacts, finder.geometry.each), sizes)

@@ -1,4 +1,4 @@
-"""The energy watch: the energy audit of scenes without joints, where gains are told and nothing else.
+"""The energy watch: the energy audit of scenes without joints, or with trees, where gains are told and nothing else.
 
 Cost: five looks at every body.
 """
@@ -26,11 +26,13 @@ class EnergyWatch:
         context: Where the step is recorded.
         ledger: What happens to the energy.
         audit: What tells the gain.
+        drives: What trees know of the energy of drives, a ``reduced.midpoint.drive_energy.DriveEnergy``; None without.
     """
 
     context: StepContext
     ledger: Any
     audit: EnergyAudit
+    drives: Any = None
 
     def record_written(self) -> None:
         """Nothing is apart without joints."""
@@ -38,6 +40,8 @@ class EnergyWatch:
     def record_start(self) -> None:
         """Record the energies at the beginning of a step."""
         self.context.share_bodies(note_before, self.context.state.motion, self.ledger)
+        if self.drives is not None:
+            self.drives.record_start(self.context)
 
     def record_loads(self) -> None:
         """Record what loads do in the first prediction."""
@@ -49,6 +53,8 @@ class EnergyWatch:
         context, state = self.context, self.context.state
         motions = (state.motion, context.start, context.predicted)
         context.share_bodies(note_work, *motions, context.loads, state.clock, self.ledger)
+        if self.drives is not None:
+            self.drives.record_work(context)
         self.audit.record_work()
 
     def record_hold(self) -> None:
@@ -62,6 +68,8 @@ class EnergyWatch:
 
     def record_end(self) -> None:
         """Record the audit."""
+        if self.drives is not None:
+            self.drives.record_end(self.context, self.ledger.rest)
         self.audit.record_end()
 
     @property

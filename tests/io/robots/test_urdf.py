@@ -163,6 +163,25 @@ def test_a_mimic_joint_without_a_common_body_is_data_and_led_in_the_tree(robot) 
     assert tree.coordinates == ("first", "between", "other")
 
 
+def test_drives_of_a_file_go_to_the_joints_where_they_are_wanted(robot) -> None:
+    """A wheel with 0.2 N m of friction loss stops after J ω²/(2 f); without being asked, any method of joints runs."""
+    path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a", more='<dynamics friction="0.2"/>'))
+    scene = rb.Scene.from_file(path)
+    scene.gravity = (0, 0, 0)
+    scene.change_body("a", angular_velocity=(0, 1, 0), velocity=(0, 0, 0))
+    rb.Simulation(scene).step()
+    assert scene.robot.use_drives(scene) == ["hinge"]
+    with pytest.raises(rb.InputError, match="'hinge' has friction; joints='direct' cannot hold that"):
+        rb.Simulation(scene)
+    sim = rb.Simulation(scene, joints="reduced", time_step=1e-3)
+    sim.step()
+    energy = sim.energy().kinetic
+    start = sim["hinge"].angle
+    sim.run(60.0)
+    assert sim["hinge"].velocity == pytest.approx(0.0, abs=1e-12)
+    assert abs(sim["hinge"].angle - start) == pytest.approx(energy / 0.2, rel=1e-3)
+
+
 def test_damping_slows_a_hinge_as_its_closed_form_says(robot) -> None:
     damped = '<dynamics damping="0.7" friction="0.2"/>'
     path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a", more=damped))

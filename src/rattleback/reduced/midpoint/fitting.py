@@ -1,10 +1,15 @@
 """Velocities that fit the trees: of all that the joints allow, those with the same momentum along every freedom.
 
-    Sᵀ M (S v − u) + A (v − v_u) = 0
+    Sᵀ M (S v − u) + E (v − v′) = p,      E = A + h/2 k
 
-u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, A armature, v rates,
-v_u those that u has along the freedoms. The change
-is what impulses of the joints make, and M⁻¹ of a mechanism is M⁻¹ of its bodies with this behind it.
+u velocities of bodies that need not fit, S motion subspaces, M masses and inertias of the bodies, A armature, k what
+a servo loses per rate, v rates, v′ those with which the drives turn, p friction. The change is what impulses of the
+joints make, and M⁻¹ of a mechanism is M⁻¹ of its bodies with this behind it.
+
+    written velocities      v′ those that u has along the freedoms
+    after impulses          v′ those of the last fit: impulses on bodies have not turned the drives yet
+    change by impulses      v′ = 0
+What friction holds keeps its rate, see ``holding``.
 
 Cost: O(n), one factorisation for a pose and one substitution for each u. Reference: Featherstone, §7.3.
 """
@@ -16,12 +21,44 @@ from rattleback.core.precision import real, vec3
 from rattleback.model.contact_memory import SETTLED, WRITTEN, ContactMemory
 from rattleback.model.state import Motion
 from rattleback.reduced.midpoint.balance import body_of
+from rattleback.reduced.midpoint.holding import keep, slips
 from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.placing import SLIDE_LINK, move, take
 from rattleback.reduced.midpoint.sweeps import change, factor, gather, is_single, set_inertia, set_subspace
 
 # Velocities that were written and fit but for this many tolerances stay as they are.
 SLACK = 10.0
+
+
+# What drives turned with before: as bodies turn now; as they did when they last fitted; for displacements; not at all.
+NEAREST, ONWARD, SHIFT, FROM_REST = wp.constant(0), wp.constant(1), wp.constant(2), wp.constant(3)
+# How often friction may change over in a fit.
+MOST_CHANGES = wp.constant(8)
+
+
+@wp.func
+def let_go(trees: Trees, w: int) -> None:
+    """Neither friction nor servos act on impulses; drives have their armature."""
+    step = trees.step
+    count = int(trees.count)
+    for k in range(w * count, w * count + count):
+        step.grip[k] = 0
+        step.extra[k] = trees.links.armature[k - w * count]
+        step.most[k] = real(-1.0)
+        step.most_lent[k] = real(-1.0)
+        step.ahead[k] = real(0.0)
+        step.due[k] = real(0.0)
+        step.due_lent[k] = real(0.0)
+
+
+@wp.func
+def factor_again(trees: Trees, w: int) -> None:
+    """The factor of a world at the poses it is at, after what holds or drives its freedoms has changed."""
+    count = int(trees.count)
+    for link in range(count):
+        set_inertia(trees, link, w * count + link)
+    for m in range(count):
+        factor(trees, count - 1 - m, w * count + count - 1 - m)
 
 
 @wp.func
@@ -34,9 +71,19 @@ def factor_at(trees: Trees, motion: Motion, w: int) -> None:
         if is_single(trees.links.kind[link]):
             set_subspace(trees, link, w * count + link)
         set_inertia(trees, link, w * count + link)
-        trees.step.grip[w * count + link] = 0
     for m in range(count):
         factor(trees, count - 1 - m, w * count + count - 1 - m)
+
+
+@wp.func
+def carried_at(trees: Trees, link: int, k: int, x: vec3, how: int) -> tuple[vec3, vec3]:
+    """Velocity of a point and angular velocity of what carries the tree of a link; none of displacements."""
+    step = trees.step
+    root = k - link + trees.links.root[link]
+    if how == SHIFT or how == FROM_REST:
+        return vec3(), vec3()
+    spin = step.base_spin[root]
+    return step.base_drift[root] + wp.cross(spin, x - step.base_way[root]), spin
 
 
 @wp.func
@@ -48,80 +95,140 @@ def velocity_at(trees: Trees, motion: Motion, link: int, k: int, x: vec3) -> tup
 
 
 @wp.func
-def driven_momentum(trees: Trees, motion: Motion, link: int, k: int) -> real:
-    """The momentum of the drive of a link, which is the only one of its joint."""
+def rate_at(trees: Trees, motion: Motion, link: int, k: int, how: int) -> real:
+    """The rate of a link that is the only one of its joint, by the velocities of its bodies."""
     step = trees.step
     x = step.x[k]
     v, w = velocity_at(trees, motion, link, k, x)
     p = trees.links.parent[link]
+    drift = vec3()
+    spin = vec3()
     if p >= 0:
         drift, spin = velocity_at(trees, motion, p, k - link + p, x)
-        v -= drift
-        w -= spin
     else:
-        spin = step.base_spin[k]
-        v -= step.base_drift[k] + wp.cross(spin, x - step.base_way[k])
-        w -= spin
+        drift, spin = carried_at(trees, link, k, x, how)
     z = vec3(step.frame[k][0, 2], step.frame[k][1, 2], step.frame[k][2, 2])
-    along = wp.where(trees.links.kind[link] == SLIDE_LINK, v, w)
-    return trees.links.armature[link] * wp.dot(z, along)
+    return wp.dot(z, wp.where(trees.links.kind[link] == SLIDE_LINK, v - drift, w - spin))
 
 
 @wp.func
-def momenta(trees: Trees, motion: Motion, w: int) -> None:
+def recall(trees: Trees, motion: Motion, link: int, k: int, how: int) -> None:
+    """The momentum of the drive of a link, and the rate that it keeps where friction holds it."""
+    step = trees.step
+    before = real(0.0)
+    if how == NEAREST:
+        if trees.links.armature[link] > real(0.0):
+            before = rate_at(trees, motion, link, k, how)
+    elif how != FROM_REST:
+        before = step.kept[k][0]
+    step.rest[k] = wp.where(step.most[k] >= real(0.0), real(0.0), before)
+    step.drive[k] = -step.extra[k] * before
+    if how == ONWARD:
+        step.drive[k] = step.drive[k] - step.due[k] - step.due_lent[k]
+
+
+@wp.func
+def momenta(trees: Trees, motion: Motion, w: int, how: int) -> None:
     """The momenta of the bodies of a world, as what its links are short of."""
     step = trees.step
     for link in range(int(trees.count)):
         k = w * int(trees.count) + link
         step.couple[k] = vec3()
         step.force[k] = vec3()
-        step.drive[k] = real(0.0)
-        if trees.links.armature[link] > real(0.0):
-            step.drive[k] = -driven_momentum(trees, motion, link, k)
+        if trees.driven == 1:
+            recall(trees, motion, link, k, how)
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
-            f = -(trees.links.mass[link] * motion.velocity[i])
             c = step.frame[k] * trees.links.body_way[link]
+            v = motion.velocity[i]
+            spin = motion.angular_velocity[i]
+            if trees.carried == 1:
+                drift, turn = carried_at(trees, link, k, step.x[k] + c, how)
+                v -= drift
+                spin -= turn
+            f = -(trees.links.mass[link] * v)
             back = wp.transpose(step.frame[k])
-            n = step.frame[k] * (trees.links.inertia[link] * (back * motion.angular_velocity[i]))
+            n = step.frame[k] * (trees.links.inertia[link] * (back * spin))
             step.couple[k] = wp.cross(c, f) - n
             step.force[k] = f
 
 
 @wp.func
-def velocity_of(trees: Trees, link: int, k: int) -> vec3:
-    """Velocity of the body of a link, by the solution of the last sweep."""
-    c = trees.step.frame[k] * trees.links.body_way[link]
-    return trees.step.drift_rate[k] + wp.cross(trees.step.spin_rate[k], c)
+def solve(trees: Trees, motion: Motion, w: int, how: int) -> None:
+    """Rates that fit, as what the last solution says."""
+    count = int(trees.count)
+    momenta(trees, motion, w, how)
+    for m in range(count):
+        gather(trees, count - 1 - m, w * count + count - 1 - m)
+    for link in range(count):
+        change(trees, link, w * count + link, real(0.0))
 
 
 @wp.func
-def fit(trees: Trees, motion: Motion, w: int, least: real) -> None:
+def velocity_of(trees: Trees, link: int, k: int, how: int) -> tuple[vec3, vec3]:
+    """Velocity of the body of a link and its angular velocity, by the solution of the last sweep."""
+    c = trees.step.frame[k] * trees.links.body_way[link]
+    spin = trees.step.spin_rate[k]
+    v = trees.step.drift_rate[k] + wp.cross(spin, c)
+    if trees.carried == 1:
+        drift, turn = carried_at(trees, link, k, trees.step.x[k] + c, how)
+        v += drift
+        spin += turn
+    return v, spin
+
+
+@wp.func
+def largest_change(trees: Trees, motion: Motion, w: int, how: int) -> real:
+    """By how much the last solution changes a velocity [m/s, rad/s]."""
+    largest = real(0.0)
+    for link in range(int(trees.count)):
+        if trees.links.body[link] >= 0:
+            i = w * int(trees.body_count) + trees.links.body[link]
+            v, spin = velocity_of(trees, link, w * int(trees.count) + link, how)
+            turned = wp.length(spin - motion.angular_velocity[i])
+            largest = wp.max(largest, wp.max(turned, wp.length(v - motion.velocity[i])))
+    return largest
+
+
+@wp.func
+def take_solution(trees: Trees, motion: Motion, w: int, how: int) -> None:
+    """The velocities of a motion become those of the last solution."""
+    for link in range(int(trees.count)):
+        if trees.links.body[link] >= 0:
+            i = w * int(trees.body_count) + trees.links.body[link]
+            v, spin = velocity_of(trees, link, w * int(trees.count) + link, how)
+            motion.velocity[i] = v
+            motion.angular_velocity[i] = spin
+
+
+@wp.func
+def fit(trees: Trees, motion: Motion, w: int, how: int, least: real) -> None:
     """Make the velocities of a motion fit the trees of a world, at the poses of their factor.
 
     Where none of them changes by more than ``least`` [m/s, rad/s], all stay.
     """
-    step = trees.step
-    count = int(trees.count)
-    momenta(trees, motion, w)
-    for m in range(count):
-        gather(trees, count - 1 - m, w * count + count - 1 - m)
-    largest = real(0.0)
-    for link in range(count):
-        k = w * count + link
-        change(trees, link, k, real(0.0))
-        if least >= real(0.0) and trees.links.body[link] >= 0:
-            i = w * int(trees.body_count) + trees.links.body[link]
-            turned = wp.length(step.spin_rate[k] - motion.angular_velocity[i])
-            largest = wp.max(largest, wp.max(turned, wp.length(velocity_of(trees, link, k) - motion.velocity[i])))
-    if largest <= least:
-        return
-    for link in range(count):
-        k = w * count + link
-        if trees.links.body[link] >= 0:
-            i = w * int(trees.body_count) + trees.links.body[link]
-            motion.velocity[i] = velocity_of(trees, link, k)
-            motion.angular_velocity[i] = step.spin_rate[k]
+    solve(trees, motion, w, how)
+    if least < real(0.0) or largest_change(trees, motion, w, how) > least:
+        take_solution(trees, motion, w, how)
+
+
+@wp.func
+def fit_driven(trees: Trees, motion: Motion, w: int, how: int) -> bool:
+    """The same after impulses on bodies where freedoms are driven; whether friction or a servo changed over."""
+    changes = int(-1)
+    again = bool(True)
+    while again:
+        changes += 1
+        solve(trees, motion, w, how)
+        again = how == ONWARD and changes < MOST_CHANGES
+        if again:
+            again = slips(trees, w)
+        if again:
+            factor_again(trees, w)
+    take_solution(trees, motion, w, how)
+    for link in range(int(trees.count)):
+        keep(trees, link, w * int(trees.count) + link, how == SHIFT)
+    return changes > 0
 
 
 @wp.func
@@ -145,6 +252,7 @@ def fit_written(trees: Trees, memory: ContactMemory, motion: Motion, least: real
     """Make velocities that were written fit the trees of a world, where they do not."""
     w = wp.tid()
     if memory.pending[w] == WRITTEN:
+        let_go(trees, w)
         factor_at(trees, motion, w)
-        fit(trees, motion, w, least)
+        fit(trees, motion, w, NEAREST, least)
         memory.pending[w] = SETTLED

@@ -1,8 +1,7 @@
-"""The forest of a model: which joints make trees, and the links of these trees.
+"""The links of the trees of a model: what joints leave free, as motions about or along z axes, one after the other.
 
-The rows of a joint say what it leaves free. ``slide`` rows leave the other axes of A; ``cross`` rows of two axes leave
-the turn about z, of one axis the turns about two crossed axes; ``orient`` rows leave none, and without any of them all
-turns are free. A joint with other rows, one that may break and one that closes a loop is left to the solver of rows.
+Which joints make trees is found by ``reduced.spanning``, and what they leave free by ``reduced.moves``. A joint whose
+moves links do not have, one that may break and one that closes a loop is left to the solver of rows.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from rattleback.joints.joint import X, Y, Z
 from rattleback.maths import rotation
 from rattleback.reduced.midpoint import links as kinds
 from rattleback.reduced.midpoint.links import Links
+from rattleback.reduced.moves import AXES, SLIDE, SPIN, WAY, moves_of
+from rattleback.reduced.spanning import branches
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,6 +30,8 @@ UNTURNED = np.array([0.0, 0.0, 0.0, 1.0])
 # Turns that take z to x and to y; the first is also that between crossed axes.
 Z_TO = {X: np.array([0.0, 0.5**0.5, 0.0, 0.5**0.5]), Y: np.array([-(0.5**0.5), 0.0, 0.0, 0.5**0.5]), Z: UNTURNED}
 OVER = np.array([1.0, 0.0, 0.0, 0.0])
+# What of a joint its turns are.
+TURN_ROLES = {"turn_z": kinds.WHOLE_TURN, "turn_a": kinds.FIRST_TURN, "turn_b": kinds.SECOND_TURN}
 
 
 @dataclass(frozen=True)
@@ -60,38 +63,24 @@ class Freedom:
     lead: float = 0.0
 
 
-def motions_of(specs: list[Any]) -> list[Freedom | Way] | None:
-    """What a joint with these rows leaves free, as motions and fixed ways from frame A to B; None if rows say else."""
-    slides = {row.axis_a: row.offset for row in specs if row.kind == "slide"}
-    turns = sorted((row.kind, row.axis_a, row.axis_b) for row in specs if row.kind in ("cross", "orient"))
-    screws = [row for row in specs if row.kind == "screw"]
-    if len(slides) + len(turns) + len(screws) != len(specs) or any(row.kind == "cross" and row.offset for row in specs):
+def motions_of(joint: Any) -> list[Freedom | Way] | None:
+    """What a joint leaves free, as motions and fixed ways from frame A to B; None where links have no such motion."""
+    moves = moves_of(joint)
+    if moves is None or any(move.kind == WAY or move.first for move in moves.moves):
         return None
-    found: list[Freedom | Way] = []
-    for axis in (X, Y, Z):
-        if axis in slides:
-            found.append(Way(UNTURNED, slides[axis] * np.eye(3)[axis]))
-        elif axis == Z and screws:
-            found.append(Way(UNTURNED, screws[0].offset * np.eye(3)[Z]))
+    found: list[Freedom | Way] = [Way(UNTURNED, np.array(moves.way))]
+    for move in moves.moves:
+        if move.kind == SPIN:
+            found.append(Freedom(kinds.BALL, kinds.ANY_TURN))
+            continue
+        axis = AXES.index(move.axis)
+        over = Way(Z_TO[axis], np.zeros(3))
+        if move.kind == SLIDE:
+            found += [over, Freedom(kinds.SLIDE, kinds.SLIDE_X + axis), Way(rotation.conjugate(over.turn), np.zeros(3))]
         else:
-            freedom = Freedom(kinds.SLIDE, kinds.SLIDE_X + axis)
-            found += [Way(Z_TO[axis], np.zeros(3)), freedom, Way(rotation.conjugate(Z_TO[axis]), np.zeros(3))]
-    turn = _turns_of(turns, screws)
-    return None if turn is None else found + turn
-
-
-def _turns_of(turns: list[tuple[str, int, int]], screws: list[Any]) -> list[Freedom | Way] | None:
-    aligned = [("cross", X, Z), ("cross", Y, Z)]
-    if screws:
-        return [Freedom(kinds.TURN, kinds.SCREW_TURN, screws[0].radius_a)] if turns == aligned else None
-    if not turns:
-        return [Freedom(kinds.BALL, kinds.ANY_TURN)]
-    if turns == aligned:
-        return [Freedom(kinds.TURN, kinds.WHOLE_TURN)]
-    if turns == [("cross", Z, Z)]:
-        first, second = (Freedom(kinds.TURN, role) for role in (kinds.FIRST_TURN, kinds.SECOND_TURN))
-        return [first, Way(Z_TO[X], np.zeros(3)), second]
-    return [] if [(kind, axis) for kind, axis, _ in turns] == [("orient", axis) for axis in (X, Y, Z)] else None
+            role = kinds.SCREW_TURN if move.lead else TURN_ROLES[move.names[0]]
+            found += [over, Freedom(kinds.TURN, role, move.lead)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -122,9 +111,9 @@ class _Linking:
         self.last: dict[int, int] = {}
         self.after: dict[int, Way] = {}
         made = list(self.model.scene.joints.values())
-        self.motions = [None if j in left_out else motions_of(joint.rows()) for j, joint in enumerate(made)]
+        self.motions = [None if j in left_out else motions_of(joint) for j, joint in enumerate(made)]
         self.sides = [self._sides(j) for j in range(len(made))]
-        self.ends = [tuple(int(a) for a in pair) for pair in problem.pairs]
+        self.ends = [(int(a), int(b)) for a, b in problem.pairs]
         self.named = [
             tuple(int(getattr(problem.joints, f"body_{side}").numpy()[j]) for side in "ab") for j in range(len(made))
         ]
@@ -143,27 +132,17 @@ class _Linking:
         return found[0], found[1]
 
     def link(self) -> None:
-        """All trees: those that stand on something fixed, then those that move freely, breadth first."""
-        held = {
-            body for pair, motion in zip(self.ends, self.motions, strict=True) if motion is not None for body in pair
-        }
-        self._grow([-1])
-        for body in sorted(held - {-1}):
-            if body not in self.last:
+        """All trees: those that stand on something fixed, then those that move freely."""
+        usable = [motion is not None for motion in self.motions]
+        held = {body for pair, has in zip(self.ends, usable, strict=True) if has for body in pair}
+        drives = [any(drive.values()) for drive in self.drives]
+        for body, j, forward in branches(self.ends, usable, drives, sorted(held - {-1}), shallow=True):
+            if j >= 0:
+                parent = self.ends[j][0 if forward else 1]
+                self._join(j, parent, body, 0 if forward else 1)
+            else:
                 self._add({"kind": kinds.FREE, "parent": -1, "base": -1, "joint": -1}, STAY, -1)
                 self._bear(body, STAY)
-                self._grow([body])
-
-    def _grow(self, edge: list[int]) -> None:
-        while edge:
-            then: list[int] = []
-            for j, (pair, motion) in enumerate(zip(self.ends, self.motions, strict=True)):
-                for side in range(2):
-                    parent, child = pair[side], pair[1 - side]
-                    if motion is not None and parent in edge and child >= 0 and child not in self.last:
-                        self._join(j, parent, child, side)
-                        then.append(child)
-            edge = then
 
     def _join(self, j: int, parent: int, child: int, side: int) -> None:
         """A joint joins the forest, from the body at one of its sides to the one at the other."""

@@ -17,6 +17,9 @@ from rattleback.problem.joint_rows import Joints
 
 # How friction acts where it holds the freedom of a link still.
 HELD = wp.constant(2)
+# The same in what rows of joints are found with: its freedom yields a tenth of what it would without friction. So rows
+# and friction, which take turns, agree soon, and neither asks for what the other could never give.
+SOFT, STIFFER = wp.constant(3), wp.constant(real(10.0))
 # Kinds of motion of a link.
 RIGID, TURN, SLIDE, BALL, FREE = range(5)
 # What of a joint a link is: its turn about z, the first and the second turn of crossed axes, any turn, a slide.
@@ -79,14 +82,50 @@ class TreeStep:
     u_way: vec3 = field("kg m", "force of the same")
     give: real = field("1/(kg m²) or 1/kg", "inverse of the inertia that one freedom meets")
     grip: wp.int32 = field("1", "how friction acts: ±1 against a rate of this sign, 2 where it holds, 0 not at all")
-    grip_next: wp.int32 = field("1", "how it would act by the last round")
-    rest: real = field("rad/s² or m/s²", "change of the acceleration that ends the step at rest")
+    rest: real = field("rad/s² or m/s²", "change of the acceleration with which what friction holds stays or stops")
+    relieved: real = field("N m or N", "what friction takes from a freedom that it holds")
+    extra: real = field("kg m² or kg", "inertia of its freedom beside that of bodies: of its drive, and of what yields")
     drive: real = field("N m or N", "what the drive of its freedom is short of")
+    gained: real = field("rad/s² or m/s²", "what the last solution says of its freedom")
+    kept: vec3 = field(
+        "rad/s, N m s or m/s, N s", "rate of its drive, and what friction and its servo took of impulses on bodies"
+    )
+    most: real = field("N m s or N s", "most impulse of friction in the step; −1 where it does not answer to impulses")
+    ahead: real = field("N m s or N s", "impulse of friction that the step itself will need")
+    due: real = field("N m s or N s", "impulse that friction still has to give")
+    most_lent: real = field("N m s or N s", "most impulse of its servo in the step")
+    due_lent: real = field("N m s or N s", "impulse that its servo still has to give")
     wanted: real = field("N m or N", "what its freedom is short of")
     block_turn: mat33 = field("kg m²", "the same as ``u_turn`` of three freedoms; of six, part of the inverse")
     block_way: mat33 = field("kg m", "the same as ``u_way``")
     inverse: mat33 = field("1/(kg m²)", "inverse of the inertia that three freedoms meet")
     wanted_turn: vec3 = field("N m", "what three freedoms are short of")
+
+
+@group(axis="links")
+class Steering:
+    """The servo of the freedom of every link of all worlds, see ``steering``."""
+
+    on: wp.int32 = field("1", "1 where it has one")
+    of_rate: wp.int32 = field("1", "1 where that aims at a rate")
+    sign: real = field("1", "−1 where the link leads from body B of its joint to body A")
+    gain: real = field("N m or N per unit of the error", "effort per error")
+    rate_time: real = field("s", "time of the differential part")
+    limit: real = field("N m or N", "largest effort")
+    first_error: real = field("rad, m, rad/s or m/s", "error at the start of the step; of a rate, the target")
+    integral: real = field("rad, m, rad/s or m/s", "integral part, per gain")
+    slope: real = field("rad/s, m/s, rad/s² or m/s²", "rate of the target")
+    h: real = field("s", "length of the step or of a part of it")
+    step: real = field("s", "length of the step")
+    error: real = field("rad, m, rad/s or m/s", "error at its start")
+    of_mean: real = field("s or 1", "weight of the mean rate")
+    of_end: real = field("s or 1", "weight of the rate at the end")
+    yields: real = field("N m s or N s/m", "effort that it loses per mean rate")
+    bound: wp.int32 = field("1", "±1 where its effort is at its limit")
+    effort: real = field("N m or N", "effort")
+    lent: real = field("N m or N", "what it did at the start of the step, per time of it")
+    given: real = field("N m s or N s", "its impulse in the step before impulses at its end")
+    held: real = field("N m or N", "what friction did at the start of the step, per time of it")
 
 
 @wp.struct
@@ -95,10 +134,13 @@ class Trees:
 
     links: Links
     step: TreeStep
+    servos: Steering
     joints: Joints
     remembered: JointState
     count: wp.int32  # links of a world, and where those of trees begin that nothing holds
     first_floating: wp.int32
-    driven: wp.int32  # 1 where a joint has armature or friction
+    driven: wp.int32  # 1 where a joint has armature, friction or a servo
+    carried: wp.int32  # 1 where a tree stands on a static body, which may move
+    stepping: wp.int32  # 1 for rounds of a step, 0 for impulses
     joint_count: wp.int32
     body_count: wp.int32

@@ -20,6 +20,7 @@ from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.model.step_context import UNSETTLED, Diagnostics
 from rattleback.reduced.midpoint import placing
+from rattleback.reduced.midpoint.drives import begin_drives
 from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.sweeps import is_single, set_subspace
 from rattleback.reduced.midpoint.tree_step import Goal, put, set_velocities, settled
@@ -42,11 +43,12 @@ class Rounds:
 
 
 @kernel
-def begin_rounds(trees: Trees, start: Motion, rounds: Rounds) -> None:
+def begin_rounds(trees: Trees, start: Motion, clock: Clock, rounds: Rounds) -> None:
     """A step begins: coordinates and rates of the trees of a world."""
     w = wp.tid()
     for link in range(int(trees.count)):
         placing.take(trees, start, link, w)
+    begin_drives(trees, w, real(clock.time_step[w]))
     rounds.busy[w] = 1
     rounds.count[w] = 0
     rounds.part[w] = real(1.0)

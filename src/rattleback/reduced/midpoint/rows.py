@@ -1,9 +1,10 @@
 """The rows that trees do not hold: closed loops, limits, motors and couplings, solved through the trees.
 
-    A λ = b,   A = J (S (Sᵀ M S)⁻¹ Sᵀ) Jᵀ + C,   P A Pᵀ = L D Lᵀ
+    A λ = b,   A = J (S (Sᵀ M S + E)⁻¹ Sᵀ) Jᵀ + C,   P A Pᵀ = L D Lᵀ
 
-J the rows, S the motion subspaces of the trees, M masses and inertias of the bodies, C compliance of rows that yield, b
-the wanted change of the rows' velocities, λ impulses, P the order of the pivots.
+J the rows, S the motion subspaces of the trees, M masses and inertias of the bodies, E armature and what else meets
+their freedoms, see ``fitting``, C compliance of rows that yield, b the wanted change of the rows' velocities, λ
+impulses, P the order of the pivots.
 
     factor the trees;  a column of A for each row that acts: its impulse on the bodies, what the trees make of it
     factor A, the largest pivot first; a pivot that is rounding is a redundant row, whose impulse is zero
@@ -27,12 +28,11 @@ from rattleback.core.stages import Program
 from rattleback.maths.block_sparse import factor_block
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
-from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.delassus import REDUNDANT
 from rattleback.problem.joint_rows import JointRows, Rows, row_velocity
-from rattleback.reduced.midpoint.carried import carry_fit, carry_step
-from rattleback.reduced.midpoint.fitting import SLACK, factor_at, fit, put_together
+from rattleback.reduced.midpoint.fitting import FROM_REST, fit
 from rattleback.reduced.midpoint.links import Trees
+from rattleback.reduced.midpoint.through_trees import Through
 
 # Part of the position tolerance that is used up where rows are redundant, as in the direct method.
 SHARE = wp.constant(real(0.03))
@@ -103,7 +103,7 @@ def factor_rows(
             # Beside what its two bodies would answer alone: trees may imply a row, which then has nothing but rounding.
             alone = row_velocity(trees.joints, rows, column, system.owner[k], r) + rows.compliance[r]
             system.least[k] = REDUNDANT * alone
-            fit(trees, column, w, real(-1.0))
+            fit(trees, column, w, FROM_REST, real(-1.0))
         for d in range(count):
             value = real(0.0)
             other = system.row[first + d]
@@ -138,93 +138,6 @@ def solve_rows(rows: Rows, system: RowSystem, count: int) -> None:
         rows.impulse[system.row[first + system.order[first + k]]] = y[first + k]
 
 
-@kernel
-def factor_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
-    """Factor the trees of a world at the poses of a motion."""
-    if which[wp.tid()] == 1:
-        factor_at(trees, motion, wp.tid())
-
-
-@kernel
-def fit_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32], least: real) -> None:
-    """Make velocities of a motion, or displacements in their place, fit the trees of a world."""
-    if which[wp.tid()] == 1:
-        fit(trees, motion, wp.tid(), least)
-
-
-@kernel
-def fit_carried(trees: Trees, motion: Motion, which: wp.array[wp.int32], reactions: Reactions) -> None:
-    """The same for velocities, with the impulses of the joints that do it."""
-    w = wp.tid()
-    if which[w] == 1:
-        fit(trees, motion, w, real(-1.0))
-        carry_fit(trees, reactions, w)
-
-
-@kernel
-def restore_trees(trees: Trees, motion: Motion, which: wp.array[wp.int32]) -> None:
-    """Put the bodies of a world, displaced a little, together again where their joints say."""
-    if which[wp.tid()] == 1:
-        put_together(trees, motion, wp.tid())
-
-
-class Through:
-    """Records what trees make of changes of velocities.
-
-    Args:
-        bodies: The bodies of the model.
-        trees: The trees with room of their own, where their factor is kept, and with room for another pose.
-    """
-
-    def __init__(self, bodies: Bodies, trees: tuple[Trees, Trees]) -> None:
-        self.bodies, (self.trees, self.elsewhere) = bodies, trees
-
-    def record_factor(self, program: Program, motion: Motion, which: Any) -> None:
-        """Record the factor at the poses of a motion, in the worlds where ``which`` is 1."""
-        program.launch(factor_trees, len(which), self.trees, motion, which)
-
-    def record_carried(self, program: Program, motion: Motion, which: Any, reactions: Reactions) -> None:
-        """Record that velocities of a motion fit the trees, and what joints carry for it."""
-        program.launch(fit_carried, len(which), self.trees, motion, which, reactions)
-
-    def record_end(self, program: Program, status: JointStatus, reactions: Reactions) -> None:
-        """Record what joints have carried over the step."""
-        program.launch(carry_step, len(status.busy), self.elsewhere, status, reactions)
-
-    def record_fit(self, program: Program, motion: Motion, which: Any, tolerance: float | None = None) -> None:
-        """Record that velocities of a motion fit the trees, at the poses of the factor.
-
-        Args:
-            program: Where to record.
-            motion: The velocities.
-            which: 1 for every world in which that is done.
-            tolerance: Of velocities [m/s, rad/s]; those that fit but for some tolerances stay. None for no other.
-        """
-        least = -1.0 if tolerance is None else SLACK * tolerance
-        program.launch(fit_trees, len(which), self.trees, motion, which, least)
-
-    def fitted(self, columns: np.ndarray) -> np.ndarray:
-        """What the trees make of velocities, at the poses of the factor, on the host.
-
-        Args:
-            columns: Velocities above angular velocities of each body (6 bodies, columns).
-        """
-        count, device = len(columns) // 6, self.trees.links.kind.device
-        motion, worlds = arrays.allocate(Motion, {"bodies": count}, device), len(self.trees.step.x) // self.trees.count
-        which, found = wp.full(worlds, 1, dtype=wp.int32, device=device), np.empty_like(columns)
-        for c, column in enumerate(columns.T.reshape(-1, count, 2, 3)):
-            motion.velocity.assign(column[:, 0])
-            motion.angular_velocity.assign(column[:, 1])
-            wp.launch(fit_trees, worlds, inputs=[self.trees, motion, which, -1.0], device=device)
-            both = np.stack([motion.velocity.numpy(), motion.angular_velocity.numpy()], axis=1)
-            found[:, c] = both.ravel()
-        return found
-
-    def record_restore(self, program: Program, motion: Motion, which: Any) -> None:
-        """Record that poses of a motion fit the trees."""
-        program.launch(restore_trees, len(which), self.elsewhere, motion, which)
-
-
 class TreeRows:
     """The rows of the joints of a model, solved through its trees.
 
@@ -257,7 +170,7 @@ class TreeRows:
     def record_preparation(self, program: Program, which: Any) -> None:
         """Fill the matrix and factor it, in the worlds where ``which`` is 1."""
         if self.count:
-            trees = self.through.trees
+            trees = self.through.free
             given = (self.problem.rows, self.system, self.column, self.share, which, self.count)
             program.launch(factor_rows, len(which), self.through.bodies, trees, *given)
 

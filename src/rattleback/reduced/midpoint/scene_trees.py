@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,12 +54,12 @@ class SceneTrees:
             self._version, self._outdated = self.state.version, self._joints_as_rows() != self._rows
         return self._outdated
 
-    def motion(self, context: StepContext, integrator: Integrator, limits: tuple[float, int]) -> TreeMotion:
+    def motion(self, context: StepContext, movers: tuple[Integrator, Any], limits: tuple[float, int]) -> TreeMotion:
         """How the trees move, and bodies without joints.
 
         Args:
             context: What the step works on.
-            integrator: How bodies without joints move.
+            movers: How bodies without joints move, and the servos that the trees solve.
             limits: To what change of velocities a step settles [m/s], and in how many rounds at most.
         """
-        return TreeMotion(self.found, self.problem, context, integrator, limits)
+        return TreeMotion(self.found, self.problem, context, movers, limits)

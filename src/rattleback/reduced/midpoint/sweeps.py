@@ -2,11 +2,13 @@
 
     forces    outwards: ω, v, α, a of each link; inwards: Σ (J α + …, m a − F) over what it carries, r = Sᵀ Σ
     change    (M + h²/4 K) δ = −r   by articulated inertias:
-              inwards  U = I S,  D = Sᵀ U + A,  u = −Sᵀ p − A v̇,  I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
+              inwards  U = I S,  D = Sᵀ U + A + h/2 k,  u = −Sᵀ p − A v̇ + τ,
+                       I_parent += I − U D⁻¹ Uᵀ,  p_parent += p + U D⁻¹ u
               outwards δ = D⁻¹ (u − Uᵀ δa_parent),  δa = δa_parent + S δ
 
-S motion subspace; I articulated inertia; A armature; p missing wrench. Velocities are those at the origin of the tree;
-inertias and wrenches are about the joint of each link, as far links would lose their digits about one origin for all.
+S motion subspace; I articulated inertia; A armature; τ servo and friction, k what the servo loses per rate; p missing
+wrench. Velocities are those at the origin of the tree; inertias and wrenches are about the joint of each link, as far
+links would lose their digits about one origin for all.
 
 Cost: O(n). Reference: Featherstone, Rigid Body Dynamics Algorithms, §5.3 and §7.3.
 """
@@ -15,9 +17,10 @@ import warp as wp
 
 from rattleback.core.precision import mat33, real, vec3
 from rattleback.model.state import Loads
-from rattleback.reduced.midpoint.friction import end_at_rest, grip_after, pull
-from rattleback.reduced.midpoint.links import HELD, Trees
+from rattleback.reduced.midpoint.friction import end_at_rest, pull
+from rattleback.reduced.midpoint.links import HELD, SOFT, STIFFER, Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, SLIDE_LINK, TURN_LINK
+from rattleback.reduced.midpoint.steering import steer, weigh
 
 
 @wp.func
@@ -203,7 +206,14 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     moving = step.moving[k]
     u = turning * s + mixed * y
     v = wp.transpose(mixed) * s + moving * y
-    inverse = real(1.0) / (wp.dot(s, u) + wp.dot(y, v) + trees.links.armature[link])
+    own = wp.dot(s, u) + wp.dot(y, v)
+    if trees.driven == 1:
+        if trees.stepping == 1:
+            step.extra[k] = trees.links.armature[link] + weigh(trees, k, own + trees.links.armature[link])
+        own += step.extra[k]
+        if step.grip[k] == SOFT:
+            own *= STIFFER
+    inverse = real(1.0) / own
     step.u_turn[k] = u
     step.u_way[k] = v
     step.give[k] = inverse
@@ -263,7 +273,11 @@ def gather(trees: Trees, link: int, k: int) -> None:
     n = step.couple[k]
     f = step.force[k]
     if is_single(kind):
-        u = -wp.dot(step.s_turn[k], n) - wp.dot(own_way(trees, link, k), f) - step.drive[k] + pull(trees, link, k)
+        u = -wp.dot(step.s_turn[k], n) - wp.dot(own_way(trees, link, k), f)
+        if trees.driven == 1:
+            u -= step.drive[k]
+            if trees.stepping == 1:
+                u += pull(trees, link, k) + steer(trees, k)
         step.wanted[k] = u
         u = wp.where(step.grip[k] == HELD, step.rest[k], u * step.give[k])
         n += u * step.u_turn[k]
@@ -301,8 +315,9 @@ def change(trees: Trees, link: int, k: int, part: real) -> real:
         mean[0] = mean[0] + part * gain
         step.mean_spin[k] = mean
         size = wp.abs(gain)
-        if step.grip[k] != 0:
-            step.grip_next[k] = grip_after(trees, link, k, left - gain / step.give[k])
+        if trees.driven == 1:
+            step.gained[k] = gain
+            step.relieved[k] = left - gain / step.give[k]
     elif kind == BALL_LINK:
         want = step.wanted_turn[k]
         want -= wp.transpose(step.block_turn[k]) * alpha + wp.transpose(step.block_way[k]) * a

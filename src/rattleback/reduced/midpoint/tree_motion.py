@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from rattleback.core import arrays
 from rattleback.core.node import together
 from rattleback.core.stages import recorded
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import Moment
 from rattleback.reduced.midpoint import carried, fitting, rounds, tree_step
-from rattleback.reduced.midpoint.links import Trees, TreeStep
+from rattleback.reduced.midpoint.links import Steering, Trees, TreeStep
 from rattleback.reduced.midpoint.rounds import Rounds
-from rattleback.reduced.midpoint.rows import Through, TreeRows
+from rattleback.reduced.midpoint.rows import TreeRows
+from rattleback.reduced.midpoint.through_trees import Through
 from rattleback.reduced.midpoint.tree_step import Goal
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ class TreeMotion:
         found: The trees.
         problem: The joints.
         context: What the step works on.
-        loose: The integrator of bodies that are in no tree.
+        movers: The integrator of bodies that are in no tree, and the servos that the trees solve.
         limits: Tolerance of velocities [m/s, rad/s], and most rounds of a step.
     """
 
@@ -53,10 +56,19 @@ class TreeMotion:
     explicit: ClassVar[bool] = False
 
     def __init__(
-        self, found: LinkedTrees, problem: JointRows, context: StepContext, loose: Any, limits: tuple[float, int]
+        self,
+        found: LinkedTrees,
+        problem: JointRows,
+        context: StepContext,
+        movers: tuple[Any, Any],
+        limits: tuple[float, int],
     ) -> None:
         model = context.model
-        self.found, self.problem, self.loose, self.tolerance = found, problem, loose, limits[0]
+        self.found, self.problem, self.tolerance, (self.loose, self.tree_servos) = found, problem, limits[0], movers
+        self.servos = arrays.allocate(Steering, {"links": found.count * model.worlds}, model.device)
+        signs = self.tree_servos.signs(found)
+        self.steered = bool(signs)
+        self.servos.sign.assign(np.tile([signs.get(k, 1.0) for k in range(found.count)], model.worlds))
         self.trees = self.make_trees(context)
         self.alone = len(found.bodies) == len(model.names)
         self.goal = Goal()
@@ -71,13 +83,16 @@ class TreeMotion:
         trees.links, trees.joints, trees.remembered = self.found.links, self.problem.joints, context.state.joints
         trees.step = arrays.allocate(TreeStep, {"links": self.found.count * model.worlds}, model.device)
         trees.count, trees.first_floating = self.found.count, self.found.first_floating
-        trees.driven = int(self.found.links.armature.numpy().any() or self.found.links.friction.numpy().any())
+        trees.servos, trees.stepping, trees.carried = self.servos, 1, int((self.found.links.base.numpy() >= 0).any())
+        drives = (self.found.links.armature.numpy(), self.found.links.friction.numpy())
+        trees.driven = int(any(drive.any() for drive in drives) or self.steered)
         trees.joint_count, trees.body_count = len(self.problem.names), len(model.names)
         return trees
 
     def record_forces(self, context: StepContext) -> None:
         """The loads of the middle of the step."""
         clock = context.state.clock
+        self.tree_servos.record_start(context.program, clock, self.servos, self.found.count)
         if not self.alone:
             self.loose.record_forces(context)
         if not (context.motion_dependent and self.found.count):
@@ -87,7 +102,7 @@ class TreeMotion:
         if not self.alone:
             self.loose.record_prediction(context)
             context.for_bodies(rounds.place_loose, context.start, context.predicted, self._middle)
-        context.for_worlds(rounds.begin_rounds, self.trees, context.start, self._rounds)
+        context.for_worlds(rounds.begin_rounds, self.trees, context.start, clock, self._rounds)
         with context.program.loop(self._rounds.any_busy, may_stop=True):
             context.for_worlds(rounds.place_middle, self.trees, clock, self._middle, self._rounds)
             context.evaluate(Moment(self._middle, clock, 0.5), context.loads)
@@ -108,7 +123,9 @@ class TreeMotion:
 
     def record_fit(self, context: StepContext) -> None:
         """Velocities that were written fit the trees from now on."""
-        given = (self.trees, context.state.contacts, context.state.motion, fitting.SLACK * self.tolerance)
+        trees = self.make_trees(context)
+        trees.stepping = 0
+        given = (trees, context.state.contacts, context.state.motion, fitting.SLACK * self.tolerance)
         context.for_worlds(fitting.fit_written, *given)
 
     def reason(self, where: str, error: float) -> str:
@@ -133,4 +150,9 @@ class TreeMotion:
 
     def make_rows(self, context: StepContext) -> TreeRows:
         """What solves the rows that trees do not hold."""
-        return TreeRows(Through(context.model.bodies, (self.make_trees(context), self.trees)))
+        trees, rough = self.make_trees(context), self.found.links.friction.numpy().any()
+        free = self.make_trees(context) if rough else trees
+        # What impulses take of friction and servos is seen by the rounds of a step.
+        trees.step.kept, trees.stepping, free.stepping = self.trees.step.kept, 0, 0
+        given = (context.model.bodies, context.state.clock, (trees, free, self.trees), float(self.goal.tolerance))
+        return TreeRows(Through(*given))

@@ -22,7 +22,7 @@ from rattleback.core.precision import real
 from rattleback.model.state import Clock, Loads, Motion
 from rattleback.model.step_context import Diagnostics
 from rattleback.reduced.midpoint.balance import balance, want_momentum
-from rattleback.reduced.midpoint.friction import begin_grip, changes_over
+from rattleback.reduced.midpoint.drives import begin_drives, begin_rounds_of, changes_over, drives_go_on
 from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.placing import BALL_LINK, FREE_LINK, go_on, move, take
 from rattleback.reduced.midpoint.sweeps import (
@@ -154,7 +154,7 @@ def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[re
     how = Round()
     how.afresh = 1
     how.part = real(1.0)
-    begin_grip(trees, w, goal.tolerance)
+    begin_rounds_of(trees, w, h, goal.tolerance)
     first = round_of(trees, loads, w, h, how)
     left = first
     rounds = int(1)
@@ -186,16 +186,20 @@ def step_trees(
     count = int(trees.count)
     for link in range(count):
         take(trees, start, link, w)
+    begin_drives(trees, w, h)
     _first, left, rounds = settled(trees, loads, w, h, goal)
     if not (left <= goal.tolerance):
         parts = int(PARTS)
         while parts <= MOST_PARTS and not (left <= goal.tolerance):
             for link in range(count):
                 take(trees, start, link, w)
-            h = real(clock.time_step[w]) / real(parts)
+            h = real(clock.time_step[w])
+            begin_drives(trees, w, h)
+            h = h / real(parts)
             left = real(0.0)
             for part in range(parts):
                 if part > 0:
+                    drives_go_on(trees, w)
                     for link in range(count):
                         go_on(trees, link, w, h)
                 _first, remains, more = settled(trees, loads, w, h, goal)

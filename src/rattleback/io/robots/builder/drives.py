@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
-NOT_HERE = "the scene's joints have none; scene.robot.joints keeps it for reduced coordinates"
+NOT_HERE = (
+    "only joints='reduced' holds it: scene.robot.use_drives(scene) gives it to the joints, scene.robot.joints keeps it"
+)
 
 
 def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -> None:

@@ -150,6 +150,26 @@ class Robot:
             for label in self.drives[name]:
                 scene.change_force(label, target=target_of(known[name], value))
 
+    def use_drives(self, scene: Scene) -> list[str]:
+        """Give hinges and slides of a scene made from this file the armature and the friction loss that it tells.
+
+        Only ``joints="reduced"`` holds these; every other method of joints refuses such a scene by name.
+
+        Args:
+            scene: The scene, or a copy of it.
+
+        Returns:
+            Names of the joints that got any.
+        """
+        found = []
+        for told, name in self.joint_names.items():
+            joint, made = self.joints[told], scene.joints.get(name)
+            given = {"armature": joint.armature, "friction": joint.friction_loss}
+            if made is not None and hasattr(made, "armature") and any(given.values()):
+                scene.change_joint(name, **given)
+                found.append(name)
+        return found
+
     def pose(self, scene: Scene, state: str | Mapping[str, Any]) -> None:
         """Move the bodies of a scene made from this file; loops are closed by ``scene.assemble()`` afterwards.
 

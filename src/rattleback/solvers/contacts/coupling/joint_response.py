@@ -88,7 +88,24 @@ class JointResponse:
             self.joints.prepare_stiff(which)
             self.softness.harden()
             self.softness.soften()
-        self.joints.note(motion)
+        self.joints.note(motion, which, self.displaces)
+
+    def push(self, motion: Motion, which: Any) -> None:
+        """Record the loads of all points on velocities that fit; drives of trees have to answer at once.
+
+        Without drives the first sweep will do: what fits does not depend on how it came about.
+        """
+        driven = self.joints.is_driven
+        if driven:
+            self.joints.note(motion, which)
+            self.joints.keep_drives()
+        self.problem.record_push(motion, which)
+        if driven:
+            self.joints.respond(motion, which)
+
+    def take_back(self) -> None:
+        """Record that velocities are again as they were before the last loads, and with them what drives did."""
+        self.joints.restore_drives()
 
     def answer(self, motion: Motion, which: Any) -> None:
         """Record the answer to a sweep, in the worlds where ``which`` is 1.

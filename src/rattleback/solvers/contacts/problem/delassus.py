@@ -71,7 +71,7 @@ def through_trees(inverse: scipy.sparse.csr_matrix, response: JointResponse) -> 
     solver = response.joints.preview.solver
     if not is_through_trees(solver):
         return inverse
-    return scipy.sparse.csr_matrix(solver.through.fitted(inverse.toarray()))
+    return scipy.sparse.csr_matrix(solver.through.changed(inverse.toarray()))
 
 
 def joint_jacobians(

@@ -103,6 +103,8 @@ class Impacts:
         self._begin(self._velocities(before=True), which)
         with program.when(self.points.any_colliding):
             context.share_bodies(impact_round.remove_loads, velocities)
+            if self.response is not None:
+                self.response.take_back()
             self._resolve_rounds(velocities, correct)
             if self.problem.colour_driver is None and correct is None:
                 given = (context.model.bodies, self.inputs, self.problem.graph, self.problem.system, velocities)
@@ -147,7 +149,10 @@ class Impacts:
         problem, motion, clock = self.problem, self.context.state.motion, self.context.state.clock
         given = (self.inputs, problem.graph, problem.system, motion, clock, taken, which)
         problem.for_manifolds(set_end_targets, *given)
-        problem.record_push(motion, which)
+        if self.response is None:
+            problem.record_push(motion, which)
+        else:
+            self.response.push(motion, which)
 
     def _find(self, velocities: ImpactVelocities, everywhere: bool) -> None:
         problem = self.problem

@@ -199,7 +199,7 @@ class ContactSteps:
         """Record the same where joints hold what touches, which answer to the loads of the last step first."""
         start, response = self.context.start, self.response
         if response is not None:
-            response.joints.note(start)
+            response.joints.note(start, which)
             self.problem.record_push(start, which)
             response.joints.respond(start, which)
             predict()
