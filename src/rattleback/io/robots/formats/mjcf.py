@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Description, Inertia, Joint, Link, Site, View
+from rattleback.io.robots.description import FAR, WORLD, Description, Inertia, Joint, Link, Site, View
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equalities, add_keyframes, add_sensors
 from rattleback.io.robots.formats.mjcf_files import compiled
@@ -138,7 +138,7 @@ class Described:
             joint.rest, joint.stiffness = float(model.qpos_spring[q]), float(model.jnt_stiffness[k])
         if model.jnt_limited[k]:
             lower, upper = model.jnt_range[k].tolist()
-            joint.limits = ((lower, upper),)
+            joint.limits = ((None if lower <= -FAR else lower, None if upper >= FAR else upper),)
             if kind in (SLIDE, HINGE) and not lower <= joint.start <= upper:
                 joint.start = None
         self._add_resistance(joint, k)

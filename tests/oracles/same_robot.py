@@ -1,0 +1,124 @@
+"""Whether two scenes are the same robot: bodies, joints and limits by name, and dynamics at random configurations."""
+
+from typing import Any
+
+import numpy as np
+
+import rattleback as rb
+from rattleback.joints.stop import stops_of
+from rattleback.kinematics.pose import make_pose
+from rattleback.maths.rotation import matrix_from_quaternion, quaternion_from_matrix
+
+
+def frame(point: Any, turn: Any) -> np.ndarray:
+    return make_pose(point, matrix_from_quaternion(np.asarray(turn)))
+
+
+def body_frame(scene: rb.Scene, name: str) -> np.ndarray:
+    return np.eye(4) if name == "world" else frame(scene[name].origin, scene[name].orientation)
+
+
+def joint_frame(scene: rb.Scene, joint: Any, side: int) -> np.ndarray:
+    """Frame of a joint on a body, in the world at the start."""
+    own = frame(joint.points()[side], joint.frames()[side])
+    return body_frame(scene, (joint.a, joint.b)[side]) @ own if joint.in_bodies else own
+
+
+def articulation(scene: rb.Scene) -> Any:
+    told = {} if scene.robot is None else {"armature": scene.robot.armature}
+    return rb.dynamics.Articulation(scene, **told)
+
+
+def ball_turns(scene: rb.Scene, robot: Any) -> dict[str, np.ndarray]:
+    """Orientations of the frames of ball joints on the bodies that hang by them, in the axes of these bodies."""
+    found = {}
+    for name, joint in scene.joints.items():
+        if isinstance(joint, rb.Ball) and name not in robot.cut_joints:
+            found[name] = [
+                body_frame(scene, (joint.a, joint.b)[side])[:3, :3].T @ joint_frame(scene, joint, side)[:3, :3]
+                for side in (0, 1)
+            ]
+    return found
+
+
+def check_dynamics(one: rb.Scene, other: rb.Scene, seed: int, count: int = 100) -> None:
+    """Mass matrix and torque of the weight at random configurations agree to 1e-9 of the largest entry."""
+    first, second = articulation(one), articulation(other)
+    assert set(first.rates) == set(second.rates)
+    rates = [second.rates.index(name) for name in first.rates]
+    balls = ball_turns(one, first), ball_turns(other, second)
+    q = first.random(np.random.default_rng(seed), count)
+    mapped = np.stack([mapped_configuration(first, second, balls, one_q) for one_q in q])
+    turn = turn_of_rates(first, second, balls)
+    for k in range(count):
+        expected = turn @ first.mass_matrix(q[k]) @ turn.T
+        found = second.mass_matrix(mapped[k])[np.ix_(rates, rates)]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        expected = turn @ first.gravity_torque(q[k])
+        found = second.gravity_torque(mapped[k])[rates]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * max(1e-3, np.abs(expected).max()))
+
+
+def mapped_configuration(first: Any, second: Any, balls: Any, q: np.ndarray) -> np.ndarray:
+    """The configuration of the second robot in which its bodies lie as those of the first."""
+    found = np.array([q[first.coordinates.index(name)] for name in second.coordinates])
+    for name, (a, b) in balls[0].items():
+        place, own = first.places(name)[0], second.places(name)[0]
+        other_a, other_b = balls[1][name]
+        turn = other_a.T @ a @ matrix_from_quaternion(q[place]) @ b.T @ other_b
+        found[own] = quaternion_from_matrix(turn)
+    return found
+
+
+def turn_of_rates(first: Any, second: Any, balls: Any) -> np.ndarray:
+    """Rates of the second robot, in the order of the first, for those of the first."""
+    found = np.eye(first.nv)
+    for name, (_, b) in balls[0].items():
+        place = first.places(name)[1]
+        found[place, place] = balls[1][name][1].T @ b
+    return found
+
+
+def check_bodies(one: rb.Scene, other: rb.Scene, atol: float = 1e-9) -> None:
+    """Bodies that move have the same names, masses, inertias about their centres in the world, and places."""
+    names = {body.name for body in one.bodies if not body.static}
+    assert names == {body.name for body in other.bodies if not body.static}
+    for name in names:
+        a, b = one[name], other[name]
+        turns = [matrix_from_quaternion(body.orientation) for body in (a, b)]
+        np.testing.assert_allclose(b.mass, a.mass, rtol=1e-12)
+        scale = max(1.0, float(np.abs(a.position).max()))
+        np.testing.assert_allclose(b.position, a.position, rtol=0, atol=atol * scale)
+        inertias = [turn @ body.inertia @ turn.T for turn, body in zip(turns, (a, b), strict=True)]
+        np.testing.assert_allclose(inertias[1], inertias[0], rtol=0, atol=atol * np.abs(a.inertia).max())
+
+
+def check_joints(one: rb.Scene, other: rb.Scene, skip: tuple[type, ...] = ()) -> None:
+    """Joints have the same names, kinds, bodies, axes and limits; their frames coincide at the same places."""
+    kept = {name: joint for name, joint in one.joints.items() if not isinstance(joint, skip)}
+    assert set(kept) <= set(other.joints), set(kept) - set(other.joints)
+    for name, joint in kept.items():
+        twin = other.joints[name]
+        assert type(twin) is type(joint), name
+        assert {twin.a, twin.b} == {joint.a, joint.b} or "world" in {twin.a, twin.b} | {joint.a, joint.b}, (
+            name,
+            twin.a,
+            twin.b,
+            joint.a,
+            joint.b,
+        )
+        stops = [sorted((stop.freedom, stop.lower, stop.upper) for stop in stops_of(j)) for j in (joint, twin)]
+        assert [entry[0] for entry in stops[0]] == [entry[0] for entry in stops[1]], name
+        np.testing.assert_allclose([s[1:] for s in stops[1]], [s[1:] for s in stops[0]], rtol=1e-12, atol=1e-12)
+        frames = [joint_frame(scene, j, 0) for scene, j in ((one, joint), (other, twin))]
+        if isinstance(joint, (rb.Revolute, rb.Prismatic, rb.Cylindrical, rb.Screw)):
+            np.testing.assert_allclose(frames[1][:3, 2], frames[0][:3, 2], rtol=0, atol=1e-9)
+
+
+def check_frames(one: rb.Scene, other: rb.Scene) -> None:
+    """Named frames lie where they lay, in the world at the start."""
+    for name, (body, place) in one.robot.frames.items():
+        found = other.robot.frames.get(name)
+        assert found is not None, name
+        expected = body_frame(one, body) @ place
+        np.testing.assert_allclose(body_frame(other, found.body) @ found.place, expected, rtol=0, atol=1e-8)
