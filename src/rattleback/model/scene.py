@@ -372,7 +372,7 @@ class Scene:
     def export(self, path: str | PathLike[str], **options: Any) -> Report:
         """Write a URDF, MJCF or USD file, meshes beside it; returns the report, which ``export_report`` keeps.
 
-        Options: ``format``, ``"urdf"``, ``"mjcf"`` or ``"usd"`` (default: by the ending); ``strict=True`` refuses losses.
+        Options: ``format``, ``"urdf"``, ``"mjcf"`` or ``"usd"`` (default: by ending); ``strict=True`` refuses losses.
         """
         from rattleback.io.robots.write import export_scene
 

@@ -13,7 +13,7 @@ import numpy as np
 from rattleback.io.robots.description import FAR, WORLD, Description, Inertia, Joint, Link, Site, View
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equalities, add_keyframes, add_sensors
-from rattleback.io.robots.formats.mjcf_files import compiled
+from rattleback.io.robots.formats.mjcf_files import compiled, mujoco_module
 from rattleback.io.robots.formats.mjcf_geometry import add_geometries
 from rattleback.io.robots.formats.mjcf_report import judge
 from rattleback.io.robots.source.placing import about_z, along_axis, from_quaternion, shift
@@ -189,6 +189,11 @@ class Described:
             # A parent that is welded to the world is no parent for MuJoCo's filter.
             if parent in solid and parent != 0 and model.body_weldid[parent] == 0 != model.body_weldid[number]:
                 self._allow(parent, number, kept)
+        if int(model.opt.disableflags) & int(mujoco_module("").mjtDisableBit.mjDSBL_FILTERPARENT):
+            for number in sorted(solid):
+                parent = int(model.body_parentid[number])
+                if parent in solid and model.body_weldid[parent] != model.body_weldid[number]:
+                    self._allow(parent, number, kept)
         for k in range(model.neq):
             ends = self.closed.get(k)
             if ends is not None and ends[0] in solid and ends[1] in solid:
@@ -196,7 +201,7 @@ class Described:
 
     def _allow(self, first: int, second: int, kept: set[frozenset[str]]) -> None:
         pair = self.links[first], self.links[second]
-        if frozenset(pair) not in kept and WORLD not in pair:
+        if frozenset(pair) not in kept and WORLD not in pair and pair not in self.description.allowed:
             self.description.allowed.append(pair)
 
     @property

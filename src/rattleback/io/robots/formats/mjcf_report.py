@@ -14,6 +14,7 @@ DRIVE = "name class joint jointinparent tendon gear ctrllimited ctrlrange forcel
 KEPT = {
     "mujoco": "model",
     "option": "gravity",
+    "flag": "filterparent",
     "mesh": f"name class file scale vertex face inertia content_type ref{FRAMES}",
     "material": "name class rgba",
     "hfield": "name file size nrow ncol elevation content_type",

@@ -43,7 +43,7 @@ CHAINS: dict[str, tuple[Move, ...]] = {
     "prismatic": (Move("", "prismatic", Z, 0),),
     "planar": (Move("", "planar", Z),),
     "free": (Move("", "floating", Z),),
-    "screw": (Move(".slide_z", "prismatic", Z), Move("", "revolute", Z, 0)),
+    "screw": (Move(".slide_z", "prismatic", Z), Move(".turn_z", "revolute", Z, 0)),
     "cylindrical": (Move(".slide_z", "prismatic", Z, 0), Move(".turn_z", "revolute", Z, 1)),
     "universal": (Move(".turn_a", "revolute", Z, 0), Move(".turn_b", "revolute", X, 1)),
     "ball": (Move(".turn_x", "revolute", X), Move(".turn_y", "revolute", Y), Move(".turn_z", "revolute", Z)),
@@ -67,7 +67,8 @@ def add_joint(robot: Robot, joint: Joint) -> None:
         if number < len(moves) - 1:
             below = robot.links.add(f"{joint.child}.{number + 1}")
             element(robot.root, "link", name=below)
-        if len(moves) == 1 or not move.end:
+        whole = len(moves) == 1 or (joint.kind == "screw" and number == 1)
+        if whole:
             robot.single[joint.name] = name
         kind = "continuous" if move.kind == "revolute" and not _both(_limit(joint, move)) else move.kind
         made = element(robot.root, "joint", name=name, type=kind)
@@ -76,7 +77,7 @@ def add_joint(robot: Robot, joint: Joint) -> None:
         element(made, "origin", **posed(place if number == 0 else np.eye(4)))
         if joint.kind not in ("fixed", "free"):
             element(made, "axis", xyz=turn @ move.axis)
-        _add_law(made, joint, move, len(moves) == 1 or not move.end)
+        _add_law(made, joint, move, whole)
         if joint.kind == "screw" and number == 0:
             lead = joint.pitch / (2.0 * np.pi)
             element(made, "mimic", joint=names[1], multiplier=lead, offset=0.0)
