@@ -24,8 +24,8 @@ def joint_frame(scene: rb.Scene, joint: Any, side: int) -> np.ndarray:
     return body_frame(scene, (joint.a, joint.b)[side]) @ own if joint.in_bodies else own
 
 
-def articulation(scene: rb.Scene) -> Any:
-    told = {} if scene.robot is None else {"armature": scene.robot.armature}
+def articulation(scene: rb.Scene, rotors: bool = True) -> Any:
+    told = {"armature": scene.robot.armature if rotors else 0.0} if scene.robot else {}
     return rb.dynamics.Articulation(scene, **told)
 
 
@@ -41,22 +41,23 @@ def ball_turns(scene: rb.Scene, robot: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def check_dynamics(one: rb.Scene, other: rb.Scene, seed: int, count: int = 100) -> None:
-    """Mass matrix and torque of the weight at random configurations agree to 1e-9 of the largest entry."""
-    first, second = articulation(one), articulation(other)
+def check_dynamics(one: rb.Scene, other: rb.Scene, seed: int, rotors: bool = True, count: int = 100) -> None:
+    """Mass matrix, torque of the weight and named frames at random configurations agree to 1e-9 of the largest."""
+    first, second = (articulation(scene, rotors) for scene in (one, other))
     assert set(first.rates) == set(second.rates)
     rates = [second.rates.index(name) for name in first.rates]
     balls = ball_turns(one, first), ball_turns(other, second)
     q = first.random(np.random.default_rng(seed), count)
-    mapped = np.stack([mapped_configuration(first, second, balls, one_q) for one_q in q])
+    mapped = np.stack([mapped_configuration(first, second, balls, row) for row in q])
     turn = turn_of_rates(first, second, balls)
-    for k in range(count):
-        expected = turn @ first.mass_matrix(q[k]) @ turn.T
-        found = second.mass_matrix(mapped[k])[np.ix_(rates, rates)]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-        expected = turn @ first.gravity_torque(q[k])
-        found = second.gravity_torque(mapped[k])[rates]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * max(1e-3, np.abs(expected).max()))
+    expected = turn @ first.mass_matrix(q) @ turn.T
+    found = second.mass_matrix(mapped)[:, rates][:, :, rates]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    expected = first.gravity_torque(q) @ turn.T
+    found = second.gravity_torque(mapped)[:, rates]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * max(1e-3, np.abs(expected).max()))
+    if one.robot and other.robot:
+        check_frames((one, first, q), (other, second, mapped))
 
 
 def mapped_configuration(first: Any, second: Any, balls: Any, q: np.ndarray) -> np.ndarray:
@@ -93,32 +94,33 @@ def check_bodies(one: rb.Scene, other: rb.Scene, atol: float = 1e-9) -> None:
         np.testing.assert_allclose(inertias[1], inertias[0], rtol=0, atol=atol * np.abs(a.inertia).max())
 
 
-def check_joints(one: rb.Scene, other: rb.Scene, skip: tuple[type, ...] = ()) -> None:
-    """Joints have the same names, kinds, bodies, axes and limits; their frames coincide at the same places."""
-    kept = {name: joint for name, joint in one.joints.items() if not isinstance(joint, skip)}
-    assert set(kept) <= set(other.joints), set(kept) - set(other.joints)
-    for name, joint in kept.items():
+def check_joints(one: rb.Scene, other: rb.Scene, skip: tuple[type, ...] = (), posed: bool = True) -> None:
+    """Joints of the trees have the same names, kinds and limits, and where the bodies lie alike the same axes."""
+    cut = set(articulation(one).cut_joints)
+    for name, joint in one.joints.items():
+        if name in cut or isinstance(joint, skip):
+            continue
         twin = other.joints[name]
         assert type(twin) is type(joint), name
-        assert {twin.a, twin.b} == {joint.a, joint.b} or "world" in {twin.a, twin.b} | {joint.a, joint.b}, (
-            name,
-            twin.a,
-            twin.b,
-            joint.a,
-            joint.b,
-        )
-        stops = [sorted((stop.freedom, stop.lower, stop.upper) for stop in stops_of(j)) for j in (joint, twin)]
+        stops = [sorted((stop.freedom, stop.lower, stop.upper) for stop in stops_of(entry)) for entry in (joint, twin)]
         assert [entry[0] for entry in stops[0]] == [entry[0] for entry in stops[1]], name
         np.testing.assert_allclose([s[1:] for s in stops[1]], [s[1:] for s in stops[0]], rtol=1e-12, atol=1e-12)
-        frames = [joint_frame(scene, j, 0) for scene, j in ((one, joint), (other, twin))]
-        if isinstance(joint, (rb.Revolute, rb.Prismatic, rb.Cylindrical, rb.Screw)):
+        frames = [joint_frame(scene, entry, 0) for scene, entry in ((one, joint), (other, twin))]
+        if posed and isinstance(joint, (rb.Revolute, rb.Prismatic, rb.Cylindrical, rb.Screw)):
             np.testing.assert_allclose(frames[1][:3, 2], frames[0][:3, 2], rtol=0, atol=1e-9)
 
 
-def check_frames(one: rb.Scene, other: rb.Scene) -> None:
-    """Named frames lie where they lay, in the world at the start."""
-    for name, (body, place) in one.robot.frames.items():
-        found = other.robot.frames.get(name)
-        assert found is not None, name
-        expected = body_frame(one, body) @ place
-        np.testing.assert_allclose(body_frame(other, found.body) @ found.place, expected, rtol=0, atol=1e-8)
+def check_frames(one: Any, other: Any) -> None:
+    """Named frames lie where they lay, at all configurations."""
+    places = []
+    for scene, robot, q in (one, other):
+        frames = robot.frames(q)
+        fixed = {body.name: body_frame(scene, body.name) for body in scene.bodies if body.static}
+        moving = {name: frames[:, k] for k, name in enumerate(robot.bodies)}
+        bodies = {"world": np.eye(4), **fixed, **moving}
+        places.append({name: bodies[body] @ place for name, (body, place) in scene.robot.frames.items()})
+    for name, expected in places[0].items():
+        # URDF puts the frames of links at their joints, and keeps their own under another name.
+        found = places[1].get(f"{name} frame", places[1].get(name))
+        if name != "world":
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * max(1.0, np.abs(expected).max()))

@@ -156,8 +156,9 @@ class Described:
                 if ends[0] is not None and ends[1] is not None:
                     self._keep_apart([ends[0].name], [ends[1].name])
             if prim.IsA(stage.physics.CollisionGroup):
+                own = self._members(prim)
                 for target in stage.targets(prim, GROUPS):
-                    self._keep_apart(self._members(prim), self._members(stage.stage.GetPrimAtPath(target)))
+                    self._keep_apart(own, self._members(stage.stage.GetPrimAtPath(target)))
             apart = "physxArticulation:enabledSelfCollisions"
             if prim.HasAttribute(apart) and not stage.value(prim, apart, True):
                 inside = [name for path, name in self.links.items() if path.startswith(f"{prim.GetPath()}/")]

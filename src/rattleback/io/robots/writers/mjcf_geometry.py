@@ -59,7 +59,7 @@ def _add(model: Model, body: Element, named: tuple[str, str], used: tuple[Geomet
     place, options = geometry.place, _form(model, link, shape)
     if isinstance(shape, HeightField):
         place = place @ shift(0.0, 0.0, float(shape.heights.min()))
-    own = link if isinstance(shape, Plane) and not geometry.name else geometry.name
+    own = link if isinstance(shape, (Plane, HeightField)) and not geometry.name else geometry.name
     if own:
         options["name"] = model.names["geom"].add(own) if own not in model.names["geom"] else None
     made = element(body, "geom", **options, **posed(place))
@@ -97,12 +97,12 @@ def _mesh(model: Model, link: str, shape: Any) -> str:
 
 
 def _field(model: Model, link: str, shape: HeightField) -> str:
-    """A height field as an asset: rows along y, heights from its lowest point."""
+    """A height field as an asset: rows along y, the last first as in a picture, heights from its lowest point."""
     name = model.names["hfield"].add(f"{link} heights")
     low, high = float(shape.heights.min()), float(shape.heights.max())
     (nx, ny), (dx, dy) = shape.heights.shape, shape.spacing
     size = 0.5 * (nx - 1) * dx, 0.5 * (ny - 1) * dy, max(high - low, 1e-9), BASE
-    rows = (shape.heights.T - low) / max(high - low, 1e-9)
+    rows = (shape.heights.T[::-1] - low) / max(high - low, 1e-9)
     element(model.section("asset"), "hfield", name=name, nrow=ny, ncol=nx, size=size, elevation=np.ravel(rows))
     return name
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.io.robots.description import WORLD
-from rattleback.io.robots.source.placing import inverse, parts
+from rattleback.io.robots.source.placing import inverse, parts, shift
 from rattleback.io.robots.writers.xml_tree import element
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def _connect(model: Model, joint: Joint, along: float = 0.0, name: str = "") -> 
 
 
 def add_site(model: Model, link: str, point: Floats, name: str) -> str:
-    """Add a site to a body that is already there; its name."""
+    """Add a site to a body that is already there, unless it has it; its name."""
+    if model.writing.has_frame(name, link, shift(*point)):
+        return model.names["site"][name]
     label = model.names["site"].add(name)
     world = model.section("worldbody")
     body = (

@@ -1,8 +1,8 @@
 """URDF: links, joints and what each link looks like and collides with; loops in a YAML file beside it.
 
 URDF has one root and joints at the origin of the frame of their child. The root is a link called ``world``; the frame
-of a link that hangs by a joint elsewhere is moved to the joint, with its mass and its shapes. Coordinates are zero
-where the frames of a joint coincide, whatever the configuration of the scene.
+of a link that hangs by a joint elsewhere is moved to the joint, with its mass and its shapes, and its own
+becomes a link called ``link frame``. Coordinates are zero where the frames of a joint coincide, whatever the configuration of the scene.
 
 | joint | URDF |
 |---|---|
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 ABLE = tuple(CHAINS)
 SAME = 1e-12
+# What the name of a link's own frame has at its end, where the link's frame in the file lies elsewhere.
+OWN = " frame"
 
 
 def write(writing: Writing) -> bytes:
@@ -99,21 +101,28 @@ class Robot:
         if link.inertia is not None:
             add_inertia(made, link.inertia, back)
         add_geometries(self, made, link, back)
-        if np.abs(back - np.eye(4)).max() > SAME:
-            self.report.keep(link.where, "its frame lies at its joint; mass and shapes are where they were")
-        else:
-            self.report.keep(link.where)
+        moved = np.abs(back - np.eye(4)).max() > SAME
+        told = f"its frame lies at its joint, its own is the link {link.name + OWN!r}; mass and shapes are where they were"
+        self.report.keep(link.where, told if moved else "")
 
     def _add_frames(self) -> None:
         """Add named frames as links without mass that are fixed to others."""
         for site in self.description.sites.values():
             if site.link == WORLD and site.name == self._world and np.allclose(site.place, np.eye(4), atol=SAME):
                 continue
-            self.add_frame(site.name, site.link, site.place)
+            self._add_fixed(site.name, site.link, site.place)
             self.report.keep(f"frame {site.name!r}", "as a link without mass")
+        for name, place in self.origins.items():
+            if np.abs(place - np.eye(4)).max() > SAME and name + OWN not in self.links:
+                self.add_frame(name + OWN, name, np.eye(4))
 
     def add_frame(self, name: str, link: str, place: Floats) -> str:
-        """Add a link without mass that is fixed to another; its name in the file."""
+        """Add a link without mass that is fixed to another, unless it is there; its name in the file."""
+        if self.writing.has_frame(name, link, place):
+            return self.links[name]
+        return self._add_fixed(name, link, place)
+
+    def _add_fixed(self, name: str, link: str, place: Floats) -> str:
         label = self.links.add(name)
         element(self.root, "link", name=label)
         made = element(self.root, "joint", name=self.joints.add(f"{label} mount"), type="fixed")
@@ -128,7 +137,7 @@ def _origin(joint: Joint) -> Floats:
     found = np.eye(4)
     if joint.kind in ("fixed", "free"):
         return found
-    if joint.kind in ("planar", "universal", "ball"):
+    if joint.kind == "planar":
         return joint.frame_child.copy()
     if joint.kind != "prismatic":
         found[:3, 3] = joint.frame_child[:3, 3]

@@ -121,11 +121,18 @@ class Stage:
             self._names[above] = Names(self.report, "prim", legal, f"its attribute {OWN}name")
         return self._names[above]
 
-    def define(self, kind: Any, above: str, name: str) -> Any:
-        """A prim of a kind in another, under its name as far as that is legal."""
+    def define(self, kind: Any, above: str, name: str, told: bool = False) -> Any:
+        """A prim of a kind in another, under its name as far as that is legal.
+
+        Args:
+            kind: Its class.
+            above: Path of the prim it is in.
+            name: Its name.
+            told: Whether an attribute has the name in any case.
+        """
         given = self.names(above).add(name)
         made = kind.Define(self.stage, f"{above}/{given}").GetPrim()
-        if given != name or name in self._repeated:
+        if told or given != name or name in self._repeated:
             made.CreateAttribute(f"{OWN}name", self.sdf.ValueTypeNames.String, True).Set(name)
         return made
 

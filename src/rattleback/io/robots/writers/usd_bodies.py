@@ -63,7 +63,10 @@ def _add_mass(stage: Stage, made: Any, link: Link) -> None:
 def _add_geometry(stage: Stage, link: Link, geometry: Geometry) -> None:
     """Add a shape."""
     name = geometry.name or type(geometry.shape).__name__.lower()
-    if name == link.name:
+    if isinstance(geometry.shape, Plane):
+        # The plane is the body where it is read.
+        name = link.name
+    elif name == link.name:
         name = f"{name}_shape"
     made, scale = _form(stage, stage.paths[link.name], name, geometry.shape)
     stage.place(made, geometry.place, scale)
@@ -90,7 +93,7 @@ def _form(stage: Stage, above: str, name: str, shape: Any) -> tuple[Any, Any]:
         geom.Sphere(made).CreateRadiusAttr(shape.radius if isinstance(shape, Sphere) else 1.0)
         return made, (shape.x, shape.y, shape.z) if isinstance(shape, Ellipsoid) else None
     if isinstance(shape, Plane):
-        made = stage.define(geom.Plane, above, name)
+        made = stage.define(geom.Plane, above, name, told=True)
         geom.Plane(made).CreateAxisAttr("Z")
         return made, None
     if isinstance(shape, (Capsule, Cylinder, Cone)):

@@ -6,12 +6,21 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rattleback.io.robots.description import WORLD
-from rattleback.io.robots.writers.mesh_files import Triangles, as_obj, triangles_of
+from rattleback.io.robots.writers.mesh_files import as_obj, triangles_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rattleback.io.robots.description import Description, Geometry, Joint
     from rattleback.io.robots.report import Report
+
+    Floats = NDArray[np.float64]
+
+# Frames this close are the same [m, and parts of one].
+SAME = 1e-9
 
 
 @dataclass
@@ -56,9 +65,10 @@ class Writing:
             self.files[path] = as_obj(triangles_of(shape))
         return self._meshes[shape]
 
-    def triangles(self, shape: Any) -> Triangles:
-        """The surface of a shape as triangles."""
-        return triangles_of(shape)
+    def has_frame(self, name: str, link: str, place: Floats) -> bool:
+        """Whether a named frame of the description is this one."""
+        site = self.description.sites.get(name)
+        return site is not None and site.link == link and np.allclose(site.place, place, rtol=0.0, atol=SAME)
 
     def where(self, link: str, geometry: Geometry) -> str:
         """What a geometry is called in the report."""
