@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NAMED = ("fixed", "ball", "revolute", "prismatic", "cylindrical", "universal", "planar")
-KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, "point_on_line", "point_on_plane")}}
+LOOSE = ("point_on_line", "point_on_plane", "fixed_orientation", "common_direction", "double_rotation")
+KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, *LOOSE)}}
 # What is read of a YAML file; ``name`` says what the joints are called.
 KEYS = ("closed_loop", "type", "name")
 MOST_BYTES = 2**20

@@ -21,8 +21,8 @@ from rattleback.io.robots.survey.joints import add_dampers, add_joints
 from rattleback.io.robots.survey.robot import add_data, add_frames, add_keyframes
 from rattleback.io.robots.survey.shapes import geometries
 from rattleback.io.robots.survey.surveyed import Surveyed
-from rattleback.io.robots.survey.tree import between, coordinates, hang, opening
-from rattleback.model.filter import excluded_pairs, predicate_name
+from rattleback.io.robots.survey.tree import between, coordinates, hang, level, opening
+from rattleback.model.filter import category_bits, excluded_pairs, predicate_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -120,7 +120,9 @@ def _add_starts(surveyed: Surveyed) -> None:
     frames = {**surveyed.frames, WORLD: np.eye(4)}
     for joint in surveyed.description.joints.values():
         way = between(joint, frames)
-        if not joint.closes and joint.kind in COORDINATES:
+        if not joint.closes and joint.kind not in COORDINATES:
+            level(joint, frames)
+        elif not joint.closes:
             joint.start = coordinates(joint, way)
         gap = opening(joint, way)
         if gap > OPEN:
@@ -137,10 +139,13 @@ def _add_filters(surveyed: Surveyed) -> None:
         for name, joint in scene.joints.items()
         if name in surveyed.joints and scene.world.name not in (joint.a, joint.b)
     }
+    category, met = category_bits(scene)
     for first, second in sorted(excluded_pairs(scene) ^ joined):
         a, b = scene.bodies[first], scene.bodies[second]
         lists = description.allowed if (first, second) in joined else description.exclusions
-        if a.colliders and b.colliders and not (a.static and b.static) and not {a.name, b.name} & surveyed.skipped:
+        able = a.colliders and b.colliders and not (a.static and b.static) and not {a.name, b.name} & surveyed.skipped
+        # Categories that keep two bodies apart are told by themselves.
+        if able and category[first] & met[second] and category[second] & met[first]:
             lists.append((a.name, b.name))
     for predicate in scene.predicates:
         report.keep(f"exclude_if {predicate_name(predicate)!r}", "as the pairs that it names")

@@ -17,7 +17,7 @@ import numpy as np
 
 from rattleback.io.robots.builder.motion import motion
 from rattleback.io.robots.description import COORDINATES, WORLD
-from rattleback.io.robots.source.placing import about_x, inverse, parts
+from rattleback.io.robots.source.placing import about_x, inverse, parts, with_axes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -114,6 +114,20 @@ def _counted(turn: float, joint: Joint) -> float:
     middle = float(np.mean([bound for bound in (lower, upper) if np.isfinite(bound)]))
     other = turn + 2.0 * np.pi * float(np.round((middle - turn) / (2.0 * np.pi)))
     return other if lower <= other <= upper else turn
+
+
+def level(joint: Joint, frames: dict[str, Floats]) -> None:
+    """Give a joint without coordinates frames that coincide where the links lie, and mean the same.
+
+    Both lie at the anchor of the child and have the axes of the parent's; of two axes that cross, the x axis is that of
+    the child.
+    """
+    first, second = frames[joint.parent] @ joint.frame_parent, frames[joint.child] @ joint.frame_child
+    first[:3, 3] = second[:3, 3]
+    if joint.kind == "double_rotation":
+        first = with_axes(second[:3, 0], first[:3, 2], second[:3, 3])
+    joint.frame_parent = inverse(frames[joint.parent]) @ first
+    joint.frame_child = inverse(frames[joint.child]) @ first
 
 
 def opening(joint: Joint, way: Floats) -> float:
