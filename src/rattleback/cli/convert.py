@@ -20,9 +20,13 @@ OWN = ".json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="NAME|FILE", help="a scene of the list, or a URDF, MJCF, SDF, USD or scene file")
+    parser.add_argument(
+        "source", metavar="NAME|FILE", help="a scene of the list, or a URDF, MJCF, SDF, USD or scene file"
+    )
     parser.add_argument("target", metavar="FILE", type=Path, help="a .urdf, .xml, .usda, .usdc or .rb.json file")
-    parser.add_argument("--format", choices=("urdf", "mjcf", "usd"), help="what to write, where the ending does not say")
+    parser.add_argument(
+        "--format", choices=("urdf", "mjcf", "usd"), help="what to write, where the ending does not say"
+    )
     parser.add_argument("--strict", action="store_true", help="write nothing where anything would be lost")
     parser.add_argument("--base", choices=("fixed", "floating"), help="hold the roots, or let them go")
     parser.add_argument("--search", metavar="FOLDER", action="append", default=[], help="a further folder for meshes")

@@ -44,7 +44,7 @@ def every_joint() -> rb.Scene:
             continue
         place = np.array((number, 0.1 * number, 1.0))
         body = add_box(scene, f"on {name}", place)
-        scene.add_joint(kind(scene.world, body, at=place + (0, 0, 0.3), **OPTIONS.get(name, {})), name=name)
+        scene.add_joint(kind(scene.world, body, at=place + np.array((0, 0, 0.3)), **OPTIONS.get(name, {})), name=name)
     wheels = [add_box(scene, f"wheel {k}", (0.5 * k, -2, 0)) for k in range(2)]
     for k, wheel in enumerate(wheels):
         scene.add_joint(rb.Revolute(scene.world, wheel, at=(0.5 * k, -2, 0)), name=f"bearing {k}")
@@ -155,7 +155,9 @@ def forceful() -> rb.Scene:
     cart, arm, ball = (add_box(scene, name, (k, 0, 1)) for k, name in enumerate(("cart", "arm", "ball")))
     slide = rb.Prismatic(scene.world, cart, at=(0, 0, 1), axis=(1, 0, 0), damping=0.7, armature=0.2, friction=0.1)
     scene.add_joint(slide, name="slide")
-    hinge = rb.Revolute(cart, arm, at=(0.5, 0, 1), axis=(0, 1, 0), damping=0.3, breaking_force=9.0, limits=(-2, 2), restitution=0.2)
+    hinge = rb.Revolute(
+        cart, arm, at=(0.5, 0, 1), axis=(0, 1, 0), damping=0.3, breaking_force=9.0, limits=(-2, 2), restitution=0.2
+    )
     scene.add_joint(hinge, name="hinge")
     scene.add_force(rb.TorsionSpring("hinge", stiffness=3.0, angle=0.2, damping=0.1), name="coil")
     scene.add_force(

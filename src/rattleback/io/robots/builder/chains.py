@@ -87,7 +87,9 @@ def _join(description: Description, stem: str, chain: list[Joint]) -> None:
     rest = np.eye(4)
     for joint in chain:
         rest = rest @ joint.frame_parent @ inverse(joint.frame_child)
-    made = replace(chain[-1], name=stem, kind=kind, parent=chain[0].parent, frame_parent=rest @ frame, frame_child=frame)
+    made = replace(
+        chain[-1], name=stem, kind=kind, parent=chain[0].parent, frame_parent=rest @ frame, frame_child=frame
+    )
     limits = tuple(joint.limits[0] if joint.limits else None for joint in chain)
     made.limits = limits if kind in TWO and any(limits) else ()
     made.start = np.array([joint.start or 0.0 for joint in chain]) if kind in TWO else None
@@ -106,9 +108,10 @@ def _loaded(joint: Joint) -> bool:
 def _lead(description: Description, chain: list[Joint]) -> Coupling | None:
     """The coupling that makes a slide follow the turn after it, from zero."""
     for coupling in description.couplings:
-        if (coupling.follower, coupling.leader) == (chain[0].name, chain[1].name) and coupling.linear:
-            if len(coupling.coefficients) > 1 and abs(coupling.value(0.0)) < CLOSE and coupling.coefficients[1]:
-                return coupling
+        slope = coupling.value(1.0) - coupling.value(0.0)
+        ends = (coupling.follower, coupling.leader) == (chain[0].name, chain[1].name)
+        if ends and coupling.linear and slope and abs(coupling.value(0.0)) < CLOSE:
+            return coupling
     return None
 
 
@@ -150,7 +153,9 @@ def _replace(description: Description, made: Joint, chain: list[Joint]) -> None:
     for joint in chain[:-1]:
         del description.links[joint.child]
     for actuator in description.actuators:
-        actuator.joints = {made.name if name == chain[-1].name else name: value for name, value in actuator.joints.items()}
+        actuator.joints = {
+            made.name if name == chain[-1].name else name: value for name, value in actuator.joints.items()
+        }
     for key in description.keyframes.values():
         _merge(key, made, chain)
 

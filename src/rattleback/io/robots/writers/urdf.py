@@ -1,8 +1,9 @@
 """URDF: links, joints and what each link looks like and collides with; loops in a YAML file beside it.
 
 URDF has one root and joints at the origin of the frame of their child. The root is a link called ``world``; the frame
-of a link that hangs by a joint elsewhere is moved to the joint, with its mass and its shapes, and its own
-becomes a link called ``link frame``. Coordinates are zero where the frames of a joint coincide, whatever the configuration of the scene.
+of a link that hangs by a joint elsewhere is moved to the joint, with its mass and its shapes, and its own becomes a
+link called ``link frame``. Coordinates are zero where the frames of a joint coincide, whatever the configuration of the
+scene.
 
 | joint | URDF |
 |---|---|
@@ -102,7 +103,9 @@ class Robot:
             add_inertia(made, link.inertia, back)
         add_geometries(self, made, link, back)
         moved = np.abs(back - np.eye(4)).max() > SAME
-        told = f"its frame lies at its joint, its own is the link {link.name + OWN!r}; mass and shapes are where they were"
+        told = (
+            f"its frame lies at its joint, its own is the link {link.name + OWN!r}; mass and shapes are where they were"
+        )
         self.report.keep(link.where, told if moved else "")
 
     def _add_frames(self) -> None:
