@@ -29,7 +29,7 @@ def export_scene(scene: Scene, path: str | os.PathLike[str], **options: Any) -> 
     kind = format_of(name, options.get("format"))
     writer = import_module(f"rattleback.io.robots.writers.{MENU[kind]}")
     report = Report(name, kind)
-    writing = Writing(name, report, describe(scene, report, writer.ABLE))
+    writing = Writing(name, report, describe(scene, report, writer.ABLE, writer.MASSLESS))
     content = writer.write(writing)
     if strict:
         report.check_strict("written exactly", "written")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rattleback.io.robots.description import COORDINATES, WORLD, Description, Inertia, Joint, Link
+from rattleback.io.robots.survey import borrowed
 from rattleback.io.robots.survey.forces import add_forces
 from rattleback.io.robots.survey.gears import add_couplings, give_back, skip_pinions
 from rattleback.io.robots.survey.joints import add_dampers, add_joints
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
 OPEN = 1e-6
 
 
-def describe(scene: Scene, report: Report, able: Collection[str]) -> Description:
+def describe(scene: Scene, report: Report, able: Collection[str], massless: str) -> Description:
     """The description of a scene.
 
     Args:
         scene: The scene.
         report: Where is told what no description holds.
         able: Kinds of joints that bodies can hang by in the format that is written.
+        massless: Which links without mass it has, see ``borrowed``.
     """
     surveyed = Surveyed(scene, Description(scene.name, gravity=_gravity(scene), combine=asdict(scene.rules)), report)
     description = surveyed.description
@@ -60,6 +62,7 @@ def describe(scene: Scene, report: Report, able: Collection[str]) -> Description
     _add_filters(surveyed)
     add_frames(surveyed)
     add_keyframes(surveyed)
+    borrowed.give_back(surveyed, massless)
     return description
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from rattleback.io.robots.builder.motion import places, starts
 from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import inverse, parts
+from rattleback.io.robots.survey.borrowed import CHAINS as IN_CHAINS
+from rattleback.io.robots.survey.borrowed import in_chain
 from rattleback.io.robots.writers.mjcf_chains import CHAINS, Chain, add_chain
 from rattleback.io.robots.writers.mjcf_contacts import Contacts
 from rattleback.io.robots.writers.mjcf_drives import add_actuators, add_lines, add_sensors
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ABLE = tuple(CHAINS)
+MASSLESS = IN_CHAINS
 
 
 def write(writing: Writing) -> bytes:
@@ -98,7 +101,10 @@ class Model:
         stack = [(start, joint) for joint in hanging.get(name, [])[::-1]]
         while stack:
             above, joint = stack.pop()
-            link = self.description.links[joint.child]
+            chain = [joint]
+            while self._hollow(chain[-1].child):
+                chain.extend(hanging[chain[-1].child])
+            link = self.description.links[chain[-1].child]
             frame = inverse(self.frames[joint.parent]) @ self.frames[link.name]
             body = element(above, "body", name=self.names["body"].add(link.name), **posed(frame))
             if link.gravity_compensation:
@@ -107,9 +113,23 @@ class Model:
             if link.inertia is not None:
                 add_inertia(body, link.inertia)
             self.report.keep(link.where)
-            add_chain(self, body, joint)
+            for one in chain:
+                add_chain(self, body, one, link.name)
             self._add_link(body, link)
             stack.extend((body, below) for below in hanging.get(link.name, [])[::-1])
+
+    def _hollow(self, name: str) -> bool:
+        """Whether a link has no mass and moves: its joints belong to the body that hangs on it."""
+        link = self.description.links[name]
+        if link.inertia is not None or not in_chain(self.description, name):
+            return False
+        told = "it has no mass; its joint belongs to the body that hangs on it"
+        # Readers of MJCF call it by the body and the number of its joint.
+        if name.rpartition(" ")[2].isdecimal():
+            self.report.keep(link.where, told)
+        else:
+            self.report.approximate(link.where, f"{told}, so that it has no name")
+        return True
 
     def _add_link(self, body: Element, link: Link) -> None:
         add_geometries(self, body, link)

@@ -76,6 +76,7 @@ class Chain:
     Attributes:
         joint: The joint.
         moves: Its moves.
+        body: Link that has them in the file.
         names: Names of the MuJoCo joints, one a move.
         references: Coordinates of hinges and slides at the start, one a move.
         screws: Screw axes of all freedoms in the frame of the body: way above turn (6, freedoms).
@@ -83,6 +84,7 @@ class Chain:
 
     joint: Joint
     moves: tuple[Move, ...]
+    body: str
     names: list[str] = field(default_factory=list)
     references: list[float] = field(default_factory=list)
     screws: list[Floats] = field(default_factory=list)
@@ -94,11 +96,13 @@ class Chain:
         return placed[0] if self.joint.kind in ("revolute", "prismatic", "screw") else ""
 
 
-def add_chain(model: Model, body: Element, joint: Joint) -> None:
-    """Add the MuJoCo joints of a joint to the body that hangs by it."""
-    chain = Chain(joint, CHAINS[joint.kind])
+def add_chain(model: Model, body: Element, joint: Joint, link: str) -> None:
+    """Add the MuJoCo joints of a joint to a body: that which hangs by it, or one that hangs on that without mass."""
+    chain = Chain(joint, CHAINS[joint.kind], link)
     start = np.atleast_1d(0.0 if joint.start is None else joint.start)
-    ahead = inverse(model.frames[joint.child]) @ model.frames[joint.parent] @ joint.frame_parent
+    back = inverse(model.frames[link])
+    ahead = back @ model.frames[joint.parent] @ joint.frame_parent
+    here = back @ model.frames[joint.child] @ joint.frame_child
     for move in chain.moves:
         name = model.names["joint"].add(f"{joint.name}.{move.end}" if move.end else joint.name)
         chain.names.append(name)
@@ -109,8 +113,7 @@ def add_chain(model: Model, body: Element, joint: Joint) -> None:
         if move.kind == FREE:
             element(body, "freejoint", name=name)
             continue
-        point = joint.frame_child[:3, 3]
-        axis = (joint.frame_child if move.of_child else ahead)[:3, move.axis]
+        point, axis = here[:3, 3], (here if move.of_child else ahead)[:3, move.axis]
         chain.screws.extend(_screws(move.kind, point, axis))
         made = element(body, "joint", name=name, type=move.kind, pos=point)
         if move.kind != BALL:

@@ -63,13 +63,13 @@ def _start(model: Model, chain: Chain) -> Floats:
 def _rates(model: Model, chain: Chain) -> Floats:
     """Rates of a joint at the start, as MuJoCo has them."""
     joint = chain.joint
-    turn = model.frames[joint.child][:3, :3]
-    child = _velocity(model, joint.child, joint.child)
+    turn = model.frames[chain.body][:3, :3]
+    child = _velocity(model, joint.child, chain.body)
     if joint.kind == "free":
         return np.concatenate([child[:3], turn.T @ child[3:]])
     if not chain.screws:
         return np.zeros(0)
-    apart = child - _velocity(model, joint.parent, joint.child)
+    apart = child - _velocity(model, joint.parent, chain.body)
     twist = np.concatenate([turn.T @ apart[:3], turn.T @ apart[3:]])
     axes = np.stack(chain.screws, axis=-1)
     found = np.linalg.lstsq(axes, twist, rcond=None)[0]

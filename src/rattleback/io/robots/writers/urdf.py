@@ -24,6 +24,7 @@ import numpy as np
 
 from rattleback.io.robots.description import WORLD, Inertia
 from rattleback.io.robots.source.placing import inverse
+from rattleback.io.robots.survey.borrowed import ANY
 from rattleback.io.robots.writers.names import Names
 from rattleback.io.robots.writers.urdf_geometry import add_geometries
 from rattleback.io.robots.writers.urdf_joints import CHAINS, add_joint, posed
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ABLE = tuple(CHAINS)
+MASSLESS = ANY
 SAME = 1e-12
 # What the name of a link's own frame has at its end, where the link's frame in the file lies elsewhere.
 OWN = " frame"

@@ -18,6 +18,7 @@ from rattleback.core.errors import FileError
 from rattleback.io.robots.builder.motion import places, starts
 from rattleback.io.robots.description import COORDINATES, WORLD
 from rattleback.io.robots.source.placing import parts
+from rattleback.io.robots.survey.borrowed import NONE
 from rattleback.io.robots.writers.names import Names
 from rattleback.io.robots.writers.usd_bodies import add_body, tell_rest
 from rattleback.io.robots.writers.usd_filters import add_filters
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ABLE = tuple(kind for kind in (*COORDINATES, *FREEDOMS) if kind not in ("free", "screw"))
+MASSLESS = NONE
 JOINTS, MATERIALS = "joints", "materials"
 
 
