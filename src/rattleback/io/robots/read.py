@@ -74,7 +74,7 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     source = _source(name, kind, document, given)
     with _told(name, kind):
         description = _described(source, kind)
-        join_chains(description)
+        join_chains(description, source.report)
         scene = build_scene(description, source.report, source.base)
         if given.get("strict", False):
             source.report.check_strict()

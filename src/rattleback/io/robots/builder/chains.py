@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Coupling, Description, Joint
+    from rattleback.io.robots.report import Report
 
     Floats = NDArray[np.float64]
 
@@ -44,8 +45,8 @@ TWO = ("cylindrical", "universal", "planar")
 CLOSE = 1e-9
 
 
-def join_chains(description: Description) -> None:
-    """Join all chains."""
+def join_chains(description: Description, report: Report) -> None:
+    """Join all chains, and tell of each."""
     above = {joint.child: joint for joint in description.joints.values() if not joint.closes}
     children: dict[str, list[Joint]] = {}
     for joint in above.values():
@@ -62,6 +63,9 @@ def join_chains(description: Description) -> None:
             chain.append(below[0])
         if end and len(chain) > 1 and stem not in description.joints:
             _join(description, stem, chain)
+            if stem in description.joints:
+                names = ", ".join(repr(one.name) for one in chain)
+                report.keep(f"joints {names}", f"they are one {description.joints[stem].kind} joint, {stem!r}")
 
 
 def _used(description: Description) -> set[str]:
@@ -74,12 +78,8 @@ def _used(description: Description) -> set[str]:
 def _join(description: Description, stem: str, chain: list[Joint]) -> None:
     """Put one joint in the place of a chain, if the chain is one."""
     kind = KINDS.get(tuple(joint.name.rpartition(".")[2] for joint in chain), "")
-    names = {joint.name for joint in chain}
     screw = _lead(description, chain) if kind == "cylindrical" else None
-    others = [one for one in description.couplings if {one.follower, one.leader} & names and one is not screw]
-    loaded = [joint for joint in chain if _loaded(joint)]
-    driven = {name for actuator in description.actuators for name in actuator.joints} & names
-    if not kind or others or (screw is None and (loaded or driven)) or chain[0] in loaded or chain[0].name in driven:
+    if not kind or not all(map(_as_named, chain)) or _held(description, chain, screw):
         return
     frame = _frame(chain)
     if frame is None:
@@ -98,6 +98,21 @@ def _join(description: Description, stem: str, chain: list[Joint]) -> None:
         made.limits, made.start = chain[1].limits, chain[1].start
         description.couplings.remove(screw)
     _replace(description, made, chain)
+
+
+def _held(description: Description, chain: list[Joint], screw: Coupling | None) -> bool:
+    """Whether parts of a chain are coupled, braked or driven; the turn of a screw may be."""
+    names = {joint.name for joint in chain}
+    driven = {name for actuator in description.actuators for name in actuator.joints} & names
+    held = driven | {joint.name for joint in chain if _loaded(joint)}
+    others = [one for one in description.couplings if {one.follower, one.leader} & names and one is not screw]
+    return bool(others or held - ({chain[-1].name} if screw is not None else set()))
+
+
+def _as_named(joint: Joint) -> bool:
+    """Whether a joint is of the kind that the end of its name says."""
+    end = joint.name.rpartition(".")[2]
+    return joint.kind == ("prismatic" if end in WAYS else "ball" if end == "turn" else "revolute")
 
 
 def _loaded(joint: Joint) -> bool:
