@@ -16,6 +16,7 @@ from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equaliti
 from rattleback.io.robots.formats.mjcf_files import compiled, mujoco_module
 from rattleback.io.robots.formats.mjcf_geometry import add_geometries
 from rattleback.io.robots.formats.mjcf_report import judge
+from rattleback.io.robots.formats.mjcf_tendons import add_tendons
 from rattleback.io.robots.source.placing import about_z, along_axis, from_quaternion, shift
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def read(source: Source) -> Description:
         described.add_body(number)
     add_geometries(described)
     add_equalities(described, source.report)
+    add_tendons(described, source.report)
     add_actuators(described, source.report)
     add_keyframes(described)
     add_sensors(described)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CONNECT, WELD, JOINT = range(3)
+CONNECT, WELD, JOINT, TENDON = range(4)
 BODY = 1
 ON_JOINT, IN_PARENT, ON_TENDON = 0, 1, 3
 FIXED_GAIN = 0
@@ -46,6 +46,9 @@ def add_equalities(described: Described, report: Report) -> None:
             report.drop(where, "it is not active")
         elif kind in (CONNECT, WELD):
             description.joints[name] = _loop(described, k, name)
+        elif kind == TENDON:
+            # Held lengths are told of with the tendons.
+            continue
         elif kind == JOINT:
             description.couplings.append(_coupling(described, k, where))
         else:
