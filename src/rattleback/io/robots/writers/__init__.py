@@ -6,4 +6,4 @@ hang by in its format, and ``MASSLESS``, which links without mass it has.
 
 from __future__ import annotations
 
-MENU = {"URDF": "urdf", "MJCF": "mjcf", "USD": "usd"}
+MENU = {"URDF": "urdf.robot", "MJCF": "mjcf.model", "USD": "usd.stage"}

@@ -20,9 +20,9 @@ from rattleback.io.robots.description import COORDINATES, WORLD
 from rattleback.io.robots.source.placing import parts
 from rattleback.io.robots.survey.borrowed import NONE
 from rattleback.io.robots.writers.names import Names
-from rattleback.io.robots.writers.usd_bodies import add_body, tell_rest
-from rattleback.io.robots.writers.usd_filters import add_filters
-from rattleback.io.robots.writers.usd_joints import FREEDOMS, OWN, add_couplings, add_joint
+from rattleback.io.robots.writers.usd.bodies import add_body, tell_rest
+from rattleback.io.robots.writers.usd.filters import add_filters
+from rattleback.io.robots.writers.usd.joints import FREEDOMS, OWN, add_couplings, add_joint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,9 +26,9 @@ from rattleback.io.robots.description import WORLD, Inertia
 from rattleback.io.robots.source.placing import inverse
 from rattleback.io.robots.survey.borrowed import ANY
 from rattleback.io.robots.writers.names import Names
-from rattleback.io.robots.writers.urdf_geometry import add_geometries
-from rattleback.io.robots.writers.urdf_joints import CHAINS, add_joint, posed
-from rattleback.io.robots.writers.urdf_rest import add_couplings, tell_rest, write_loops
+from rattleback.io.robots.writers.urdf.geometry import add_geometries
+from rattleback.io.robots.writers.urdf.joints import CHAINS, add_joint, posed
+from rattleback.io.robots.writers.urdf.rest import add_couplings, tell_rest, write_loops
 from rattleback.io.robots.writers.xml_tree import document, element
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rattleback.io.robots.writers.mjcf_contacts import DEFAULT, kind_of, meet
-from rattleback.io.robots.writers.usd_joints import tell_actuators
+from rattleback.io.robots.writers.classes import EVERYONE, kind_of, meet
+from rattleback.io.robots.writers.usd.joints import tell_actuators
 
 if TYPE_CHECKING:
-    from rattleback.io.robots.writers.mjcf_contacts import Kind
-    from rattleback.io.robots.writers.usd import Stage
+    from rattleback.io.robots.writers.classes import Kind
+    from rattleback.io.robots.writers.usd.stage import Stage
 
 
 def add_filters(stage: Stage) -> None:
@@ -29,7 +29,7 @@ def _add_groups(stage: Stage) -> None:
     for link in stage.description.links.values():
         for kind in dict.fromkeys(kind_of(one) for one in link.geometries if one.collides):
             members.setdefault(kind, []).append(stage.path(link.name))
-    if set(members) <= {((DEFAULT,), None)}:
+    if set(members) <= {EVERYONE}:
         return
     made = {
         kind: stage.define(stage.physics.CollisionGroup, stage.root, f"group_{k}") for k, kind in enumerate(members)

@@ -11,15 +11,15 @@ import numpy as np
 
 from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import parts
-from rattleback.io.robots.writers.mjcf_chains import BALL, FREE
+from rattleback.io.robots.writers.mjcf.chains import BALL, FREE
 from rattleback.io.robots.writers.xml_tree import element
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Keyframe
-    from rattleback.io.robots.writers.mjcf import Model
-    from rattleback.io.robots.writers.mjcf_chains import Chain
+    from rattleback.io.robots.writers.mjcf.chains import Chain
+    from rattleback.io.robots.writers.mjcf.model import Model
 
     Floats = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Coupling, Joint
-    from rattleback.io.robots.writers.mjcf import Model
+    from rattleback.io.robots.writers.mjcf.model import Model
 
     Floats = NDArray[np.float64]
 

@@ -7,21 +7,21 @@ controls as well.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rattleback.io.robots.builder.motion import places, starts
 from rattleback.io.robots.description import WORLD
-from rattleback.io.robots.source.placing import inverse, parts
+from rattleback.io.robots.source.placing import inverse
 from rattleback.io.robots.survey.borrowed import CHAINS as IN_CHAINS
 from rattleback.io.robots.survey.borrowed import in_chain
-from rattleback.io.robots.writers.mjcf_chains import CHAINS, Chain, add_chain
-from rattleback.io.robots.writers.mjcf_contacts import Contacts
-from rattleback.io.robots.writers.mjcf_drives import add_actuators, add_lines, add_sensors
-from rattleback.io.robots.writers.mjcf_geometry import add_geometries
-from rattleback.io.robots.writers.mjcf_loops import add_couplings, add_loops
-from rattleback.io.robots.writers.mjcf_states import add_keyframes
+from rattleback.io.robots.writers.mjcf.chains import CHAINS, Chain, add_chain
+from rattleback.io.robots.writers.mjcf.contacts import Contacts
+from rattleback.io.robots.writers.mjcf.drives import add_actuators, add_lines, add_sensors
+from rattleback.io.robots.writers.mjcf.geometry import add_geometries, posed
+from rattleback.io.robots.writers.mjcf.loops import add_couplings, add_loops
+from rattleback.io.robots.writers.mjcf.states import add_keyframes
 from rattleback.io.robots.writers.names import Names
 from rattleback.io.robots.writers.xml_tree import document, element
 from rattleback.maths.inertia import principal_axes
@@ -156,10 +156,3 @@ def add_inertia(body: Element, own: Inertia) -> None:
     moments[top] = min(moments[top], float(np.delete(moments, top).sum()))
     x, y, z, w = turn.tolist()
     element(body, "inertial", pos=own.center, quat=(w, x, y, z), mass=own.mass, diaginertia=moments)
-
-
-def posed(frame: Floats) -> dict[str, Any]:
-    """A frame as attributes; what is as by default is left out."""
-    point, (x, y, z, w) = parts(frame)
-    found: dict[str, Any] = {"pos": point} if any(point) else {}
-    return found | ({"quat": (w, x, y, z)} if any((x, y, z)) else {})

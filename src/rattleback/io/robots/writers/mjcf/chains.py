@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Joint
-    from rattleback.io.robots.writers.mjcf import Model
+    from rattleback.io.robots.writers.mjcf.model import Model
 
     Floats = NDArray[np.float64]
 

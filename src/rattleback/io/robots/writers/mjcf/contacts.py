@@ -12,17 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rattleback.io.robots.description import WORLD
+from rattleback.io.robots.writers.classes import EVERYONE, kind_of, meet
 from rattleback.io.robots.writers.xml_tree import element
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from rattleback.io.robots.description import Geometry, Link
-    from rattleback.io.robots.writers.mjcf import Model
+    from rattleback.io.robots.writers.mjcf.model import Model
 
 MOST_CLASSES = 31
-DEFAULT = "default"
-Kind = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 
 class Contacts:
@@ -38,7 +37,7 @@ class Contacts:
         self.filtered = not any(frozenset(pair) in held for pair in description.allowed)
         if len(self.classes) > MOST_CLASSES:
             model.report.drop("categories", f"MJCF has bits for {MOST_CLASSES} classes of bodies; all meet all")
-        elif self.classes != [((DEFAULT,), None)] and self.classes:
+        elif self.classes != [EVERYONE] and self.classes:
             model.report.keep("categories", "as bits of contype and conaffinity, without their names")
 
     def _parents(self) -> list[tuple[str, str]]:
@@ -66,7 +65,7 @@ class Contacts:
     def dress(self, made: Element, geometry: Geometry) -> None:
         """Give a shape its bits and coefficients."""
         kind = kind_of(geometry)
-        if len(self.classes) <= MOST_CLASSES and self.classes != [((DEFAULT,), None)]:
+        if len(self.classes) <= MOST_CLASSES and self.classes != [EVERYONE]:
             met = sum(1 << k for k, other in enumerate(self.classes) if meet(kind, other))
             made.set("contype", str(1 << self.classes.index(kind)))
             made.set("conaffinity", str(met))
@@ -116,17 +115,6 @@ class Contacts:
             if self.solid and rule != "max" and name != "restitution":
                 told = f"MuJoCo takes the larger of two coefficients, the scene their {rule}"
                 self.model.report.approximate(f"rule for {name}", told)
-
-
-def kind_of(geometry: Geometry) -> Kind:
-    """The categories of a shape, and those it meets."""
-    names = tuple(geometry.category.split("\n")) if geometry.category else (DEFAULT,)
-    return names, geometry.collides_with
-
-
-def meet(one: Kind, other: Kind) -> bool:
-    """Whether two classes of bodies meet: each admits a category of the other."""
-    return all(met is None or bool(set(met) & set(names)) for met, names in ((one[1], other[0]), (other[1], one[0])))
 
 
 def _of(surface: dict[str, Any], name: str) -> float:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.io.robots.source.placing import shift
-from rattleback.io.robots.writers.urdf_joints import posed
+from rattleback.io.robots.writers.urdf.joints import posed
 from rattleback.io.robots.writers.xml_tree import element
 from rattleback.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Geometry, Link
-    from rattleback.io.robots.writers.urdf import Robot
+    from rattleback.io.robots.writers.urdf.robot import Robot
 
     Floats = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Actuator, Joint
-    from rattleback.io.robots.writers.usd import Stage
+    from rattleback.io.robots.writers.usd.stage import Stage
 
     Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.source.placing import shift
+from rattleback.io.robots.source.placing import parts, shift
 from rattleback.io.robots.writers.mesh_files import inscribed
 from rattleback.io.robots.writers.xml_tree import element
 from rattleback.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
@@ -18,8 +18,12 @@ from rattleback.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoi
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from numpy.typing import NDArray
+
     from rattleback.io.robots.description import Geometry, Link
-    from rattleback.io.robots.writers.mjcf import Model
+    from rattleback.io.robots.writers.mjcf.model import Model
+
+    Floats = NDArray[np.float64]
 
 ONLY_SEEN, ONLY_SOLID = 2, 3
 # Depth of the base below a height field [m]; MuJoCo needs one.
@@ -53,8 +57,6 @@ def _uses(geometry: Geometry) -> list[tuple[Any, bool, bool]]:
 
 
 def _add(model: Model, body: Element, named: tuple[str, str], used: tuple[Geometry, Any, bool, bool]) -> None:
-    from rattleback.io.robots.writers.mjcf import posed
-
     (link, where), (geometry, shape, seen, solid) = named, used
     place, options = geometry.place, _form(model, link, shape)
     if isinstance(shape, HeightField):
@@ -119,3 +121,10 @@ def _tell(model: Model, where: str, shape: Any, solid: bool) -> None:
         report.keep(where, "as an OBJ file; MuJoCo keeps its corners in single precision")
     else:
         report.keep(where)
+
+
+def posed(frame: Floats) -> dict[str, Any]:
+    """A frame as attributes; what is as by default is left out."""
+    point, (x, y, z, w) = parts(frame)
+    found: dict[str, Any] = {"pos": point} if any(point) else {}
+    return found | ({"quat": (w, x, y, z)} if any((x, y, z)) else {})

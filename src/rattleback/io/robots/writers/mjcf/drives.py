@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.writers.mjcf_loops import tendon
+from rattleback.io.robots.writers.mjcf.loops import tendon
 from rattleback.io.robots.writers.xml_tree import element
 
 if TYPE_CHECKING:
     from rattleback.io.robots.description import Actuator
-    from rattleback.io.robots.writers.mjcf import Model
+    from rattleback.io.robots.writers.mjcf.model import Model
 
 # Sensors on joints and sites that need nothing but the name of what they are on.
 ON_JOINT = ("jointpos", "jointvel", "ballquat", "ballangvel")

@@ -11,7 +11,7 @@ from rattleback.io.robots.formats.loops import KINDS
 from rattleback.io.robots.writers.xml_tree import element
 
 if TYPE_CHECKING:
-    from rattleback.io.robots.writers.urdf import Robot
+    from rattleback.io.robots.writers.urdf.robot import Robot
 
 EARTH = (0.0, 0.0, -9.81)
 CODES = {"fixed": "6d", "ball": "3d"}

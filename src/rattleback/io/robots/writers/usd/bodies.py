@@ -15,7 +15,7 @@ from rattleback.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoi
 
 if TYPE_CHECKING:
     from rattleback.io.robots.description import Geometry, Link
-    from rattleback.io.robots.writers.usd import Stage
+    from rattleback.io.robots.writers.usd.stage import Stage
 
 OFF = "physxRigidBody:disableGravity"
 

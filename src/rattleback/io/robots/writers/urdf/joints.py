@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.description import Joint
-    from rattleback.io.robots.writers.urdf import Robot
+    from rattleback.io.robots.writers.urdf.robot import Robot
 
     Floats = NDArray[np.float64]
 
