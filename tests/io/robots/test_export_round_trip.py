@@ -19,9 +19,11 @@ from oracles.same_robot import check_bodies, check_dynamics, check_joints
 ROBOTS = Path(__file__).resolve().parents[3] / "examples" / "robots"
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 OWN = sorted(ROBOTS.glob("arm.*"))
+# Heavy with meshes, or long to be closed.
+LARGE = ("robotiq_2f85", "cassie_like", "robot_delta")
 GIVEN = sorted(path for ending in ("urdf", "xml", "sdf", "usda") for path in DATA.rglob(f"*.{ending}"))
 ENDINGS = ("urdf", "xml", "usda")
-# A weld of two bodies becomes one body; in the four-bar of the URDF test the pinion of two slides lies elsewhere.
+# A weld of two bodies makes them one body.
 WELDED = ("newton_constraints",)
 
 
@@ -83,7 +85,11 @@ def test_what_came_from_a_written_file_is_written_without_further_loss(path: Pat
 
 
 @pytest.mark.skipif(not GIVEN, reason="the robot files are not in ../shared/data")
-@pytest.mark.parametrize("path", GIVEN, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (path.parent.name in LARGE)) for path in GIVEN],
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
 def test_given_robots_are_the_same_after_a_round_trip(path: Path, tmp_path: Path) -> None:
     # The search for a start at which all loops close takes long for this one.
     scene = rb.Scene.from_file(path, **({"loops": False} if path.parent.stem == "cassie_like" else {}))

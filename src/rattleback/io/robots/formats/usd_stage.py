@@ -125,6 +125,8 @@ class Stage:
             attribute.Get() if attribute and attribute.HasAuthoredValue() else None
             for attribute in (prim.GetAttribute(name), prim.GetAttribute(EXACT + name))
         )
+        if type(found).__name__ == "UnregisteredValue":
+            raise self.error(prim, f"{name} is of a type that USD does not know.")
         if found is None or exact is None or not _agree(found, exact):
             return default if found is None else found
         return exact
@@ -144,7 +146,10 @@ class Stage:
     def vector(self, prim: Any, name: str, default: Any) -> Floats:
         """A property as finite numbers, as many as the default has."""
         found = self.value(prim, name)
-        values = np.array(default if found is None else tuple(found), dtype=np.float64)
+        try:
+            values = np.array(default if found is None else tuple(found), dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.array([])
         if values.shape != np.shape(default) or not np.isfinite(values).all():
             raise self.error(prim, f"{name} must be {np.size(default)} finite numbers.")
         return values
