@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import rattleback as rb
 from rattleback.joints.stop import stops_of
@@ -114,6 +115,48 @@ def check_joints(one: rb.Scene, other: rb.Scene, skip: tuple[type, ...] = (), po
         frames = [joint_frame(scene, entry, 0) for scene, entry in ((one, joint), (other, twin))]
         if posed and isinstance(joint, (rb.Revolute, rb.Prismatic, rb.Cylindrical, rb.Screw)):
             np.testing.assert_allclose(frames[1][:3, 2], frames[0][:3, 2], rtol=0, atol=1e-9)
+
+
+DATA = {
+    "urdf": ("effort_limit", "velocity_limit", "damping", "friction_loss"),
+    "xml": ("effort_limit", "damping", "friction_loss", "armature", "stiffness", "rest"),
+    "usda": ("armature", "friction_loss"),
+}
+FAR = 1e6
+
+
+def check_data(one: rb.Scene, other: rb.Scene, ending: str) -> None:
+    """Joints of one freedom have the same data, and what follows or drives them is the same, as far as files say."""
+    if one.robot is None or other.robot is None:
+        return
+    cut = set(articulation(one).cut_joints)
+    for told, made in one.robot.joint_names.items():
+        joint = one.robot.joints[told]
+        if made in cut or joint.kind not in ("revolute", "prismatic"):
+            continue
+        for field in DATA[ending]:
+            values = [getattr(joint, field), getattr(other.robot.joints[told], field)]
+            first, second = (FAR if value is None or abs(value) > FAR else value for value in values)
+            if field.endswith("limit") and 0.0 in (first, second):
+                continue
+            assert second == pytest.approx(first, rel=1e-9, abs=1e-9), (told, field)
+    laws = [{(c.follower, c.leader): c for c in scene.robot.couplings} for scene in (one, other)]
+    for pair, coupling in laws[0].items():
+        if coupling.linear or ending != "urdf":
+            for value in (-0.7, 0.0, 0.9):
+                assert laws[1][pair].value(value) == pytest.approx(coupling.value(value), abs=1e-9)
+    if ending == "xml":
+        check_actuators(one, other)
+
+
+def check_actuators(one: rb.Scene, other: rb.Scene) -> None:
+    """Actuators have the same laws."""
+    found = {actuator.name: actuator for actuator in other.robot.actuators}
+    for actuator in one.robot.actuators:
+        twin = found[actuator.name]
+        assert (twin.kind, twin.joints, twin.control_range) == (actuator.kind, actuator.joints, actuator.control_range)
+        for field in ("gain", "position_gain", "velocity_gain", "bias", "limit"):
+            assert getattr(twin, field) == pytest.approx(getattr(actuator, field)), (actuator.name, field)
 
 
 def check_frames(one: Any, other: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import rattleback as rb
 from oracles.mass_matrix import mass_matrix, of_file
-from oracles.same_robot import check_bodies, check_dynamics, check_joints
+from oracles.same_robot import check_bodies, check_data, check_dynamics, check_joints
 
 ROBOTS = Path(__file__).resolve().parents[3] / "examples" / "robots"
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -39,6 +39,7 @@ def compare(scene: rb.Scene, again: rb.Scene, ending: str) -> None:
     else:
         check_bodies(scene, again)
     check_joints(scene, again, (rb.VelocityJoint,) if ending == "usda" else (), posed=not urdf)
+    check_data(scene, again, ending)
     check_dynamics(scene, again, seed=1, rotors=not urdf)
 
 

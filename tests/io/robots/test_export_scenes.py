@@ -328,3 +328,53 @@ def test_a_format_can_be_named_and_usd_be_binary(tmp_path: Path) -> None:
     scene.export(tmp_path / "model.usdc")
     assert (tmp_path / "model.usdc").read_bytes().startswith(b"PXR-USDC")
     assert "hinge" in rb.Scene.from_file(tmp_path / "model.usdc").joints
+
+
+CUBE = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)])
+FACES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4)]
+SHAPES = {
+    "box": rb.Box(0.1, 0.2, 0.3),
+    "sphere": rb.Sphere(0.2),
+    "capsule": rb.Capsule(0.1, 0.5),
+    "cylinder": rb.Cylinder(0.1, 0.4),
+    "cone": rb.Cone(0.2, 0.5),
+    "ellipsoid": rb.Ellipsoid(0.1, 0.2, 0.3),
+    "hull": rb.ConvexHull(CUBE),
+    "mesh": rb.Mesh(CUBE, [*FACES, (1, 5, 7), (1, 7, 3)], decompose=True),
+    "compound": rb.Compound([rb.Placed(rb.Box(0.1, 0.2, 0.3)), rb.Placed(rb.Sphere(0.1), (0.4, 0, 0))]),
+}
+# What has no word in a format is a polyhedron inside the shape, with corners on it.
+INSCRIBED = {"URDF": {"cone", "ellipsoid"}, "MJCF": {"cone"}, "USD": set()}
+
+
+@pytest.mark.parametrize("kind", list(ENDINGS))
+def test_every_shape_collides_where_it_did(kind: str, tmp_path: Path) -> None:
+    """The farthest points along random directions, of all that collides, in the world."""
+    scene = rb.Scene()
+    for number, (name, shape) in enumerate(SHAPES.items()):
+        moved = rb.Placed(shape, (0.1, 0.2, 0.3), rb.rotation.quaternion_from_axis_angle((1, 1, 0), 0.4))
+        scene.add_body(shape, name=name, mass=2.0, position=(number, 0, 0), orientation=TURN, collision=[moved])
+    report = scene.export(tmp_path / f"shapes.{ENDINGS[kind]}")
+    approximated = {entry.place.split("'")[1] for entry in report.approximated if entry.place.startswith("body")}
+    assert approximated == INSCRIBED[kind]
+    again = rb.Scene.from_file(tmp_path / f"shapes.{ENDINGS[kind]}")
+    directions = np.random.default_rng(5).normal(size=(20, 3))
+    for name, shape in SHAPES.items():
+        slack = 0.004 * shape.bounding_radius() if name in INSCRIBED[kind] else 2e-7
+        for direction in directions / np.linalg.norm(directions, axis=1, keepdims=True):
+            far = [farthest(part[name], direction) for part in (scene, again)]
+            assert far[1] == pytest.approx(far[0], abs=slack), name
+            assert far[1] <= far[0] + 2e-7
+
+
+def farthest(body: Any, direction: np.ndarray) -> float:
+    """How far what collides of a body reaches along a direction in the world."""
+    found = []
+    for placed in body.colliders:
+        turn = rb.rotation.multiply(body.orientation, np.array(placed.orientation))
+        own = rb.rotation.rotate(rb.rotation.conjugate(turn), direction)
+        point = rb.rotation.rotate(turn, placed.shape.support(own))
+        found.append(
+            (body.origin + rb.rotation.rotate(body.orientation, np.array(placed.position)) + point) @ direction
+        )
+    return max(found)

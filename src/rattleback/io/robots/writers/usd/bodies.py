@@ -22,7 +22,7 @@ OFF = "physxRigidBody:disableGravity"
 
 def add_body(stage: Stage, link: Link) -> None:
     """Add a rigid body."""
-    made = stage.define(stage.geom.Xform, stage.root, link.name)
+    made = stage.define(stage.geom.Xform, stage.root, link.name, told=True)
     stage.paths[link.name] = str(made.GetPath())
     stage.place(made, stage.frames[link.name])
     body = stage.physics.RigidBodyAPI.Apply(made)

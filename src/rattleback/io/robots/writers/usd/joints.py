@@ -80,7 +80,7 @@ def add_joint(stage: Stage, joint: Joint) -> None:
     above = f"{stage.root}/joints"
     stage.geom.Scope.Define(stage.stage, above)
     kind = getattr(stage.physics, TYPES.get(joint.kind, "Joint"))
-    made = stage.define(kind, above, joint.name)
+    made = stage.define(kind, above, joint.name, told=True)
     _place(stage, made, joint)
     if joint.kind in FREEDOMS:
         _lock(stage, made, joint)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,9 +76,6 @@ class Stage:
         self.paths: dict[str, str] = {}
         self.surfaces: dict[Any, Any] = {}
         self._names: dict[str, Names] = {}
-        told = self.description
-        called = Counter([*told.links, *told.joints, *told.sites, *told.cameras])
-        self._repeated = {name for name, count in called.items() if count > 1}
 
     def document(self) -> bytes:
         """The whole file."""
@@ -130,11 +126,11 @@ class Stage:
             kind: Its class.
             above: Path of the prim it is in.
             name: Its name.
-            told: Whether an attribute has the name in any case.
+            told: Whether an attribute has the name in any case, because a prim elsewhere may have the same.
         """
         given = self.names(above).add(name)
         made = kind.Define(self.stage, f"{above}/{given}").GetPrim()
-        if told or given != name or name in self._repeated:
+        if told or given != name:
             made.CreateAttribute(f"{OWN}name", self.sdf.ValueTypeNames.String, True).Set(name)
         return made
 
@@ -192,12 +188,12 @@ class Stage:
     def _add_frames(self) -> None:
         """Add named frames as prims that are marked as such, and cameras."""
         for site in self.description.sites.values():
-            made = self.define(self.geom.Xform, self.path(site.link), site.name)
+            made = self.define(self.geom.Xform, self.path(site.link), site.name, told=True)
             made.CreateAttribute(f"{OWN}frame", self.sdf.ValueTypeNames.Bool, True).Set(True)
             self.place(made, site.place)
             self.report.keep(f"frame {site.name!r}", "as an Xform")
         for view in self.description.cameras.values():
-            made = self.define(self.geom.Camera, self.path(view.link), view.name)
+            made = self.define(self.geom.Camera, self.path(view.link), view.name, told=True)
             self.place(made, view.place)
             self.number(made, "focalLength", FOCAL)
             self.number(made, "verticalAperture", 2.0 * FOCAL * float(np.tan(0.5 * view.field_of_view)))
