@@ -277,3 +277,37 @@ def test_rays_meet_a_height_field_where_it_is(tmp_path: Path) -> None:
             model, data, np.array((x, y, 9.0)), np.array((0, 0, -1.0)), None, 1, -1, np.zeros(1, np.int32), None
         )
         assert 9.0 - found == pytest.approx(3.0 + heights[i, j], abs=1e-5)
+
+
+def test_loops_are_closed_at_the_start_to_mujoco(tmp_path: Path) -> None:
+    """Equalities of every kind have no residual where the scene starts, and one that is open has its gap."""
+    mujoco = pytest.importorskip("mujoco")
+    scene = rb.Scene(gravity=(0, 0, 0))
+    turn = rb.rotation.quaternion_from_axis_angle((1, 2, 3), 0.9)
+    for number in range(6):
+        scene.add_body(rb.Box(0.2, 0.1, 0.1), mass=1.0, name=f"b{number}", position=(number, 0, 0), orientation=turn)
+        scene.add_joint(rb.Ball("world", f"b{number}", at=(number, 0, 0.2)), name=f"ball {number}")
+    loops = (
+        rb.Ball("b0", "b1", at=(0.5, 0.1, 0)),
+        rb.Fixed("b1", "b2", at=(1.5, 0, 0.1)),
+        rb.Revolute("b2", "b3", at=(2.5, 0, 0), axis=(0, 0.6, 0.8)),
+        rb.Distance("b3", "b4", at=(3, 0, 0.1), at_b=(4, 0, 0)),
+        rb.Fixed("world", "b4", at=(4, 0, 0)),
+    )
+    for number, joint in enumerate(loops):
+        scene.add_joint(joint, name=f"loop {number}")
+    scene.add_joint(rb.Ball("b4", "b5", at=(4.5, 0, 0), at_b=(4.5, 0, 0.03)), name="open")
+    scene.export(tmp_path / "loops.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "loops.xml"))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    kinds = [int(kind) for kind in model.eq_type]
+    assert kinds.count(int(mujoco.mjtEq.mjEQ_TENDON)) == 1
+    assert kinds.count(int(mujoco.mjtEq.mjEQ_CONNECT)) >= 4
+    gap = {name: np.abs(data.efc_pos[data.efc_id == model.equality(name).id]).max() for name in names(model)}
+    assert gap.pop("open") == pytest.approx(0.03, rel=1e-6)
+    assert max(gap.values()) < 1e-9
+
+
+def names(model: Any) -> list[str]:
+    return [model.equality(k).name for k in range(model.neq)]

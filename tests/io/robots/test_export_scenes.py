@@ -378,3 +378,42 @@ def farthest(body: Any, direction: np.ndarray) -> float:
             (body.origin + rb.rotation.rotate(body.orientation, np.array(placed.position)) + point) @ direction
         )
     return max(found)
+
+
+@pytest.mark.parametrize("kind", list(ENDINGS))
+def test_couplings_say_how_gears_and_racks_move(kind: str, tmp_path: Path) -> None:
+    """An outer pair, a ring, bevel gears on turned bearings and two racks: angles and ways of a run fit the file."""
+    scene = rb.Scene(gravity=(0, 0, 0))
+    bearings: dict[str, Any] = {
+        "driver": rb.Revolute("world", "driver", at=(0, 0, 0)),
+        "outer": rb.Revolute("outer", "world", at=(0.5, 0, 0)),
+        "ring": rb.Revolute("world", "ring", at=(-0.2, 0, 0), axis=(0, 0, -1)),
+        "bevel": rb.Revolute("world", "bevel", at=(0, 0.4, 0.3), axis=(0, 1, 0)),
+        "bar": rb.Prismatic("world", "bar", at=(0, -0.1, 0), axis=(1, 0, 0)),
+        "back": rb.Prismatic("back", "world", at=(0, 0.1, 0), axis=(-1, 0, 0)),
+    }
+    for number, (name, bearing) in enumerate(bearings.items()):
+        spin: Any = {"angular_velocity": (0, 0, 9.0)} if name == "driver" else {}
+        place = bearing.at if isinstance(bearing, rb.Revolute) else (0.1, 0.2, number)
+        scene.add_body(rb.Sphere(0.1), mass=1.0, name=name, position=place, collision=None, **spin)
+        scene.add_joint(bearing, name=f"{name} joint")
+    scene.add_joint(rb.Gear("driver", "outer", at=(0, 0, 0), at_b=(0.5, 0, 0), ratio=1.5), name="g1")
+    scene.add_joint(rb.Gear("driver", "ring", at=(0, 0, 0), at_b=(-0.2, 0, 0), ratio=3.0, internal=True), name="g2")
+    axes: Any = {"axis": (0, 0, 1), "axis_b": (0, 1, 0)}
+    scene.add_joint(rb.Gear("driver", "bevel", at=(0, 0, 0), at_b=(0, 0.4, 0.3), **axes), name="g3")
+    for name, along in (("bar", (1, 0, 0)), ("back", (-1, 0, 0))):
+        scene.add_joint(rb.Rack("driver", name, axis_b=along, radius=0.1), name=f"rack {name}")
+    sim = rb.Simulation(scene, time_step=0.005, contacts="none")
+    sim.run(0.2)
+    path = tmp_path / f"gears.{ENDINGS[kind]}"
+    scene.export(path)
+    couplings = rb.Scene.from_file(path).robot.couplings
+    assert {(one.follower, one.leader) for one in couplings} == {
+        (f"{name} joint", "driver joint") for name in bearings if name != "driver"
+    }
+    angle = float(sim["driver joint"].angle)
+    assert abs(angle) > 0.05
+    for coupling in couplings:
+        joint = sim[coupling.follower]
+        value = joint.position if coupling.follower in ("bar joint", "back joint") else joint.angle
+        assert float(value) == pytest.approx(coupling.value(angle), abs=1e-5)

@@ -107,13 +107,12 @@ def _hinge(model: Model, joint: Joint) -> None:
 
 
 def _weld(model: Model, joint: Joint) -> None:
+    """Hold a pose: where the anchor, a point of the second body, lies in the first, and how the second is turned."""
     links, frames = _ends(model, joint)
-    point, (x, y, z, w) = parts(frames[0] @ inverse(frames[1]))
+    x, y, z, w = parts(frames[0] @ inverse(frames[1]))[1]
     label = model.names["equality"].add(joint.name)
-    pose = (*point, w, x, y, z)
-    element(
-        model.section("equality"), "weld", name=label, relpose=pose, anchor=frames[1][:3, 3], **_bodies(model, links)
-    )
+    law = {"relpose": (*frames[0][:3, 3], w, x, y, z), "anchor": frames[1][:3, 3], **_bodies(model, links)}
+    element(model.section("equality"), "weld", name=label, **law)
 
 
 def _rod(model: Model, joint: Joint) -> None:
