@@ -141,7 +141,7 @@ class Preview:
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
+        context.for_worlds(corrections.begin, status, which, min(1, through.rows_of(self.solver, self.problem)))
         if self.problem.row_count:
             through.record_drives(self, context.start, which)
         self._look(motions, kept)

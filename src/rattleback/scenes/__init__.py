@@ -43,6 +43,7 @@
 | ``rattleback`` | a stone that reverses its spin |
 | ``ragdoll_on_stairs`` | a ragdoll that falls down stairs |
 | ``twenty_ragdolls`` | ragdolls that fall down stairs and pile up |
+| ``humanoid`` | a humanoid robot of 27 hinges that stands on the ground, or falls |
 | ``breaking_bridge`` | a bridge of planks whose hinges break when a weight falls on it |
 | ``hanging_bridge`` | a bridge of planks on two rows of ball joints, and walkers that cross it |
 | ``bowl`` | five hundred bodies of many shapes that pile up in a bowl of triangles |
@@ -61,6 +62,7 @@ from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
 from rattleback.scenes.governor import governor
 from rattleback.scenes.hanging_bridge import hanging_bridge
+from rattleback.scenes.humanoid import humanoid
 from rattleback.scenes.impacts import bounces, cradle, double_pendulum_impact, painleve
 from rattleback.scenes.lecture import free_fall, free_motion, frictionless_box
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
@@ -120,6 +122,7 @@ MENU: dict[str, Entry] = {
     "rattleback": Entry(rattleback, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "ragdoll_on_stairs": Entry(ragdoll_on_stairs, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
     "twenty_ragdolls": Entry(twenty_ragdolls, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
+    "humanoid": Entry(humanoid, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
     "breaking_bridge": Entry(breaking_bridge, duration=4.0, time_step=0.002, integrator="lie_midpoint"),
     "hanging_bridge": Entry(hanging_bridge, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
     "bowl": Entry(bowl, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
@@ -150,6 +153,7 @@ __all__ = [
     "governor",
     "hanging_bridge",
     "heavy_top",
+    "humanoid",
     "incline",
     "kepler",
     "loops",

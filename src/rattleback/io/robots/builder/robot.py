@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.builder.parts import Bodies
-    from rattleback.io.robots.description import Actuator, Coupling, Description, Joint, Keyframe, Sensor, View
+    from rattleback.io.robots.description import Actuator, Coupling, Description, Inertia, Joint, Keyframe, Sensor, View
     from rattleback.model import Scene
 
     Floats = NDArray[np.float64]
@@ -55,6 +55,7 @@ class Robot:
         start: Coordinates of the joints at the start, by name, before loops were closed.
         pinions: Bodies that are not in the file, between slides that follow each other.
         drives: Names of the servos of each actuator in the scene.
+        masses: Mass properties of each body as in the file, None without mass, and as it got them, by its name.
     """
 
     def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str]) -> None:
@@ -66,6 +67,7 @@ class Robot:
         self.start: dict[str, Any] = {}
         self.pinions: list[Pinion] = []
         self.drives: dict[str, list[str]] = {}
+        self.masses: dict[str, tuple[Inertia | None, Inertia]] = {}
         for link in bodies.home:
             if link != WORLD:
                 part, place = bodies.place(link)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from rattleback.io.robots.description import WORLD, Joint
 from rattleback.model import Scene
 
 if TYPE_CHECKING:
-    from rattleback.io.robots.description import Description
+    from rattleback.io.robots.builder.parts import Bodies
+    from rattleback.io.robots.description import Description, Inertia
     from rattleback.io.robots.report import Report
 
 # Starts that are tried where loops do not close from that of the file, and how far they are away at most [rad or m].
@@ -44,6 +46,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     set_base(description, base)
     _hold(description, report)
     bodies = find_bodies(description, report)
+    told = {part.name: None if part.inertia is None else replace(part.inertia) for part in bodies.parts.values()}
     fill_massless(bodies, description, report)
     thicken(bodies, description, report)
     start = starts(description)
@@ -53,6 +56,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     names, still = add_bodies(scene, description, bodies, where, report)
     attached = Attached(description, bodies, names, still)
     robot = Robot(description, bodies, names)
+    robot.masses.update(_masses(bodies, names, told))
     robot.joint_names.update(add_joints(scene, attached, report))
     robot.start.update(start)
     robot.pinions.extend(add_couplings(scene, attached, where, report))
@@ -62,6 +66,14 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     vars(scene).update(robot=robot, import_report=report)
     _close(scene, report)
     return scene
+
+
+def _masses(
+    bodies: Bodies, names: dict[str, str], told: dict[str, Inertia | None]
+) -> dict[str, tuple[Inertia | None, Inertia]]:
+    """Mass properties of bodies as in the file, and as they got them."""
+    own = {name: part.inertia for name, part in bodies.parts.items() if name != WORLD}
+    return {names[name]: (told[name], replace(inertia)) for name, inertia in own.items() if inertia is not None}
 
 
 def set_base(description: Description, base: str | None) -> None:

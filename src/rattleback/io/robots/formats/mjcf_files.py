@@ -8,6 +8,7 @@ outside, is taken out of the model before it is compiled. Textures and skins are
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -57,9 +58,13 @@ def _warnings_told(mujoco: Any, source: Source) -> Iterator[None]:
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: source.report.approximate("compiler", f"MuJoCo warns: {text}"))
     try:
-        yield
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield
     finally:
         mujoco.set_mju_user_warning(before)
+        for entry in told:
+            source.report.approximate("compiler", f"MuJoCo warns: {entry.message}")
 
 
 def _included(source: Source) -> list[Document]:

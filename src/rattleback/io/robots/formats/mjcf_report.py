@@ -14,6 +14,7 @@ DRIVE = "name class joint jointinparent tendon gear ctrllimited ctrlrange forcel
 KEPT = {
     "mujoco": "model",
     "option": "gravity",
+    "flag": "filterparent",
     "mesh": f"name class file scale vertex face inertia content_type ref{FRAMES}",
     "material": "name class rgba",
     "hfield": "name file size nrow ncol elevation content_type",
@@ -24,13 +25,15 @@ KEPT = {
     "freejoint": "name align",
     "geom": f"name class type size fromto mesh hfield mass density rgba material contype conaffinity condim friction "
     f"group fitscale shellinertia {FRAMES}",
-    "site": f"name class {FRAMES}",
+    "site": f"name class site {FRAMES}",
     "camera": f"name class fovy {FRAMES}",
     "exclude": "name body1 body2",
     "pair": "name geom1 geom2",
     "connect": "name class active body1 body2 anchor site1 site2",
     "weld": "name class active body1 body2 anchor relpose site1 site2",
     "fixed": "name class",
+    "spatial": "name class stiffness damping springlength",
+    "tendon": "name class active tendon1 tendon2 polycoef",
     "key": "name qpos ctrl",
     "motor": DRIVE,
     "position": f"{DRIVE} kp kv dampratio inheritrange",
@@ -46,7 +49,7 @@ DROPPED = {
     "flex": "bodies are rigid",
     "flexcomp": "bodies are rigid",
     "deformable": "bodies are rigid",
-    "spatial": "there are no tendons",
+    "spatial": "only straight tendons between two sites are springs here",
     "muscle": "there are no muscles",
     "adhesion": "contacts do not adhere",
     "intvelocity": "no drive integrates its control",
@@ -108,14 +111,20 @@ def judge(root: Node) -> None:
 def _judge_element(node: Node, above: str) -> bool:
     """Whether an element is kept."""
     tag = node.tag
+    if tag == "spatial" and [child.tag for child in node.children] == ["site", "site"]:
+        node.keep("a spring between two points where it has stiffness or damping")
+        return True
     if tag in DROPPED and not (tag == "cylinder" and above == "default") and not (tag == "size" and above != "mujoco"):
         node.drop(DROPPED[tag])
         return False
+    if above == "spatial":
+        node.keep()
+        return True
     if above == "tendon" and tag != "fixed":
         node.drop("there are no tendons, but as weights of an actuator on joints")
         return False
-    if above == "equality" and tag not in ("connect", "weld", "joint"):
-        node.drop("only connect, weld and joint are constraints here")
+    if above == "equality" and tag not in ("connect", "weld", "joint", "tendon"):
+        node.drop("only connect, weld, joint and the length of a straight tendon are constraints here")
         return False
     if (tag, "") in NOTED:
         node.approximate(NOTED[tag, ""])
