@@ -5,6 +5,7 @@
 3  give a mass to what moves    ``massless``
 4  add bodies, joints, gears, drives, filters
 5  close the loops              ``scene.assemble``
+6  part what overlaps           ``overlaps``
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rattleback.io.robots.builder.drives import add_drives
 from rattleback.io.robots.builder.joints import Attached, add_joints
 from rattleback.io.robots.builder.massless import fill_massless, thicken
 from rattleback.io.robots.builder.motion import places, starts, tree_joints
+from rattleback.io.robots.builder.overlaps import part_overlapping
 from rattleback.io.robots.builder.parts import find_bodies
 from rattleback.io.robots.builder.robot import Robot
 from rattleback.io.robots.description import WORLD, Joint
@@ -61,6 +63,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     _tell_starts(description, start, report)
     vars(scene).update(robot=robot, import_report=report)
     _close(scene, report)
+    part_overlapping(scene, attached, report)
     return scene
 
 

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 INCLUDES = ("include", "model")
 MOST_INCLUDES = 100
 MOST_BYTES = 256 * 2**20
+# Attributes that hold names, which may be anything.
+NAMES = frozenset(
+    "name class childclass file model prefix mesh material texture hfield body body1 body2 joint joint1 joint2 geom "
+    "geom1 geom2 site site1 site2 tendon tendon1 tendon2 actuator target objname refname".split()
+)
 
 
 def mujoco_module(path: str) -> Any:
@@ -40,6 +45,9 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
     """The model that MuJoCo makes of a file, and the documents it includes."""
     mujoco = mujoco_module(source.path)
     documents = _included(source)
+    assert source.document is not None
+    for document in (source.document, *documents):
+        _check_numbers(document)
     try:
         with _warnings_told(mujoco, source):
             spec = mujoco.MjSpec.from_file(source.path)
@@ -83,6 +91,14 @@ def _included(source: Source) -> list[Document]:
             if len(found) > MOST_INCLUDES:
                 raise node.error(f"more than {MOST_INCLUDES} files are included.")
     return found
+
+
+def _check_numbers(document: Document) -> None:
+    """Refuse what is not a number: the compiler may never end with it."""
+    for node in _all_nodes(document.root):
+        for name, value in node.attributes.items():
+            if name not in NAMES and "nan" in (token.lstrip("+-") for token in value.lower().split()):
+                raise node.error(f"{name} is {value[:40]!r}, which is not a number.")
 
 
 def _all_nodes(root: Any) -> list[Any]:
