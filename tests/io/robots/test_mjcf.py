@@ -258,7 +258,7 @@ def test_actuators_take_controls_in_the_units_of_the_file(tmp_path: Path) -> Non
     sim = rb.Simulation(scene, time_step=0.002)
     sim.run(4.0)
     assert sim["j"].angle == pytest.approx(1.0, abs=1e-3)
-    with pytest.raises(rb.UnknownName, match="There is no servo of an actuator 'e'"):
+    with pytest.raises(rb.UnknownName, match="There is no actuator 'e'"):
         scene.robot.control(scene, {"e": 1.0})
 
 

@@ -45,6 +45,12 @@ COORDINATES = {
     "ball": 4,
     "free": 7,
 }
+# Kinds of sensors that are quantities of a simulation, in the words of MJCF.
+MEASURED = (
+    *("jointpos", "jointvel", "actuatorpos", "actuatorvel", "actuatorfrc"),
+    *("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel"),
+    *("velocimeter", "gyro", "clock", "e_kinetic", "e_potential"),
+)
 Colour = tuple[float, float, float, float]
 
 
@@ -252,11 +258,25 @@ class View:
 
 @dataclass
 class Sensor:
-    """Something the file wants to be measured: its kind and what it is on, in the file's words."""
+    """Something the file wants to be measured.
+
+    Attributes:
+        name: Its name.
+        kind: Its kind, in the file's words.
+        on: What it is on, in the file's words.
+        joint: The joint it is on; empty for none.
+        actuator: The actuator it is on; empty for none.
+        frame: The frame it is on, link and frame in the link's (4, 4); None for none.
+        reference: The frame from which that is seen, likewise; None for the world.
+    """
 
     name: str
     kind: str
     on: str
+    joint: str = ""
+    actuator: str = ""
+    frame: tuple[str, Floats] | None = None
+    reference: tuple[str, Floats] | None = None
 
 
 @dataclass

@@ -24,6 +24,7 @@ from rattleback.io.robots.builder.motion import places, starts, tree_joints
 from rattleback.io.robots.builder.overlaps import part_overlapping
 from rattleback.io.robots.builder.parts import find_bodies
 from rattleback.io.robots.builder.robot import Robot
+from rattleback.io.robots.builder.sensors import measures
 from rattleback.io.robots.description import WORLD, Joint
 from rattleback.model import Scene
 
@@ -59,6 +60,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     robot.start.update(start)
     robot.pinions.extend(add_couplings(scene, attached, where, report))
     add_drives(scene, attached, robot, report)
+    robot.measures.update(measures(robot, report))
     _add_filters(scene, attached, report)
     _tell_starts(description, start, report)
     vars(scene).update(robot=robot, import_report=report)

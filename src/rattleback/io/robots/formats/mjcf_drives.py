@@ -171,5 +171,32 @@ def add_sensors(described: Described) -> None:
     mujoco, model = mujoco_module(""), described.model
     for k in range(model.nsensor):
         kind = mujoco.mjtSensor(int(model.sensor_type[k])).name.removeprefix("mjSENS_").lower()
-        on = mujoco.mj_id2name(model, int(model.sensor_objtype[k]), int(model.sensor_objid[k])) or WORLD
-        described.description.sensors.append(Sensor(described.name("sensor", k), kind, str(on)))
+        target, number = mujoco.mjtObj(int(model.sensor_objtype[k])), int(model.sensor_objid[k])
+        on = mujoco.mj_id2name(model, int(target), number) or WORLD
+        sensor = Sensor(described.name("sensor", k), kind, str(on))
+        if target == mujoco.mjtObj.mjOBJ_JOINT:
+            sensor.joint = described.joints[number]
+        elif target == mujoco.mjtObj.mjOBJ_ACTUATOR:
+            sensor.actuator = described.name("actuator", number)
+        else:
+            sensor.frame = _frame(described, target.name, number)
+        reference = mujoco.mjtObj(int(model.sensor_reftype[k]))
+        sensor.reference = _frame(described, reference.name, int(model.sensor_refid[k]))
+        described.description.sensors.append(sensor)
+
+
+def _frame(described: Described, kind: str, number: int) -> tuple[str, Floats] | None:
+    """Link of a thing, and its frame in the link's; None for what has none."""
+    model, kind = described.model, kind.removeprefix("mjOBJ_").lower()
+    if number < 0:
+        return None
+    if kind == "xbody":
+        return described.links[number], np.eye(4)
+    if kind == "body":
+        w, x, y, z = model.body_iquat[number]
+        return described.links[number], from_quaternion(model.body_ipos[number], (x, y, z, w))
+    names = {"site": "site", "geom": "geom", "camera": "cam"}
+    if kind not in names:
+        return None
+    body, point, (w, x, y, z) = (getattr(model, f"{names[kind]}_{end}")[number] for end in ("bodyid", "pos", "quat"))
+    return described.links[int(body)], from_quaternion(point, (x, y, z, w))

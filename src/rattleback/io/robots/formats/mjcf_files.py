@@ -26,8 +26,11 @@ MOST_INCLUDES = 100
 MOST_BYTES = 256 * 2**20
 # Attributes that hold names, which may be anything.
 NAMES = frozenset(
-    "name class childclass file model prefix mesh material texture hfield body body1 body2 joint joint1 joint2 geom "
-    "geom1 geom2 site site1 site2 tendon tendon1 tendon2 actuator target objname refname".split()
+    (
+        *("name", "class", "childclass", "file", "model", "prefix", "target", "objname", "refname"),
+        *("mesh", "material", "texture", "hfield", "tendon", "tendon1", "tendon2", "actuator"),
+        *("body", "body1", "body2", "joint", "joint1", "joint2", "geom", "geom1", "geom2", "site", "site1", "site2"),
+    )
 )
 
 

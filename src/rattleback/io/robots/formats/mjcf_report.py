@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rattleback.io.robots.description import MEASURED
+
 if TYPE_CHECKING:
     from rattleback.io.robots.source.xml_text import Node
 
@@ -83,8 +85,10 @@ NOTED = {
 }
 # Elements whose attributes all say something to the compiler, and nothing to a scene.
 COMPILER = ("compiler", "default", "include", "frame", "replicate", "attach", "asset", "worldbody", "model")
+# Attributes of sensors that are kept.
+SENSOR = ("name", "joint", "actuator", "site", "objtype", "objname", "reftype", "refname")
 DATA = {
-    "sensor": "data in scene.robot.sensors; a Recorder measures bodies and joints",
+    "sensor": "a Recorder takes its name",
     "camera": "data in scene.robot.cameras",
 }
 
@@ -98,8 +102,7 @@ def judge(root: Node) -> None:
             continue
         tag = node.tag
         if above == "sensor":
-            for name in node.attributes:
-                node.get(name)
+            _judge_sensor(node)
             continue
         _judge_attributes(node, tag)
         stack.extend((child, tag) for child in node.children)
@@ -117,6 +120,9 @@ def _judge_element(node: Node, above: str) -> bool:
     if above == "equality" and tag not in ("connect", "weld", "joint"):
         node.drop("only connect, weld and joint are constraints here")
         return False
+    if above == "sensor" and tag not in MEASURED:
+        node.drop("no quantity here is what it measures; scene.robot.sensors keeps it")
+        return False
     if (tag, "") in NOTED:
         node.approximate(NOTED[tag, ""])
     elif tag == "fixed" and above == "tendon":
@@ -124,6 +130,14 @@ def _judge_element(node: Node, above: str) -> bool:
     else:
         node.keep(DATA.get(above, DATA.get(tag, "")))
     return True
+
+
+def _judge_sensor(node: Node) -> None:
+    for name in node.attributes:
+        if name in SENSOR:
+            node.get(name)
+        else:
+            node.drop("a Recorder takes the state as it is", name)
 
 
 def _judge_attributes(node: Node, tag: str) -> None:
