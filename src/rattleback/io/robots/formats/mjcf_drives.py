@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 CONNECT, WELD, JOINT = range(3)
 BODY = 1
 ON_JOINT, IN_PARENT, ON_TENDON = 0, 1, 3
+# Kinds of joints of one freedom: slide, hinge.
+ONE_FREEDOM = (2, 3)
 FIXED_GAIN = 0
+INTEGRATES = 1
 NO_BIAS, AFFINE_BIAS = 0, 1
 # Object of the simulator that a fixed tendon wraps.
 WRAPS_JOINT = 1
@@ -96,19 +99,30 @@ def add_actuators(described: Described, report: Report) -> None:
     for k in range(model.nu):
         name = described.name("actuator", k)
         where, joints = f"actuator {name!r}", _driven(described, k)
-        if not joints:
-            report.drop(where, "it acts on neither joints nor fixed tendons")
-            continue
-        gain, bias = int(model.actuator_gaintype[k]), int(model.actuator_biastype[k])
-        if gain != FIXED_GAIN or bias not in (NO_BIAS, AFFINE_BIAS):
-            report.drop(where, "its force is no linear function of control, coordinate and speed")
+        if reason := _no_drive(model, k, joints):
+            report.drop(where, reason)
+            described.lost.add(name)
             continue
         if int(model.actuator_dyntype[k]):
             report.approximate(where, "its activation follows the control at once")
         described.description.actuators.append(_actuator(model, k, (name, where), joints))
+        lower, upper = model.actuator_forcerange[k].tolist()
+        if model.actuator_forcelimited[k] and lower != -upper:
+            report.approximate(where, f"its force range is not even; it is {max(-lower, upper):g} both ways")
         driven = described.description.actuators[-1].kind != "motor"
-        if driven and len(joints) > 1 and not _alike(described, joints):
+        together = min(joints.values()) * max(joints.values()) > 0.0
+        if driven and len(joints) > 1 and together and not _alike(described, joints):
             report.approximate(where, "each joint of its tendon is driven as if the others moved with it")
+
+
+def _no_drive(model: Any, k: int, joints: dict[str, float]) -> str:
+    """Why an actuator is none here; empty if it is one."""
+    if not joints:
+        return "it acts on no joint of one freedom and on no fixed tendon of such joints"
+    gain, bias = int(model.actuator_gaintype[k]), int(model.actuator_biastype[k])
+    if gain != FIXED_GAIN or bias not in (NO_BIAS, AFFINE_BIAS):
+        return "its force is no linear function of control, coordinate and speed"
+    return "no drive integrates its control" if int(model.actuator_dyntype[k]) == INTEGRATES else ""
 
 
 def _driven(described: Described, k: int) -> dict[str, float]:
@@ -117,7 +131,7 @@ def _driven(described: Described, k: int) -> dict[str, float]:
     kind, target = int(model.actuator_trntype[k]), int(model.actuator_trnid[k][0])
     gear = float(model.actuator_gear[k][0])
     if kind in (ON_JOINT, IN_PARENT):
-        return {described.joints[target]: gear}
+        return {described.joints[target]: gear} if int(model.jnt_type[target]) in ONE_FREEDOM else {}
     if kind != ON_TENDON:
         return {}
     found = {}

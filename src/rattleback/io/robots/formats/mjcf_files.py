@@ -8,6 +8,7 @@ outside, is taken out of the model before it is compiled. Textures and skins are
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -64,13 +65,17 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
 
 @contextmanager
 def _warnings_told(mujoco: Any, source: Source) -> Iterator[None]:
-    """Warnings of the compiler go into the report, not into a log file in the folder of the user."""
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: source.report.approximate("compiler", f"MuJoCo warns: {text}"))
+    """Warnings of the compiler go into the report, not to the user or into a log file in the user's folder."""
+    before, told = mujoco.get_mju_user_warning(), []
+    mujoco.set_mju_user_warning(told.append)
     try:
-        yield
+        with warnings.catch_warnings(record=True) as python:
+            warnings.simplefilter("always")
+            yield
     finally:
         mujoco.set_mju_user_warning(before)
+    for text in dict.fromkeys([*told, *(str(one.message) for one in python)]):
+        source.report.approximate("compiler", f"MuJoCo warns: {text}")
 
 
 def _included(source: Source) -> list[Document]:

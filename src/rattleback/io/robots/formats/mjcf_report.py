@@ -5,24 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rattleback.io.robots.description import MEASURED
+from rattleback.io.robots.formats.mjcf_flags import KEPT as FLAGS
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rattleback.io.robots.source.xml_text import Node
 
 SOFT = "loops, limits and contacts are exact here, not soft"
+LOOK = "the viewer has settings of its own"
 FRAMES = "pos quat axisangle euler xyaxes zaxis"
 DRIVE = "name class joint jointinparent tendon gear ctrllimited ctrlrange forcelimited forcerange"
 # Attributes that are kept, by element; those of an element without an entry are all kept.
 KEPT = {
     "mujoco": "model",
     "option": "gravity",
-    "mesh": f"name class file scale vertex face inertia content_type ref{FRAMES}",
+    "mesh": "name class file scale vertex face inertia content_type refpos refquat builtin params maxhullvert",
     "material": "name class rgba",
     "hfield": "name file size nrow ncol elevation content_type",
     "body": f"name childclass gravcomp {FRAMES}",
     "inertial": f"mass diaginertia fullinertia {FRAMES}",
-    "joint": "name class type pos axis range limited ref springref stiffness damping armature frictionloss "
-    "actuatorfrcrange actuatorfrclimited joint coef joint1 joint2 polycoef active",
+    "joint": "name class type pos axis range limited ref springref springdamper stiffness damping armature "
+    "frictionloss actuatorfrcrange actuatorfrclimited joint coef joint1 joint2 polycoef active",
     "freejoint": "name align",
     "geom": f"name class type size fromto mesh hfield mass density rgba material contype conaffinity condim friction "
     f"group fitscale shellinertia {FRAMES}",
@@ -38,6 +42,8 @@ KEPT = {
     "position": f"{DRIVE} kp kv dampratio inheritrange",
     "velocity": f"{DRIVE} kv",
     "damper": f"{DRIVE} kv",
+    "intvelocity": f"{DRIVE} kp kv dampratio actrange inheritrange",
+    "cylinder": f"{DRIVE} area diameter bias",
     "general": f"{DRIVE} gaintype biastype gainprm biasprm dyntype",
 }
 # Elements that are dropped with everything in them.
@@ -51,8 +57,6 @@ DROPPED = {
     "spatial": "there are no tendons",
     "muscle": "there are no muscles",
     "adhesion": "contacts do not adhere",
-    "intvelocity": "no drive integrates its control",
-    "cylinder": "there are no pneumatic drives",
     "plugin": "plugins are code",
     "extension": "plugins are code",
     "visual": "the viewer has settings of its own",
@@ -68,8 +72,15 @@ WHY = {
     **dict.fromkeys(("margin", "gap"), "contacts begin where surfaces touch"),
     **dict.fromkeys(METHODS, "methods and time step are chosen with the Simulation"),
     **dict.fromkeys(("density", "viscosity", "wind", "fluidshape", "fluidcoef"), "a medium is added with rb.Drag"),
+    **dict.fromkeys(("dynprm", "timeconst", "actdim", "actearly"), "the activation follows the control at once"),
+    "site": "actuators act on joints and fixed tendons",
     "priority": "the larger coefficient of friction counts",
-    "texture": "bodies have one colour",
+    **dict.fromkeys(("texture", "texrepeat", "texuniform", "texcoord", "normal"), "bodies have one colour"),
+    **dict.fromkeys(("emission", "specular", "shininess", "reflectance", "metallic", "roughness"), LOOK),
+    **dict.fromkeys(("type", "width"), "it only says what is shown"),
+    **dict.fromkeys(("cranksite", "slidersite", "cranklength", "refsite"), "actuators act on joints"),
+    "time": "a simulation has its own time",
+    **dict.fromkeys(("mpos", "mquat"), "the body is fixed where it is"),
     "user": "it is for programs of the user",
     "group": "it only says what is shown",
     "rgba": "it only says what is shown",
@@ -80,8 +91,13 @@ WHY = {
     "mode": "the camera stays on its body",
     "target": "the camera stays on its body",
 }  # fmt: skip
+# Why all further attributes of an element are dropped.
+OWN = {
+    "pair": "single pairs have no surface of their own",
+    "fixed": "the tendon only passes on what its actuator does",
+}
 NOTED = {
-    ("pair", ""): "the two bodies collide, with friction of their own",
+    ("pair", ""): "the two bodies collide by all of their shapes that do, with friction of their own",
 }
 # Elements whose attributes all say something to the compiler, and nothing to a scene.
 COMPILER = ("compiler", "default", "include", "frame", "replicate", "attach", "asset", "worldbody", "model")
@@ -93,16 +109,24 @@ DATA = {
 }
 
 
-def judge(root: Node) -> None:
-    """Note the verdict on every element below the outermost one."""
+def judge(root: Node, lost: Collection[str]) -> None:
+    """Note the verdict on every element below the outermost one.
+
+    Args:
+        root: The outermost element.
+        lost: Names of actuators that are dropped.
+    """
     stack = [(root, "")]
     while stack:
         node, above = stack.pop()
+        if above == "actuator" and node.attributes.get("name") in lost:
+            node.drop("see its own entry")
+            continue
         if not _judge_element(node, above):
             continue
         tag = node.tag
-        if above == "sensor":
-            _judge_sensor(node)
+        if above == "sensor" or tag == "flag":
+            _judge_listed(node, tag)
             continue
         _judge_attributes(node, tag)
         stack.extend((child, tag) for child in node.children)
@@ -111,7 +135,7 @@ def judge(root: Node) -> None:
 def _judge_element(node: Node, above: str) -> bool:
     """Whether an element is kept."""
     tag = node.tag
-    if tag in DROPPED and not (tag == "cylinder" and above == "default") and not (tag == "size" and above != "mujoco"):
+    if tag in DROPPED and not (tag == "size" and above != "mujoco"):
         node.drop(DROPPED[tag])
         return False
     if above == "tendon" and tag != "fixed":
@@ -132,12 +156,14 @@ def _judge_element(node: Node, above: str) -> bool:
     return True
 
 
-def _judge_sensor(node: Node) -> None:
+def _judge_listed(node: Node, tag: str) -> None:
+    """Note the verdict on the attributes of a sensor or of the flags."""
+    kept, reason = (FLAGS, WHY["timestep"]) if tag == "flag" else (SENSOR, "a Recorder takes the state as it is")
     for name in node.attributes:
-        if name in SENSOR:
+        if name in kept:
             node.get(name)
         else:
-            node.drop("a Recorder takes the state as it is", name)
+            node.drop(reason, name)
 
 
 def _judge_attributes(node: Node, tag: str) -> None:
@@ -145,5 +171,7 @@ def _judge_attributes(node: Node, tag: str) -> None:
     for name in node.attributes:
         if kept is None or tag in COMPILER or name in kept.split():
             node.get(name)
+        elif tag in OWN:
+            node.drop(OWN[tag], name)
         elif name in WHY:
             node.drop(WHY[name], name)
