@@ -66,7 +66,8 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
 @contextmanager
 def _warnings_told(mujoco: Any, source: Source) -> Iterator[None]:
     """Warnings of the compiler go into the report, not to the user or into a log file in the user's folder."""
-    before, told = mujoco.get_mju_user_warning(), []
+    before = mujoco.get_mju_user_warning()
+    told: list[str] = []
     mujoco.set_mju_user_warning(told.append)
     try:
         with warnings.catch_warnings(record=True) as python:
