@@ -127,7 +127,8 @@ def appearance(drawn: list[Drawn], where: str, report: Report) -> tuple[Any, dic
     options: dict[str, Any] = {"collision": [_placed(one) for one in solid] or None}
     surfaces = [one.geometry.surface for one in solid]
     if any(surface != surfaces[0] for surface in surfaces):
-        report.approximate(f"{where} surface", "its shapes differ in friction or restitution; those of the first count")
+        told = "its shapes differ in friction or restitution; those of the first that has any count"
+        report.approximate(f"{where} surface", told)
     kinds = {(one.geometry.category, one.geometry.collides_with) for one in solid}
     if len(kinds) > 1:
         report.approximate(f"{where} filter", "its shapes collide with different bodies; the body with all of them")
@@ -136,8 +137,9 @@ def appearance(drawn: list[Drawn], where: str, report: Report) -> tuple[Any, dic
 
 def _surface(solid: list[Drawn]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    if solid and solid[0].geometry.surface:
-        options["material"] = Material(**solid[0].geometry.surface)
+    surface = next((one.geometry.surface for one in solid if one.geometry.surface), None)
+    if surface:
+        options["material"] = Material(**surface)
     categories = {one.geometry.category: None for one in solid if one.geometry.category}
     if categories:
         options["category"] = tuple(categories)

@@ -6,13 +6,13 @@
 |---|---|
 | two hinges on different axes | ``Gear``; its radii are as 1 to |c₁|, its centres lie on the axes |
 | a hinge and a slide | ``Rack`` of radius |c₁| or 1/|c₁| |
-| two slides, or two hinges on one axis | a small pinion on the common body that both roll on |
+| two slides | a small pinion on the common body that both roll on |
 
 A gear couples angles seen from the body that carries both wheels; where its centres lie on their axes does not matter,
 nor whether the axes are parallel. Everything is placed so that the condition holds at the start.
 
-Couplings that are not linear, and joints without a common body, are kept as data: in reduced coordinates and in the
-kinematic tree they are simple, here they would join more than two bodies.
+Couplings that are not linear, of hinges on one axis, and of joints without a common body are kept as data. The
+kinematic tree follows all that are linear; here they would join more than two bodies.
 """
 
 from __future__ import annotations

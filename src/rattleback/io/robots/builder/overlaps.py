@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
-# Overlaps below this part of the way between the outermost centres of bodies are contacts.
-SHALLOW = 1e-4
+# Overlaps below this part of the way from a body's centre to where they are belong to contacts.
+SHALLOW = 1e-3
 
 
 def part_overlapping(scene: Scene, attached: Attached, report: Report) -> None:
@@ -37,15 +37,14 @@ def part_overlapping(scene: Scene, attached: Attached, report: Report) -> None:
     home = _mechanisms(attached)
     found = Space(scene).pairs()
     deepest: dict[tuple[str, str], float] = {}
-    for pair, separation in zip(found.bodies, found.separation.tolist(), strict=True):
-        deepest[pair] = max(deepest.get(pair, 0.0), -separation)
-    spread = np.ptp([body.position for body in scene.bodies if not body.static], axis=0)
-    least = SHALLOW * float(np.linalg.norm(spread))
+    for (a, b), point, separation in zip(found.bodies, found.point, found.separation.tolist(), strict=True):
+        arm = max(float(np.linalg.norm(point - scene[name].position)) for name in (a, b))
+        if a in home and home[a] == home.get(b) and -separation > SHALLOW * arm:
+            deepest[a, b] = max(deepest.get((a, b), 0.0), -separation)
     for (a, b), depth in deepest.items():
-        if depth > least and a in home and home[a] == home.get(b):
-            scene.exclude(a, b)
-            told = f"they overlap by {depth:.2g} m at the start and do not collide; scene.allow lets them"
-            report.approximate(f"collisions of {a!r} and {b!r}", told)
+        scene.exclude(a, b)
+        told = f"they overlap by {depth:.2g} m at the start and do not collide; scene.allow lets them"
+        report.approximate(f"collisions of {a!r} and {b!r}", told)
 
 
 def _mechanisms(attached: Attached) -> dict[str, str]:
