@@ -107,6 +107,7 @@ class Link:
         geometries: What it looks like and what collides.
         velocity: Start velocity of its frame's origin [m/s] and angular velocity in the world [rad/s], (6,); or None.
         gravity_compensation: Part of its weight that is taken off.
+        unseen: Whether something of its looks is missing, so that what collides is shown with the rest.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Link:
     geometries: list[Geometry] = field(default_factory=list)
     velocity: Floats | None = None
     gravity_compensation: float = 0.0
+    unseen: bool = False
 
 
 @dataclass

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.builder.parts import Bodies, Part
-    from rattleback.io.robots.description import Description, Geometry
+    from rattleback.io.robots.description import Description, Geometry, Link
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
@@ -27,10 +27,11 @@ GROUND = (Plane, HeightField)
 
 
 class Drawn(NamedTuple):
-    """A geometry and its frame in that of the body."""
+    """A geometry, its frame in that of the body, and whether it is shown."""
 
     geometry: Geometry
     place: Floats
+    seen: bool
 
 
 def add_bodies(
@@ -77,7 +78,7 @@ def _add_static(scene: Scene, description: Description, link: str, place: Floats
         if isinstance(geometry.shape, GROUND):
             _add_ground(scene, geometry.name or f"{link} ground".strip(), geometry, place)
         else:
-            drawn.append(Drawn(geometry, geometry.place))
+            drawn.append(_drawn(description.links[link], geometry, np.eye(4)))
     if not drawn:
         return ""
     where = description.links[link].where or f"link {link!r}"
@@ -90,7 +91,7 @@ def _add_static(scene: Scene, description: Description, link: str, place: Floats
 
 def _add_ground(scene: Scene, name: str, geometry: Geometry, place: Floats) -> None:
     point, turn = split(place @ geometry.place)
-    options = _surface([Drawn(geometry, geometry.place)])
+    options = _surface([Drawn(geometry, geometry.place, True)])
     if not geometry.collides:
         options["collision"] = None
     scene.add_static(geometry.shape, name=free_name(scene, name, "body"), position=point, orientation=turn, **options)
@@ -100,7 +101,7 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     name, place = named
     links = description.links
     drawn = [
-        Drawn(geometry, frame @ geometry.place)
+        _drawn(links[link], geometry, frame)
         for link, frame in part.members.items()
         for geometry in links[link].geometries
     ]
@@ -119,9 +120,14 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     scene.add_body(shape, name=name, origin=point, orientation=turn, **options)
 
 
+def _drawn(link: Link, geometry: Geometry, frame: Floats) -> Drawn:
+    """A geometry of a link whose frame in that of the body is given."""
+    return Drawn(geometry, frame @ geometry.place, geometry.seen or (link.unseen and geometry.collides))
+
+
 def appearance(drawn: list[Drawn], where: str, report: Report) -> tuple[Any, dict[str, Any]]:
     """Shape and options of a body: what is seen, or else what collides; what collides; material and categories."""
-    seen = [one for one in drawn if one.geometry.seen]
+    seen = [one for one in drawn if one.seen]
     solid = [one for one in drawn if one.geometry.collides]
     shape = _compound(seen or solid)
     options: dict[str, Any] = {"collision": [_placed(one) for one in solid] or None}

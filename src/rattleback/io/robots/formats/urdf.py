@@ -87,6 +87,7 @@ def _link(node: Node, source: Source, colours: dict[str, Any]) -> Link:
     for tag in ("visual", "collision"):
         for shown in node.all(tag):
             geometry, colour = _geometry(shown, source, tag == "visual"), _shown_colour(shown, colours)
+            link.unseen |= geometry is None and tag == "visual"
             if geometry is not None:
                 geometry.colour = colour
                 geometry.surface = material if geometry.collides else {}
