@@ -10,7 +10,7 @@ from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import parts as split
 from rattleback.model import Material
 from rattleback.model.body import DEFAULT_CATEGORY
-from rattleback.shapes import Compound, HeightField, Placed, Plane
+from rattleback.shapes import Compound, HeightField, Placed, Plane, Sphere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,6 +113,10 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     point, turn = split(place)
     own, speed = part.inertia, links[part.name].velocity
     assert own is not None
+    if shape is None and part.dot > 0.0:
+        # A body without a shape is shown in the size of its moments, which here are those of no body.
+        x, y, z = own.center.tolist()
+        shape = Compound((Placed(Sphere(part.dot), (x, y, z)),))
     if speed is not None:
         arm = place[:3, :3] @ own.center
         options |= {"velocity": speed[:3] + np.cross(speed[3:], arm), "angular_velocity": speed[3:]}

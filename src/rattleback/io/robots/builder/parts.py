@@ -40,11 +40,13 @@ class Part:
         name: Name of the link the others hang on; the part has its frame.
         members: Frames of its links in that of the part (4, 4), by name.
         inertia: Mass properties in its frame; None without mass.
+        dot: Radius of the ball it is shown as where it has no shape, as its mass is borrowed [m]; zero for none.
     """
 
     name: str
     members: dict[str, Floats] = field(default_factory=dict)
     inertia: Inertia | None = None
+    dot: float = 0.0
 
 
 @dataclass

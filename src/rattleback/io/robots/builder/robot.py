@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rattleback.core.errors import UnknownName, did_you_mean, listing
+from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.sealed import sealed
 from rattleback.io.robots.builder.command import control, effort, is_running, stated
 from rattleback.io.robots.builder.couple import PINION_RADIUS, Pinion
+from rattleback.io.robots.builder.looks import camera
 from rattleback.io.robots.builder.motion import followed, places
-from rattleback.io.robots.builder.sensors import Measure, Seen, seen
+from rattleback.io.robots.builder.sensors import WORLD_BODY, Measure, Seen, seen
 from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import about_z
 from rattleback.io.robots.source.placing import parts as split
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.builder.parts import Bodies
-    from rattleback.io.robots.description import Actuator, Coupling, Description, Joint, Keyframe, Sensor, View
+    from rattleback.io.robots.description import (
+        Actuator,
+        Colour,
+        Coupling,
+        Description,
+        Joint,
+        Keyframe,
+        Sensor,
+        View,
+    )
     from rattleback.model import Scene
     from rattleback.simulation import Simulation
 
@@ -63,6 +73,7 @@ class Robot:
         pinions: Bodies that are not in the file, between slides that follow each other.
         drives: Names of the servos of each actuator in the scene.
         measures: What the sensors of the file measure, by name.
+        colours: Red, green, blue and opacity, 0 to 1, of the bodies that have a colour in the file.
     """
 
     def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str]) -> None:
@@ -75,6 +86,7 @@ class Robot:
         self.pinions: list[Pinion] = []
         self.drives: dict[str, list[str]] = {}
         self.measures: dict[str, Measure] = {}
+        self.colours: dict[str, Colour] = {}
         for link in bodies.home:
             if link != WORLD:
                 part, place = bodies.place(link)
@@ -209,6 +221,24 @@ class Robot:
                 scene.change_joint(name, **given)
                 found.append(name)
         return found
+
+    def camera(self, where: Any, name: str) -> dict[str, Any]:
+        """What ``rb.Camera`` takes to see as a camera of the file does: ``rb.Camera(**robot.camera(sim, "eye"))``.
+
+        Args:
+            where: A scene, or one world of a simulation that runs.
+            name: Name of the camera.
+        """
+        if name not in self.cameras:
+            known = list(self.cameras)
+            raise UnknownName(f"There is no camera {name!r}.{did_you_mean(name, known)} There are {listing(known)}.")
+        view = self.cameras[name]
+        frame = self.placed(view.link, view.place)
+        if frame is None:
+            raise InputError(f"Camera {name!r} is on link {view.link!r}, which is part of a joint.")
+        now, bodies = seen(where, frame), [where[body] for body in self._names.values() if body != WORLD_BODY]
+        middle = np.mean([body.position for body in bodies] or [now.point - now.turn[:, 2]], axis=0)
+        return camera(np.asarray(make_pose(now.point, now.turn)), view.field_of_view, middle)
 
     def effort(self, sim: Simulation, name: str) -> Any:
         """Force of an actuator in the last step, before its gear [N or N m]."""

@@ -19,6 +19,7 @@ from rattleback.io.robots.builder.bodies import add_bodies
 from rattleback.io.robots.builder.couple import add_couplings
 from rattleback.io.robots.builder.drives import add_drives
 from rattleback.io.robots.builder.joints import Attached, add_joints
+from rattleback.io.robots.builder.looks import colours
 from rattleback.io.robots.builder.massless import fill_massless, thicken
 from rattleback.io.robots.builder.motion import places, starts, tree_joints
 from rattleback.io.robots.builder.overlaps import part_overlapping
@@ -61,6 +62,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     robot.pinions.extend(add_couplings(scene, attached, where, report))
     add_drives(scene, attached, robot, report)
     robot.measures.update(measures(robot, report))
+    robot.colours.update(colours(attached))
     _add_filters(scene, attached, report)
     _tell_starts(description, start, report)
     vars(scene).update(robot=robot, import_report=report)

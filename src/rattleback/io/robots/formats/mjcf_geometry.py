@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rattleback.io.robots.formats.mjcf import Described
 
 PLANE, HEIGHTS, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
+# Colour of a geometry of which the file says none.
+UNSAID = [0.5, 0.5, 0.5, 1.0]
 # Groups that MuJoCo shows if nothing is said.
 SHOWN_GROUPS = 3
 # More categories than these have no bits.
@@ -147,7 +149,8 @@ def _heights(model: Any, h: int) -> HeightField:
 
 def _colour(model: Any, k: int) -> Any:
     material = int(model.geom_matid[k])
-    return tuple((model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).astype(float).tolist())
+    colour = (model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).astype(float).tolist()
+    return None if material < 0 and colour == UNSAID else tuple(colour)
 
 
 def _surface(model: Any, k: int) -> dict[str, Any]:
