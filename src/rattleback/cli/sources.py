@@ -76,7 +76,9 @@ def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
         lines = list(report.losses())
         more = [f"and {len(lines) - SHOWN} more: print(rb.Scene.from_file(path).import_report)"]
         output.say("\n  ".join([report.summary(), *lines[:SHOWN], *(more if len(lines) > SHOWN else [])]))
-    return Simulation(scene, **settings_of(arguments))
+    robot: Any = scene.robot
+    told = {} if robot is None else {"time_step": robot.time_step}
+    return Simulation(scene, **settings_of(arguments, **told))
 
 
 def _from_state_file(path: Path, arguments: argparse.Namespace) -> Simulation:

@@ -219,13 +219,14 @@ def test_what_mujoco_refuses_is_told_in_its_words(tmp_path: Path) -> None:
 
 
 def test_what_is_dropped_is_said_with_a_reason(tmp_path: Path) -> None:
-    content = '<option timestep="0.01" wind="1 0 0"/><worldbody><light/>'
+    content = '<option timestep="0.01" solver="CG" wind="1 0 0"/><worldbody><light/>'
     content += f'<body><joint armature="0.1" frictionloss="0.2"/>{BALL}'
     content += '<site name="s"/></body><site name="w" pos="0 0 1"/></worldbody>'
     content += '<tendon><spatial><site site="s"/><site site="w"/></spatial></tendon>'
     scene = load(tmp_path, content)
     told = {entry.place.split("/")[-1]: entry.note for entry in scene.import_report.dropped}
-    assert "chosen with the Simulation" in told["option @timestep"]
+    assert "chosen with the Simulation" in told["option @solver"]
+    assert scene.robot.time_step == 0.01
     assert "rb.Drag" in told["option @wind"]
     assert "there are no tendons" in told["spatial"]
     assert any("armature" in place for place in told)

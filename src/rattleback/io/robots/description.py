@@ -311,6 +311,7 @@ class Description:
         allowed: Pairs of links that collide although they are joined.
         gravity: Uniform acceleration (3,) [m/s²].
         combine: How coefficients of two materials combine, as for ``Scene.combine``.
+        time_step: Length of a step that the file asks for [s]; None where it asks for none.
     """
 
     name: str
@@ -326,3 +327,4 @@ class Description:
     allowed: list[tuple[str, str]] = field(default_factory=list)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     combine: dict[str, str] = field(default_factory=dict)
+    time_step: float | None = None

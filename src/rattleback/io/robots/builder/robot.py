@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+# Length of a step for robots whose file asks for none [s].
+TIME_STEP = 0.002
+
+
 class NamedFrame(NamedTuple):
     """A frame on a body.
 
@@ -112,6 +116,11 @@ class Robot:
     def damping(self) -> dict[str, float]:
         """Damping by joint of the scene [N m s or N s/m], as ``rb.dynamics.Articulation`` takes it."""
         return {name: self.joints[told].damping for told, name in self.joint_names.items() if self.joints[told].damping}
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step that the file asks for, or one for robots [s]; the command line and the page take it."""
+        return self.description.time_step or TIME_STEP
 
     @property
     def couplings(self) -> list[Coupling]:

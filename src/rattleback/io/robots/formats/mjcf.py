@@ -74,6 +74,7 @@ class Described:
     def __init__(self, model: Any, name: str) -> None:
         self.model = model
         self.description = Description(name, gravity=tuple(model.opt.gravity.tolist()))
+        self.description.time_step = float(model.opt.timestep)
         # Sliding, torsional and rolling coefficients of two bodies combine to the larger one.
         self.description.combine = dict.fromkeys(("friction", "rolling", "spinning"), "max")
         self.links = {0: WORLD}

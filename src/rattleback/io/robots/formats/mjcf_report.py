@@ -19,7 +19,7 @@ DRIVE = "name class joint jointinparent tendon gear ctrllimited ctrlrange forcel
 # Attributes that are kept, by element; those of an element without an entry are all kept.
 KEPT = {
     "mujoco": "model",
-    "option": "gravity",
+    "option": "gravity timestep",
     "mesh": "name class file scale vertex face inertia content_type refpos refquat builtin params maxhullvert",
     "material": "name class rgba",
     "hfield": "name file size nrow ncol elevation content_type",
@@ -65,12 +65,12 @@ DROPPED = {
     "size": "buffers grow by themselves",
 }
 SOFTNESS = ("solref", "solimp", "solmix", "solreflimit", "solimplimit", "solreffriction", "solimpfriction")
-METHODS = ("timestep", "integrator", "solver", "iterations", "tolerance", "cone", "jacobian", "impratio")
+METHODS = ("integrator", "solver", "iterations", "tolerance", "cone", "jacobian", "impratio")
 # Why single attributes are dropped.
 WHY = {
     **dict.fromkeys(SOFTNESS, SOFT),
     **dict.fromkeys(("margin", "gap"), "contacts begin where surfaces touch"),
-    **dict.fromkeys(METHODS, "methods and time step are chosen with the Simulation"),
+    **dict.fromkeys(METHODS, "methods are chosen with the Simulation"),
     **dict.fromkeys(("density", "viscosity", "wind", "fluidshape", "fluidcoef"), "a medium is added with rb.Drag"),
     **dict.fromkeys(("dynprm", "timeconst", "actdim", "actearly"), "the activation follows the control at once"),
     "site": "actuators act on joints and fixed tendons",
@@ -158,7 +158,7 @@ def _judge_element(node: Node, above: str) -> bool:
 
 def _judge_listed(node: Node, tag: str) -> None:
     """Note the verdict on the attributes of a sensor or of the flags."""
-    kept, reason = (FLAGS, WHY["timestep"]) if tag == "flag" else (SENSOR, "a Recorder takes the state as it is")
+    kept, reason = (FLAGS, WHY["integrator"]) if tag == "flag" else (SENSOR, "a Recorder takes the state as it is")
     for name in node.attributes:
         if name in kept:
             node.get(name)
