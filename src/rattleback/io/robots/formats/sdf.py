@@ -168,6 +168,9 @@ class Described:
             inertial = node.child("inertial")
             if inertial is not None:
                 link.inertia = _inertia(inertial)
+            elif not still:
+                link.inertia = Inertia(1.0, np.zeros(3), np.eye(3))
+                node.keep("it has no inertial; the format gives it 1 kg and moments of 1 kg m²")
             gravity = node.child("gravity")
             if gravity is not None and not gravity.flag("", True):
                 link.gravity_compensation = 1.0
