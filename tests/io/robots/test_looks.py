@@ -10,6 +10,7 @@ import rattleback as rb
 from rattleback.recording.look import Appearance, as_light
 from rattleback.recording.snapshot import snapshot_of
 from rattleback.viewer.drawing.colours import by_body
+from rattleback.viewer.drawing.joints import as_shown
 
 pytest.importorskip("mujoco", reason="needs MuJoCo, pip install 'rattleback[formats]'")
 
@@ -74,3 +75,17 @@ def test_a_link_whose_looks_are_missing_is_shown_by_what_collides(tmp_path: Path
             )
         scene = rb.Scene.from_file(path, base="floating")
         assert scene["a"].shape.bounding_radius() == pytest.approx(radius)
+
+
+def test_wheels_of_couplings_are_no_larger_on_the_page_than_what_they_turn() -> None:
+    """Between slides runs a pinion of a radius of 1 m, so that it turns little; between hinges wheels that touch."""
+    arm = rb.Scene.from_file(Path(__file__).resolve().parents[3] / "examples" / "robots" / "arm.urdf")
+    racks = [joint for joint in arm.joints.values() if isinstance(joint, rb.Rack)]
+    assert racks
+    for rack in racks:
+        reach = max(arm[name].shape.bounding_radius() for name in (rack.a, rack.b))
+        assert as_shown(arm, rack).radius <= 1.5 * reach < rack.radius
+    gripper = rb.Scene.from_file(MODELS / "mjcf" / "gripper.xml")
+    gear = next(joint for joint in gripper.joints.values() if isinstance(joint, rb.Gear))
+    np.testing.assert_allclose(gear.radii, (0.04, 0.04), atol=1e-12)
+    assert as_shown(gripper, gear).radii == gear.radii
