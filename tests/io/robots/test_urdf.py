@@ -380,27 +380,6 @@ def test_a_link_without_moments_gets_those_of_a_small_ball(robot) -> None:
     assert "no body has the principal moments 0, 0, 0" in scene.import_report.approximated[-1].note
 
 
-def test_joints_that_follow_followers_follow_the_first(robot) -> None:
-    mimic = '<origin xyz="0.5 0 0"/><mimic joint="{}" multiplier="{}" offset="{}"/>'
-    links = [link(name) for name in "abcd"]
-    joints = [
-        joint("k3", "c", "d", more=mimic.format("k2", 3, 0.2)),
-        joint("k2", "b", "c", more=mimic.format("k1", 2, 0.1)),
-    ]
-    path = robot(*links, *joints, joint("k1", "a", "b"))
-    tree = rb.kinematics.Tree.from_file(path)
-    assert tree.coordinates == ("k1",)
-    frames = rb.Scene.from_file(path).robot.link_frames({"k1": 0.3})
-    np.testing.assert_allclose(tree.forward([0.3], "d"), frames["d"], atol=1e-12)
-    sim = rb.Simulation(rb.Scene.from_file(path), time_step=0.002)
-    sim.run(0.2)
-    assert abs(sim["k1"].angle) > 0.01
-    assert sim["k3"].angle == pytest.approx(6.0 * sim["k1"].angle + 0.5, abs=1e-5)
-    circle = mimic.format("k3", 1, 0)
-    with pytest.raises(rb.FileError, match="Joint 'k[123]' follows itself"):
-        rb.kinematics.Tree.from_file(robot(*links, *joints, joint("k1", "a", "b", more=circle)))
-
-
 def test_a_joint_of_the_tree_has_a_name_of_its_own_where_links_have_it(robot) -> None:
     path = robot(link("a"), link("b"), link("b joint"), joint("b", "a", "b"), joint("c", "b", "b joint"))
     assert rb.kinematics.Tree.from_file(path).coordinates == ("b joint joint", "c")
