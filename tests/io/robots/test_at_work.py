@@ -22,6 +22,8 @@ def gripped(path: Path, actuator: str, controls: tuple[float, float], joints: st
     scene = rb.Scene.from_file(path)
     robot, place = scene.robot, scene.robot.frame(scene, "pinch")[:3, 3]
     scene.add_body(rb.Box(EDGE, EDGE, EDGE), mass=0.2, position=place, name="cube", material=rb.Material(friction=0.7))
+    if joints == "reduced":
+        robot.use_drives(scene)
     scene.add_static(rb.Box(0.02, 0.02, 0.02), position=place - (0, 0, 0.5 * EDGE + 0.01), name="stand")
     sim = rb.Simulation(scene, time_step=0.002, joints=joints)
     for control in controls:
