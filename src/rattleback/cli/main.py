@@ -36,6 +36,7 @@ MENU = {
     "run": "run",
     "render": "render",
     "compare": "compare",
+    "convert": "convert",
     "experiment": "experiment",
     "ik": "ik",
     "protein": "protein",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rattleback.molecules.protein import Protein
 
     Floats = NDArray[np.float64]
+    Words = NDArray[np.str_]
 
 STYLES = ("ribbon", "trace", "sticks")
 # The usual colours of the elements, a little toned down.
@@ -47,7 +48,7 @@ class Solid(NamedTuple):
     start: Floats
     end: Floats
     radius: Floats
-    colour: NDArray[np.str_]
+    colour: Words
     atom: NDArray[np.int64]
 
 

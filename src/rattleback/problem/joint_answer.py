@@ -306,6 +306,7 @@ class JointAnswer:
     def _solve(self, reactions: Reactions, motion: Motion, mode: int) -> tuple[Any, ...]:
         """Impulses for what is wanted, with those of the stops; what kernels that apply them need."""
         preview, problem = self.preview, self.preview.problem
+        through.record_fresh(preview)
         preview.solver.record_solution(preview.context.program)
         preview.stops.solve(motion, mode)
         given = (problem.joints, problem.rows, preview.levers, preview.status, reactions)

@@ -218,17 +218,36 @@ def test_what_mujoco_refuses_is_told_in_its_words(tmp_path: Path) -> None:
         load(tmp_path, "<worldbdy/>")
 
 
+def test_straight_tendons_are_springs_and_rods(tmp_path: Path) -> None:
+    """F = k (L₀ − L) between two sites, and a length that an equality holds; what is neither is dropped with a word."""
+    content = (
+        f'<worldbody><body name="a"><freejoint/>{BALL}<site name="s"/></body><site name="w" pos="0 0 1"/></worldbody>'
+    )
+    ends = '<site site="s"/><site site="w"/></spatial>'
+    content += f'<tendon><spatial name="coil" stiffness="7" springlength="0.4">{ends}<spatial name="rod">{ends}'
+    content += f'<spatial name="slack" stiffness="7" springlength="0.1 0.4">{ends}<spatial name="idle">{ends}</tendon>'
+    content += '<equality><tendon name="held" tendon1="rod" polycoef="0.5 0 0 0 0"/></equality>'
+    scene = load(tmp_path, content)
+    assert (scene.forces["coil"].stiffness, scene.forces["coil"].length) == (7.0, 0.4)
+    assert scene.joints["held"].length == pytest.approx(1.5)
+    told = {entry.place: entry.note for entry in scene.import_report.dropped}
+    assert told == {
+        "tendon 'slack' stiffness": "it is slack between 0.1 m and 0.4 m",
+        "tendon 'idle'": "it has neither stiffness nor a length that is held",
+    }
+
+
 def test_what_is_dropped_is_said_with_a_reason(tmp_path: Path) -> None:
     content = '<option timestep="0.01" solver="CG" wind="1 0 0"/><worldbody><light/>'
     content += f'<body><joint armature="0.1" frictionloss="0.2"/>{BALL}'
     content += '<site name="s"/></body><site name="w" pos="0 0 1"/></worldbody>'
-    content += '<tendon><spatial><site site="s"/><site site="w"/></spatial></tendon>'
+    content += '<tendon><spatial><site site="s"/><site site="w"/><site site="s"/></spatial></tendon>'
     scene = load(tmp_path, content)
     told = {entry.place.split("/")[-1]: entry.note for entry in scene.import_report.dropped}
     assert "chosen with the Simulation" in told["option @solver"]
     assert scene.robot.time_step == 0.01
     assert "rb.Drag" in told["option @wind"]
-    assert "there are no tendons" in told["spatial"]
+    assert "only straight tendons" in told["spatial"]
     assert any("armature" in place for place in told)
     assert any("friction_loss" in place for place in told)
 

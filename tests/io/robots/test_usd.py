@@ -16,6 +16,7 @@ FILES = sorted(DATA.glob("*.usda"))
 needs_data = pytest.mark.skipif(not FILES, reason="the stages are not in ../shared/data/usd")
 HEAD = '#usda 1.0\n(\n    metersPerUnit = {meters}\n    kilogramsPerUnit = 1\n    upAxis = "{up}"\n)\n'
 RIGID = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]'
+TURNED = 'string physics:principalAxes = "turned"'
 SOLID = 'prepend apiSchemas = ["PhysicsCollisionAPI"]'
 
 
@@ -222,6 +223,13 @@ def test_references_inside_the_folders_are_read_and_others_refused(tmp_path: Pat
     assert "there is no such file" in scene.import_report.dropped[0].note
 
 
+def test_a_double_counts_beside_a_single_number_as_long_as_both_agree(tmp_path: Path) -> None:
+    """1/3 in double precision is read; where the single one was changed by itself, that one counts."""
+    told = "float physics:mass = {}\ncustom double rattleback:physics:mass = 0.3333333333333333"
+    assert load(tmp_path, body("a", mass=told.format("0.33333334")))["a"].mass == 1 / 3
+    assert load(tmp_path, body("a", mass=told.format("0.5")))["a"].mass == 0.5
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -231,6 +239,14 @@ def test_references_inside_the_folders_are_read_and_others_refused(tmp_path: Pat
             "radius is -1; it must be greater than zero",
         ),
         (body("a", mass="float physics:mass = nan"), "is not a number"),
+        (body("a", mass="strange physics:mass = (1, 2)"), "physics:mass is of a type that USD does not know"),
+        (body("a", mass='string physics:centerOfMass = "here"'), "physics:centerOfMass must be three numbers"),
+        (body("a", TURNED), "Something that must be a quaternion is 'turned'"),
+        (
+            body("a")
+            + joint("j", "PhysicsRevoluteJoint", ("", "a"), "custom double[] rattleback:coefficients = [0, 1]"),
+            "rattleback:coefficients needs finite numbers and one joint as rattleback:leader",
+        ),
     ],
 )
 def test_faults_are_told_with_their_prim(tmp_path: Path, content: str, said: str) -> None:

@@ -5,8 +5,9 @@
 g gradient, H the inverse Hessian as the last ten steps tell it. No dihedral turns by more than 0.3 rad in a step, so
 that a far-off guess does not throw atoms through each other.
 
-1. d from the two-loop recursion; steepest descent where it does not point down.  2. α halved until the energy has
-   fallen enough.  3. Remember the step where it curves upwards.  4. Stop when every |g| is within the tolerance.
+    d from the two-loop recursion; steepest descent where it does not point down
+    α halved until the energy has fallen enough;  remember the step where it curves upwards
+    stop when the largest entry of g is within the tolerance
 
 Cost: about one energy a step. Use it: for the nearest minimum. Not for the deepest one, which it does not look for.
 Reference: Nocedal and Wright, "Numerical Optimization", 2nd ed. 2006, algorithm 7.4 and 3.1.

@@ -3,10 +3,9 @@
 A start leaves the loop open. Its residues between three pivots are rigid pieces, which makes it a tripeptide with long
 units (see ``tripeptide``); both dihedrals of each pivot are found from its closures, all others stay as they are.
 
-1. A start, or what another method made of it.  2. The end of the chain is laid on the anchor.
-3. All closures over the first, the middle and the last residue; where there is none, over other pivots, up to
-   ``triples``.
-4. The six dihedrals are measured on the closed chain, and the chain is built anew from them.
+    a start, or what another method made of it;  the end of the chain is laid on the anchor
+    all closures over the first, the middle and the last residue; where there is none, over other pivots
+    the six dihedrals are measured on the closed chain, and the chain is built anew from them
 
 Cost: some 10 µs a start and triple of pivots.
 Use it: for closures to rounding, and for all of them. Alone, from random starts, most of which cannot be closed by

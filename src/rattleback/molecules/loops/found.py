@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Flags = NDArray[np.bool_]
+
 
 class Found(NamedTuple):
     """Conformations of a loop.
@@ -22,4 +24,4 @@ class Found(NamedTuple):
     q: NDArray[np.float64]
     start: NDArray[np.int64]
     miss: NDArray[np.float64]
-    closed: NDArray[np.bool_]
+    closed: Flags

@@ -9,6 +9,7 @@
 | a velocity actuator, effort = c (u − q̇) | ``Servo`` of the velocity of gain c |
 | a motor | nothing: its effort is written by the user, ``sim.joints[name].torque`` |
 | gravity compensation | ``Gravity`` upwards on the body |
+| a spring between two points | ``Spring`` |
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.forces import Gravity, Servo, TorsionSpring
+from rattleback.forces import Gravity, Servo, Spring, TorsionSpring
 from rattleback.io.robots.builder.bodies import free_name
 from rattleback.io.robots.description import WORLD
+from rattleback.io.robots.source.placing import from_quaternion
 from rattleback.joints import Fixed, VelocityJoint
 
 if TYPE_CHECKING:
     from rattleback.io.robots.builder.joints import Attached
     from rattleback.io.robots.builder.robot import Robot
-    from rattleback.io.robots.description import Actuator, Description, Joint
+    from rattleback.io.robots.description import Actuator, Description, Joint, Line
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
@@ -46,6 +48,8 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
                 report.drop(f"{where} {field}", NOT_HERE)
     for actuator in description.actuators:
         _add_actuator(scene, description, actuator, robot, report)
+    for line in description.lines:
+        _add_line(scene, attached, line)
     for name, link in description.links.items():
         if link.gravity_compensation and attached.bodies.home.get(name, WORLD) != WORLD:
             _compensate(scene, attached, name, report)
@@ -133,6 +137,23 @@ def target_of(actuator: Actuator, control: float) -> float:
     """The coordinate, or the rate, at which an actuator gives no effort for a control."""
     gain = actuator.position_gain if actuator.kind == "position" else actuator.velocity_gain
     return (actuator.gain * control + actuator.bias) / (gain * sum(actuator.joints.values()))
+
+
+def _add_line(scene: Scene, attached: Attached, line: Line) -> None:
+    """Add a spring between two points, where the bodies lie."""
+    names, points = [], []
+    for link, point in zip(line.links, line.points, strict=True):
+        part, place = attached.bodies.place(link)
+        name = attached.names[part]
+        body = np.eye(4) if part == WORLD else from_quaternion(scene[name].origin, scene[name].orientation)
+        names.append(name)
+        points.append((body @ place @ np.append(point, 1.0))[:3])
+    label = line.name
+    while label in scene.forces:
+        label += " spring"
+    if names[0] != names[1]:
+        law = {"stiffness": line.stiffness, "damping": line.damping, "length": line.length}
+        scene.add_force(Spring(*names, at=points[0], at_b=points[1], **law), name=label)
 
 
 def _compensate(scene: Scene, attached: Attached, link: str, report: Report) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Colour,
         Coupling,
         Description,
+        Inertia,
         Joint,
         Keyframe,
         Sensor,
@@ -77,7 +78,9 @@ class Robot:
         pinions: Bodies that are not in the file, between slides that follow each other.
         drives: Names of the servos of each actuator in the scene.
         measures: What the sensors of the file measure, by name.
+        dots: Bodies that are shown as a small ball, as their links have no mass and no shape.
         colours: Red, green, blue and opacity, 0 to 1, of the bodies that have a colour in the file.
+        masses: Mass properties of each body as in the file, None without mass, and as it got them, by its name.
     """
 
     def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str]) -> None:
@@ -91,6 +94,12 @@ class Robot:
         self.drives: dict[str, list[str]] = {}
         self.measures: dict[str, Measure] = {}
         self.colours: dict[str, Colour] = {}
+        self.dots = {
+            self._names[part.name]
+            for part in bodies.parts.values()
+            if part.dot > 0.0 and not any(description.links[link].geometries for link in part.members)
+        }
+        self.masses: dict[str, tuple[Inertia | None, Inertia]] = {}
         for link in bodies.home:
             if link != WORLD:
                 part, place = bodies.place(link)

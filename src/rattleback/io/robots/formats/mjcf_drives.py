@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CONNECT, WELD, JOINT = range(3)
+CONNECT, WELD, JOINT, TENDON = range(4)
 BODY = 1
 ON_JOINT, IN_PARENT, ON_TENDON = 0, 1, 3
 # Kinds of joints of one freedom: slide, hinge.
@@ -33,6 +33,8 @@ ONE_FREEDOM = (2, 3)
 FIXED_GAIN = 0
 INTEGRATES = 1
 NO_BIAS, AFFINE_BIAS = 0, 1
+# The named state that files of our own start with.
+START = "rattleback:start"
 # Object of the simulator that a fixed tendon wraps.
 WRAPS_JOINT = 1
 
@@ -47,6 +49,9 @@ def add_equalities(described: Described, report: Report) -> None:
             report.drop(where, "it is not active")
         elif kind in (CONNECT, WELD):
             description.joints[name] = _loop(described, k, name)
+        elif kind == TENDON:
+            # Held lengths are told of with the tendons.
+            continue
         elif kind == JOINT:
             description.couplings.append(_coupling(described, k, where))
         else:
@@ -173,9 +178,32 @@ def add_keyframes(described: Described) -> None:
     model, description = described.model, described.description
     for k in range(model.nkey):
         name = described.name("key", k, description.keyframes)
+        if name == START:
+            _begin(described, k)
+            continue
         state = {joint: described.coordinate(number, model.key_qpos[k]) for number, joint in described.joints.items()}
         controls = {described.name("actuator", a): float(model.key_ctrl[k][a]) for a in range(model.nu)}
         description.keyframes[name] = Keyframe(name, state, controls)
+
+
+def _begin(described: Described, k: int) -> None:
+    """Start with the controls and velocities of a named state that a file of our own has for it."""
+    from rattleback.io.robots.formats.mjcf_files import mujoco_module
+
+    mujoco, model = mujoco_module(""), described.model
+    controls = {described.name("actuator", a): float(model.key_ctrl[k][a]) for a in range(model.nu)}
+    for actuator in described.description.actuators:
+        actuator.control = controls.get(actuator.name, actuator.control)
+    if not model.key_qvel[k].any():
+        return
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = model.key_qpos[k], model.key_qvel[k]
+    mujoco.mj_forward(model, data)
+    for number, link in described.links.items():
+        found = np.zeros(6)
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, number, found, 0)
+        if number and found.any():
+            described.description.links[link].velocity = np.concatenate([found[3:], found[:3]])
 
 
 def add_sensors(described: Described) -> None:

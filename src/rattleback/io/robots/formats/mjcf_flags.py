@@ -25,7 +25,7 @@ BITS = {
 CONSTRAINT = 1
 OF_CONSTRAINTS = ("equality", "frictionloss", "limit", "contact")
 # Flags that are kept, whatever they say.
-KEPT = (*BITS, "constraint")
+KEPT = (*BITS, "constraint", "filterparent")
 # What is zero where a flag is off.
 ARRAYS = {
     "equality": ("eq_active0",),

@@ -30,13 +30,15 @@ KEPT = {
     "freejoint": "name align",
     "geom": f"name class type size fromto mesh hfield mass density rgba material contype conaffinity condim friction "
     f"group fitscale shellinertia {FRAMES}",
-    "site": f"name class {FRAMES}",
+    "site": f"name class site {FRAMES}",
     "camera": f"name class fovy {FRAMES}",
     "exclude": "name body1 body2",
     "pair": "name geom1 geom2",
     "connect": "name class active body1 body2 anchor site1 site2",
     "weld": "name class active body1 body2 anchor relpose site1 site2",
     "fixed": "name class",
+    "spatial": "name class stiffness damping springlength",
+    "tendon": "name class active tendon1 tendon2 polycoef",
     "key": "name qpos ctrl",
     "motor": DRIVE,
     "position": f"{DRIVE} kp kv dampratio inheritrange",
@@ -54,7 +56,7 @@ DROPPED = {
     "flex": "bodies are rigid",
     "flexcomp": "bodies are rigid",
     "deformable": "bodies are rigid",
-    "spatial": "there are no tendons",
+    "spatial": "only straight tendons between two sites are springs here",
     "muscle": "there are no muscles",
     "adhesion": "contacts do not adhere",
     "plugin": "plugins are code",
@@ -135,17 +137,11 @@ def judge(root: Node, lost: Collection[str]) -> None:
 def _judge_element(node: Node, above: str) -> bool:
     """Whether an element is kept."""
     tag = node.tag
-    if tag in DROPPED and not (tag == "size" and above != "mujoco"):
-        node.drop(DROPPED[tag])
-        return False
-    if above == "tendon" and tag != "fixed":
-        node.drop("there are no tendons, but as weights of an actuator on joints")
-        return False
-    if above == "equality" and tag not in ("connect", "weld", "joint"):
-        node.drop("only connect, weld and joint are constraints here")
-        return False
-    if above == "sensor" and tag not in MEASURED:
-        node.drop("no quantity here is what it measures; scene.robot.sensors keeps it")
+    if tag == "spatial" and [child.tag for child in node.children] == ["site", "site"]:
+        node.keep("a spring between two points where it has stiffness or damping")
+        return True
+    if reason := _dropped(tag, above):
+        node.drop(reason)
         return False
     if (tag, "") in NOTED:
         node.approximate(NOTED[tag, ""])
@@ -154,6 +150,19 @@ def _judge_element(node: Node, above: str) -> bool:
     else:
         node.keep(DATA.get(above, DATA.get(tag, "")))
     return True
+
+
+def _dropped(tag: str, above: str) -> str:
+    """Why an element inside another is dropped; empty if it is not."""
+    if tag in DROPPED and not (tag == "size" and above != "mujoco"):
+        return DROPPED[tag]
+    if above == "tendon" and tag != "fixed":
+        return "there are no tendons, but as weights of an actuator on joints"
+    if above == "equality" and tag not in ("connect", "weld", "joint", "tendon"):
+        return "only connect, weld, joint and the length of a straight tendon are constraints here"
+    if above == "sensor" and tag not in MEASURED:
+        return "no quantity here is what it measures; scene.robot.sensors keeps it"
+    return ""
 
 
 def _judge_listed(node: Node, tag: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Coupling, Description, Geometry, Inertia, Joint, Link
+from rattleback.io.robots.description import FAR, WORLD, Coupling, Description, Geometry, Inertia, Joint, Link
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.urdf_extras import add_filters, add_frames, surface
 from rattleback.io.robots.source.placing import along_axis, from_roll_pitch_yaw
@@ -272,4 +272,5 @@ def _read_limits(joint: Joint, node: Node, kind: str) -> None:
         return
     if lower > upper:
         raise limit.error(f"the lower limit {lower:g} is above the upper one, {upper:g}.")
-    joint.limits = ((None if lower == -np.inf else lower, None if upper == np.inf else upper),)
+    pair = None if lower <= -FAR else lower, None if upper >= FAR else upper
+    joint.limits = (pair,) if pair != (None, None) else ()
