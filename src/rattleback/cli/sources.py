@@ -75,7 +75,9 @@ def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
     report = scene.import_report
     if report is not None and (report.approximated or report.dropped):
         output.say(short(report, "print(rb.Scene.from_file(path).import_report)"))
-    return Simulation(scene, **settings_of(arguments))
+    robot: Any = scene.robot
+    told = {} if robot is None else {"time_step": robot.time_step}
+    return Simulation(scene, **settings_of(arguments, **told))
 
 
 def short(report: Report, rest: str = "--json shows all") -> str:

@@ -254,6 +254,22 @@ def test_faults_are_told_with_their_prim(tmp_path: Path, content: str, said: str
         load(tmp_path, content)
 
 
+def test_an_arm_of_instances_in_centimetres_hangs_as_it_says() -> None:
+    """Shapes inside instances count; 10 × 20 × 10 cm of 2 g/cm³ are 4 kg, and a drive per degree is one per radian."""
+    path = Path(__file__).with_name("models") / "usd" / "instanced_arm.usda"
+    scene = rb.Scene.from_file(path)
+    assert scene.import_report.dropped == []
+    body = scene["link"]
+    assert body.mass == pytest.approx(4.0, rel=1e-6)
+    np.testing.assert_allclose(np.sort(body.principal_moments), 4.0 / 12.0 * np.array([0.02, 0.05, 0.05]), rtol=1e-6)
+    np.testing.assert_allclose(body.position, (0, 0, 0.7), atol=1e-9)
+    np.testing.assert_allclose(scene.robot.colours["link"], (0.2, 0.5, 0.9, 1), atol=1e-6)
+    assert scene.forces["d6 drive"].gain == pytest.approx(1000.0 * 1e-4 * 180.0 / math.pi)
+    sim = rb.Simulation(scene, time_step=scene.robot.time_step)
+    sim.run(4.0)
+    assert sim["d6"].angle == pytest.approx(math.radians(20.0), abs=1e-4)
+
+
 @needs_data
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_bodies_of_a_stage_lie_where_it_says_and_their_joints_are_closed(path: Path) -> None:

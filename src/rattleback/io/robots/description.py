@@ -48,6 +48,12 @@ COORDINATES = {
     "ball": 4,
     "free": 7,
 }
+# Kinds of sensors that are quantities of a simulation, in the words of MJCF.
+MEASURED = (
+    *("jointpos", "jointvel", "actuatorpos", "actuatorvel", "actuatorfrc"),
+    *("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel"),
+    *("velocimeter", "gyro", "clock", "e_kinetic", "e_potential"),
+)
 Colour = tuple[float, float, float, float]
 
 
@@ -104,6 +110,7 @@ class Link:
         geometries: What it looks like and what collides.
         velocity: Start velocity of its frame's origin [m/s] and angular velocity in the world [rad/s], (6,); or None.
         gravity_compensation: Part of its weight that is taken off.
+        unseen: Whether something of its looks is missing, so that what collides is shown with the rest.
     """
 
     name: str
@@ -113,6 +120,7 @@ class Link:
     geometries: list[Geometry] = field(default_factory=list)
     velocity: Floats | None = None
     gravity_compensation: float = 0.0
+    unseen: bool = False
 
 
 @dataclass
@@ -276,11 +284,25 @@ class View:
 
 @dataclass
 class Sensor:
-    """Something the file wants to be measured: its kind and what it is on, in the file's words."""
+    """Something the file wants to be measured.
+
+    Attributes:
+        name: Its name.
+        kind: Its kind, in the file's words.
+        on: What it is on, in the file's words.
+        joint: The joint it is on; empty for none.
+        actuator: The actuator it is on; empty for none.
+        frame: The frame it is on, link and frame in the link's (4, 4); None for none.
+        reference: The frame from which that is seen, likewise; None for the world.
+    """
 
     name: str
     kind: str
     on: str
+    joint: str = ""
+    actuator: str = ""
+    frame: tuple[str, Floats] | None = None
+    reference: tuple[str, Floats] | None = None
 
 
 @dataclass
@@ -314,6 +336,7 @@ class Description:
         lines: Springs between points; only scenes have them.
         gravity: Uniform acceleration (3,) [m/s²].
         combine: How coefficients of two materials combine, as for ``Scene.combine``.
+        time_step: Length of a step that the file asks for [s]; None where it asks for none.
     """
 
     name: str
@@ -330,3 +353,4 @@ class Description:
     lines: list[Line] = field(default_factory=list)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     combine: dict[str, str] = field(default_factory=dict)
+    time_step: float | None = None

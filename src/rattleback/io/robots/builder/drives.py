@@ -2,7 +2,7 @@
 
 | what the file says | what it becomes |
 |---|---|
-| damping of a hinge or slide | ``VelocityJoint`` that yields, which is implicit: stable for any damping |
+| damping of a hinge, slide or ball joint | ``VelocityJoint`` that yields, which is implicit: stable for any damping |
 | stiffness of a hinge | ``TorsionSpring`` |
 | stiffness of a slide | ``Servo`` of the position |
 | a position actuator, effort = k (u − q) − c q̇ | ``Servo`` of gain k and rate time c/k |
@@ -22,7 +22,7 @@ from rattleback.forces import Gravity, Servo, Spring, TorsionSpring
 from rattleback.io.robots.builder.bodies import free_name
 from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import from_quaternion
-from rattleback.joints import VelocityJoint
+from rattleback.joints import Fixed, VelocityJoint
 
 if TYPE_CHECKING:
     from rattleback.io.robots.builder.joints import Attached
@@ -57,23 +57,33 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
 
 def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) -> None:
     where = joint.where or f"joint {joint.name!r}"
+    if name is not None and joint.kind == "ball" and joint.damping:
+        _add_damper(scene, joint, name, {"angular": (0.0, 0.0, 0.0), "angular_damping": joint.damping})
+        return
+    if name is not None and isinstance(scene.joints[name], Fixed):
+        report.drop(f"{where} damping", "its limits hold the joint where it is")
+        return
     if name is None or joint.kind not in ("revolute", "prismatic"):
         told = f"springs and dampers act on joints of one freedom, not {joint.kind}; scene.robot.joints keeps it"
         report.drop(f"{where} damping", told)
         return
     turning = joint.kind == "revolute"
     if joint.damping:
-        made, rates = scene.joints[name], (None, None, 0.0)
         way = "angular" if turning else "linear"
-        law: dict[str, Any] = {way: rates, f"{way}_damping": joint.damping}
-        damper = VelocityJoint(made.a, made.b, frame_a=made.frame_a, frame_b=made.frame_b, **law)
-        scene.add_joint(damper, name=free_name(scene, f"{joint.name} damper", "joint"))
+        _add_damper(scene, joint, name, {way: (None, None, 0.0), f"{way}_damping": joint.damping})
     if joint.stiffness and turning:
         spring = TorsionSpring(name, stiffness=joint.stiffness, angle=joint.rest)
         scene.add_force(spring, name=f"{joint.name} spring")
     elif joint.stiffness:
         drive = Servo(name, target=joint.rest, control="position", gain=joint.stiffness)
         scene.add_force(drive, name=f"{joint.name} spring")
+
+
+def _add_damper(scene: Scene, joint: Joint, name: str, law: dict[str, Any]) -> None:
+    """Add a velocity joint that brakes where a joint is."""
+    made = scene.joints[name]
+    damper = VelocityJoint(made.a, made.b, frame_a=made.frame_a, frame_b=made.frame_b, **law)
+    scene.add_joint(damper, name=free_name(scene, f"{joint.name} damper", "joint"))
 
 
 def _add_actuator(scene: Scene, description: Description, actuator: Actuator, robot: Robot, report: Report) -> None:
@@ -84,9 +94,16 @@ def _add_actuator(scene: Scene, description: Description, actuator: Actuator, ro
         joints = ", ".join(repr(name) for name in actuator.joints)
         report.keep(where, f"its effort on {joints} is written by the user; scene.robot.actuators has gear and limits")
         return
+    if min(_gain(actuator, gear) for gear in actuator.joints.values()) <= 0.0:
+        told = "it drives joints against each other, which no servo of one joint can do; scene.robot.actuators keeps it"
+        report.drop(where, told)
+        return
     for joint, gear in actuator.joints.items():
         if joint not in names or description.joints[joint].kind not in ("revolute", "prismatic", "screw"):
             report.drop(where, f"joint {joint!r} has no single coordinate that could be driven")
+            continue
+        if isinstance(scene.joints[names[joint]], Fixed):
+            report.drop(where, f"the limits of joint {joint!r} hold it where it is")
             continue
         servo = _servo(description, actuator, (joint, gear), names)
         single = len(actuator.joints) == 1
@@ -97,12 +114,18 @@ def _add_actuator(scene: Scene, description: Description, actuator: Actuator, ro
         robot.drives.setdefault(actuator.name, []).append(label)
 
 
+def _gain(actuator: Actuator, gear: float) -> float:
+    """Gain of the servo of a joint that an actuator drives by a gear, if its other joints move alike."""
+    own = actuator.position_gain if actuator.kind == "position" else actuator.velocity_gain
+    return own * gear * sum(actuator.joints.values())
+
+
 def _servo(description: Description, actuator: Actuator, driven: tuple[str, float], names: dict[str, str]) -> Servo:
     """The servo of one joint of an actuator whose length is Σ gear_j q_j, all q_j alike where there are several."""
     joint, gear = driven
     total, target = sum(actuator.joints.values()), target_of(actuator, actuator.control)
     turning = description.joints[joint].kind != "prismatic"
-    limit = abs(gear) * actuator.limit
+    limit = min(abs(gear) * actuator.limit, description.joints[joint].effort_limit or np.inf)
     stiff, slow = actuator.position_gain * gear * total, actuator.velocity_gain * gear * total
     if actuator.kind == "position":
         control = "angle" if turning else "position"

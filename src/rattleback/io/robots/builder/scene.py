@@ -5,6 +5,7 @@
 3  give a mass to what moves    ``massless``
 4  add bodies, joints, gears, drives, filters
 5  close the loops              ``scene.assemble``
+6  part what overlaps           ``overlaps``
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from rattleback.io.robots.builder.bodies import add_bodies
 from rattleback.io.robots.builder.couple import add_couplings
 from rattleback.io.robots.builder.drives import add_drives
 from rattleback.io.robots.builder.joints import Attached, add_joints
+from rattleback.io.robots.builder.looks import colours
 from rattleback.io.robots.builder.massless import fill_massless, thicken
 from rattleback.io.robots.builder.motion import places, starts, tree_joints
+from rattleback.io.robots.builder.overlaps import part_overlapping
 from rattleback.io.robots.builder.parts import find_bodies
 from rattleback.io.robots.builder.robot import Robot
+from rattleback.io.robots.builder.sensors import measures
 from rattleback.io.robots.description import WORLD, Joint
 from rattleback.model import Scene
 
@@ -61,11 +65,12 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     robot.start.update(start)
     robot.pinions.extend(add_couplings(scene, attached, where, report))
     add_drives(scene, attached, robot, report)
-    _add_filters(scene, attached, report)
+    robot.measures.update(measures(robot, report))
+    robot.colours.update(colours(attached))
     _tell_starts(description, start, report)
     vars(scene).update(robot=robot, import_report=report)
-    _close(scene, report)
-    return scene
+    _add_filters(scene, attached, report)
+    return _closed(scene, attached, report)
 
 
 def _masses(
@@ -163,6 +168,13 @@ def _closed_from_elsewhere(scene: Scene) -> bool:
         return True
     scene.renew(dict(enumerate(before)), {}, {})
     return False
+
+
+def _closed(scene: Scene, attached: Attached, report: Report) -> Scene:
+    """The scene with its loops closed, and what overlaps then parted."""
+    _close(scene, report)
+    part_overlapping(scene, attached, report)
+    return scene
 
 
 def _close(scene: Scene, report: Report) -> None:

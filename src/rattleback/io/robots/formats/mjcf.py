@@ -14,7 +14,8 @@ from rattleback.io.robots.description import FAR, WORLD, Description, Inertia, J
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equalities, add_keyframes, add_sensors
 from rattleback.io.robots.formats.mjcf_files import compiled, mujoco_module
-from rattleback.io.robots.formats.mjcf_geometry import add_geometries
+from rattleback.io.robots.formats.mjcf_flags import switch_off
+from rattleback.io.robots.formats.mjcf_geometry import add_geometries, listed_pairs
 from rattleback.io.robots.formats.mjcf_report import judge
 from rattleback.io.robots.formats.mjcf_tendons import add_tendons
 from rattleback.io.robots.source.placing import about_z, along_axis, from_quaternion, shift
@@ -35,6 +36,7 @@ def read(source: Source) -> Description:
     assert source.document is not None
     root = source.document.root
     model, documents = compiled(source)
+    switch_off(model)
     described = Described(model, root.attributes.get("model", "") or "robot")
     for number in range(1, model.nbody):
         described.add_body(number)
@@ -48,7 +50,7 @@ def read(source: Source) -> Description:
     described.add_exclusions()
     add_loops(described.description, source)
     for document in (source.document, *documents):
-        judge(document.root)
+        judge(document.root, described.lost)
         if document is not source.document:
             document.tell(source.report)
     return described.description
@@ -68,15 +70,18 @@ class Described:
         description: What is made.
         links: Names of the links by number of the body.
         joints: Names of the joints by their number.
+        lost: Names of the actuators that are dropped.
     """
 
     def __init__(self, model: Any, name: str) -> None:
         self.model = model
         self.description = Description(name, gravity=tuple(model.opt.gravity.tolist()))
+        self.description.time_step = float(model.opt.timestep)
         # Sliding, torsional and rolling coefficients of two bodies combine to the larger one.
         self.description.combine = dict.fromkeys(("friction", "rolling", "spinning"), "max")
         self.links = {0: WORLD}
         self.joints: dict[int, str] = {}
+        self.lost: set[str] = set()
         self.description.links[WORLD] = Link(WORLD, "worldbody")
 
     def name(self, kind: str, number: int, taken: Any = ()) -> str:
@@ -183,6 +188,8 @@ class Described:
         for signature in model.exclude_signature:
             pair = self.links[int(signature) >> 16], self.links[int(signature) & 0xFFFF]
             description.exclusions.append(pair)
+        for first, second in listed_pairs(model):
+            self._allow(first, second, set())
         kept = {frozenset(pair) for pair in description.exclusions}
         bits = model.geom_contype | model.geom_conaffinity
         solid = {int(model.geom_bodyid[k]) for k in range(model.ngeom) if bits[k]}

@@ -87,7 +87,9 @@ class Stage:
         if not (0.0 < self.meters < np.inf and 0.0 < self.kilograms < np.inf):
             raise FileError(f"The USD file {self.path!r} has a unit that is not above zero.")
         self.up = about_x(0.5 * np.pi) if self.geom.GetStageUpAxis(self.stage) == "Y" else np.eye(4)
-        self.prims = [prim for prim, _ in zip(self.stage.Traverse(), range(MOST_PRIMS), strict=False)]
+        # Prims of instances, too, each where it is.
+        every = self.stage.Traverse(usd.TraverseInstanceProxies())
+        self.prims = [prim for prim, _ in zip(every, range(MOST_PRIMS), strict=False)]
         self._cache = self.geom.XformCache()
         self._read: dict[Any, set[str]] = {}
 

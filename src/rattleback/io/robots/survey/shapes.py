@@ -38,7 +38,9 @@ class Piece(NamedTuple):
 
 def geometries(surveyed: Surveyed, body: Body) -> list[Geometry]:
     """The geometries of a body."""
-    seen = list(pieces(body.shape, np.eye(4))) if body.shape is not None else []
+    # The ball that shows a link without mass is not in the file it came from.
+    plain = body.shape is None or (surveyed.robot is not None and body.name in surveyed.robot.dots)
+    seen = [] if plain else list(pieces(body.shape, np.eye(4)))
     solid = [piece for collider in body.colliders for piece in _solid(collider)]
     found = []
     for piece in seen:
