@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
-NOT_HERE = (
-    "only joints='reduced' holds it: scene.robot.use_drives(scene) gives it to the joints, scene.robot.joints keeps it"
-)
+NOT_HERE = "scene.robot.use_drives(scene) gives it to the joints where it is wanted, scene.robot.joints keeps it"
 
 
 def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -> None:

@@ -223,7 +223,7 @@ class Robot:
     def use_drives(self, scene: Scene) -> list[str]:
         """Give hinges and slides of a scene made from this file the armature and the friction loss that it tells.
 
-        Only ``joints="reduced"`` holds these; every other method of joints refuses such a scene by name.
+        The methods ``direct``, ``iterative`` and ``reduced`` hold these; every other one refuses such a scene by name.
 
         Args:
             scene: The scene, or a copy of it.
