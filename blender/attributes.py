@@ -74,6 +74,14 @@ JOINT = (
     Field("damping", "positive", 0.0, "Torque [N m s/rad] or force [N s/m] that brakes it"),
     Field("armature", "positive", 0.0, "Inertia [kg m²] or mass [kg] of its drive"),
     Field("friction", "positive", 0.0, "Torque [N m] or force [N] up to which it holds"),
+    Field(
+        "stiffness",
+        "positive",
+        1e5,
+        "Pull of its rows for a unit they are off [N/m, N m/rad]; else they hold",
+        optional=True,
+    ),
+    Field("row_damping", "positive", 0.0, "Damping of its soft rows [N s/m, N m s/rad]", optional=True),
     Field("length", "number", 1.0, "Distance that is kept [m]; the one at the start if off", optional=True),
     Field("pitch", "number", 0.01, "Way along the axis in one turn [m]", optional=True),
     Field("ratio", "positive", 1.0, "Turns of gear A for one turn of gear B", optional=True),
@@ -90,9 +98,10 @@ JOINT = (
     Field("breaking_torque", "positive", 1000.0, "Torque above which it breaks [N m]", optional=True),
 )
 
-STRENGTH = ("breaking_force", "breaking_torque")
+# What every joint has: soft rows, and a strength.
+COMMON = ("stiffness", "row_damping", "breaking_force", "breaking_torque")
 DRIVE = ("limits", "restitution", "damping", "armature", "friction")
-# The joints, and which attributes each has besides its strength.
+# The joints, and which attributes each has besides.
 JOINTS: dict[str, tuple[str, ...]] = {
     "ball": (),
     "revolute": DRIVE,
@@ -154,6 +163,11 @@ GROUPS = {
     "torsion": TORSION,
     "spring": SPRING,
 }
+
+
+def file_name(kind: str, name: str) -> str:
+    """What a scene file calls an attribute of a joint: damping is that of soft rows where no axis has its own."""
+    return "damping" if name == "row_damping" and "damping" not in JOINTS[kind] else name
 
 
 def values(group: str, settings: Any, names: tuple[str, ...] | None = None) -> dict[str, Any]:

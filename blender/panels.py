@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from .attributes import BODY, JOINT, JOINTS, MATERIAL, MOTOR, SPRING, STRENGTH, TORSION, Field
+from .attributes import BODY, COMMON, JOINT, JOINTS, MATERIAL, MOTOR, SPRING, TORSION, Field
 
 
 def draw_fields(layout: Any, settings: Any, fields: tuple[Field, ...]) -> None:
@@ -57,7 +57,7 @@ class RATTLEBACK_PT_object(bpy.types.Panel):
     def _joint(self, layout: Any, settings: Any) -> None:
         for name in ("kind", "a", "b", "end", "collide"):
             layout.prop(settings, name)
-        wanted = (*JOINTS[settings.kind], *STRENGTH)
+        wanted = (*JOINTS[settings.kind], *COMMON)
         draw_fields(layout, settings.joint, tuple(field for field in JOINT if field.name in wanted))
         for switch, group, fields in (("use_motor", "motor", MOTOR), ("use_torsion", "torsion", TORSION)):
             layout.prop(settings, switch)

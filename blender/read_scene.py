@@ -14,7 +14,7 @@ import bmesh
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .attributes import GROUPS, JOINTS
+from .attributes import GROUPS, JOINTS, file_name
 from .modelling import belong, new_joint, new_spring
 
 SEGMENTS = 32
@@ -133,6 +133,12 @@ def _joint(scene: Any, entry: dict[str, Any], bodies: dict[str, Any], lost: list
         if rates := entry.get(which):
             setattr(thing.rattleback.joint, f"{which}_axes", [rate is not None for rate in rates])
             plain[which] = [rate or 0.0 for rate in rates]
+    if file_name(kind, "row_damping") == "damping" and "damping" in plain:
+        plain["row_damping"] = plain.pop("damping")
+    for which in ("stiffness", "row_damping"):
+        if isinstance(plain.get(which), dict):
+            lost.append(f"Joint {name!r} has {which} row by row, which is not known here; its rows hold.")
+            plain.pop(which)
     for which in ("limits", "turn_limits", "limits_b"):
         if entry.get(which):
             low, high = entry[which]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .attributes import CROSSED, JOINTS, STRENGTH, TWO_ENDED, schedule, values
+from .attributes import COMMON, CROSSED, JOINTS, TWO_ENDED, file_name, schedule, values
 from .geometry import Faults, shape
 
 WORLD = "world"
@@ -116,7 +116,8 @@ def _collider(body: Any, part: Any, static: bool, faults: Faults) -> dict[str, A
 
 def _joint(thing: Any, faults: Faults) -> dict[str, Any]:
     settings = thing.rattleback
-    told = values("joint", settings.joint, (*JOINTS[settings.kind], *STRENGTH))
+    told = values("joint", settings.joint, (*JOINTS[settings.kind], *COMMON))
+    told = {file_name(settings.kind, name): value for name, value in told.items()}
     for name in ("linear", "angular"):
         kept = told.pop(f"{name}_axes", (True, True, True))
         if name in told:

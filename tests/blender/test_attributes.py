@@ -34,8 +34,8 @@ def test_the_add_on_knows_every_joint_with_every_attribute(attributes):
     assert set(attributes.JOINTS) == set(joints.MENU)
     for kind, own in attributes.JOINTS.items():
         wanted = {field.name for field in fields(joints.MENU[kind])} - PLACES
-        given = {name for name in (*own, *attributes.STRENGTH) if not name.endswith("_axes")}
-        assert given == wanted, kind
+        given = {name for name in (*own, *attributes.COMMON) if not name.endswith("_axes")}
+        assert {attributes.file_name(kind, name) for name in given} == wanted, kind
         assert given <= names(attributes.JOINT)
 
 

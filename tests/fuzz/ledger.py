@@ -4,7 +4,8 @@
 
 E kinetic and potential energy, that of springs too;
 W work of what drives: |u| s of every servo, u its effort (with sub-steps its limit), s the way or the angle that its
-  two bodies went against each other, or would go in the step at the rates of its start or of its end;
+  two bodies went against each other, or would go in the step at the rates of its start or of its end; in reduced
+  coordinates a servo follows the motion through the step, so u is the largest effort of this step and the last;
   |F| h v + |τ| h ω of every velocity joint with rates v and ω, F and τ what it exerts;
 C what closing joints that are apart may lift: m g v h with v the closing_speed, up to the first step that ends with all
   joints within their tolerance; the same for overlaps, as deep as they are, at most at the speed of their recovery;
@@ -25,6 +26,7 @@ import numpy as np
 
 import rattleback as rb
 from rattleback.maths import rotation
+from rattleback.solvers.joints.reduced import Reduced
 
 # How long ago joints may have taken what they give back [s].
 LATELY = 1.0
@@ -152,6 +154,8 @@ class Ledger:
             for f in (*self.springs, *(s for _, s in self.servos))
         }
         self.pairs = ends
+        self.follows = sim.methods.joints == Reduced()
+        self.efforts: dict[str, Any] = {}
         self.overlap = sim.report.penetration
         self.peak = np.zeros(sim.worlds or 1)
 
@@ -164,7 +168,9 @@ class Ledger:
                 servo.control == "velocity" and "turn_z" in self.scene.joints[servo.joint].freedoms
             )
             pair = self.pairs[id(servo)]
-            effort = np.abs(by_world(sim, sim.servo(name).effort)) if sim.methods.substeps == 1 else servo.limit
+            now = np.abs(by_world(sim, sim.servo(name).effort)) if sim.methods.substeps == 1 else servo.limit
+            effort = np.maximum(now, self.efforts.get(name, 0.0)) if self.follows else now
+            self.efforts[name] = now
             found += effort * travelled(pair.seen(before), pair.seen(after), h, turning)
         for name, joint in self.driven:
             linear, angular = (

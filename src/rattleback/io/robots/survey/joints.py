@@ -19,6 +19,7 @@ from rattleback.io.robots.description import Joint
 from rattleback.io.robots.source.placing import about_x, from_quaternion, inverse, shift
 from rattleback.io.robots.survey.tree import CROSSED
 from rattleback.joints import MENU, Gear, Rack, VelocityJoint
+from rattleback.joints.soft import is_soft
 from rattleback.joints.stop import stops_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ def add_joints(surveyed: Surveyed) -> None:
         label = names.get(name, name)
         surveyed.joints[name] = label
         surveyed.description.joints[label] = _joint(surveyed, label, kind, joint)
+        if is_soft(joint):
+            surveyed.report.drop(
+                f"joint {label!r} stiffness", "rows of joints are never soft in these formats; they hold"
+            )
         if any(stop.restitution for stop in stops_of(joint)):
             surveyed.report.drop(f"joint {label!r} restitution", "limits of these formats have no coefficient of it")
 
@@ -79,7 +84,9 @@ def _joint(surveyed: Surveyed, label: str, kind: str, joint: Any) -> Joint:
         second = second @ about_x(np.pi) if axes[0] @ axes[1] < 0.0 else second
     found = Joint(label, kind, surveyed.link(joint.a), surveyed.link(joint.b), first, second, f"joint {label!r}")
     found.limits = _limits(kind, joint)
-    found.damping, found.armature = (float(getattr(joint, name, 0.0)) for name in ("damping", "armature"))
+    # Elsewhere damping is that of soft rows.
+    found.damping = float(joint.damping) if kind in ("revolute", "prismatic") else 0.0
+    found.armature = float(getattr(joint, "armature", 0.0))
     found.friction_loss = float(getattr(joint, "friction", 0.0))
     found.breaking_force, found.breaking_torque = joint.breaking_force, joint.breaking_torque
     found.pitch = float(getattr(joint, "pitch", 0.0) or 0.0)
