@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 
+import rattleback as rb
 from rattleback.cli.main import main
 
 pytest.importorskip("viser")
@@ -69,6 +70,7 @@ def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_p
 
     def wait(shown):
         """Until the fault is told and the simulator has gone on; then Ctrl-C."""
+        shown.session.play()
         end, told = time.monotonic() + 30.0, None
         while told is None or shown.session.frame.steps < told + 5:
             assert time.monotonic() < end, "it never went on"
@@ -136,3 +138,18 @@ def test_compare_opens_a_page_with_all_of_them(monkeypatch, capsys):
     assert main(["compare", "chain", "--joints", "direct", "iterative", "--no-browser"]) == 0
     assert "http://" in capsys.readouterr().out
     assert labels == ["direct", "iterative"]
+
+
+def test_the_demo_shows_the_hit_slowly_and_then_goes_on_as_before(monkeypatch):
+    from rattleback.cli import demo
+
+    class Told:
+        speeds = []
+
+        def set_speed(self, speed):
+            self.speeds.append((round(sim.time, 3), speed))
+
+    sim = rb.Simulation(rb.scenes.pendulum(), time_step=0.05)
+    demo.slow_through(sim, Told())
+    sim.run(3.0)
+    assert Told.speeds == [(demo.HIT[0], demo.SLOW), (demo.HIT[1], 1.0)]

@@ -1,4 +1,5 @@
 import sys
+import time
 import types
 
 import pytest
@@ -15,9 +16,18 @@ def sim():
     return rb.Simulation(pendulum(), time_step=0.01)
 
 
-def test_it_plays_and_says_where(sim, capsys, until):
+def test_it_plays_once_it_is_looked_at_and_says_where(sim, capsys, until, visitor):
     with rb.view(sim, wait=False, browser=False) as shown:
-        until(lambda: shown.session.frame.steps > 2)
+        time.sleep(0.3)
+        assert shown.session.frame.steps == 0
+        with visitor.enter(shown.window) as client:
+            visitor.look(client)
+            until(lambda: shown.session.frame.steps > 2)
+        shown.session.pause().result(10)
+        with visitor.enter(shown.window) as client:
+            visitor.look(client)
+            until(lambda: len(shown.window.server.get_clients()) == 1)
+            assert not shown.session.frame.playing
         assert "The simulator is at http://127.0.0.1:" in capsys.readouterr().out
         assert repr(shown).startswith("<simulator of 'pendulum' at http://127.0.0.1:")
     assert repr(shown) == "<simulator of 'pendulum' closed>"

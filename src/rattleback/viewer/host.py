@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from rattleback.viewer.door import Door
 from rattleback.viewer.drawing.lookout import Lookout
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # How long words stay on the page: of a fault, and of what went well [s].
 FAULT_SECONDS, NEWS_SECONDS = 12.0, 4.0
@@ -38,6 +42,17 @@ class Host:
         """A new address of the page, good for one browser; where the user chose a token, for all."""
         token = self.door.token or self._gate.token()
         return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
+
+    def when_seen(self, act: Callable[[], Any]) -> None:
+        """Have a function called once: when the first client has drawn the page, or now if one has."""
+        acts = [act]
+
+        # Functions that do not wait are called one after the other.
+        async def came(client: Any) -> None:
+            if acts:
+                acts.pop()()
+
+        self.server.on_client_connect(came)
 
     def notify(self, text: str, fault: bool = False) -> None:
         """Show a text to all clients."""

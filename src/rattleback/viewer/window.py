@@ -84,6 +84,10 @@ class Window:
         """A new address of the page, good for one browser; where the user chose a token, for all."""
         return self._host.address
 
+    def when_seen(self, act: Callable[[], Any]) -> None:
+        """Have a function called once, as soon as a client shows the page."""
+        self._host.when_seen(act)
+
     def select(self, name: str) -> None:
         """Choose a body or a joint; an empty name for none."""
         self.selected = name
