@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 import urllib.error
 import urllib.request
 
@@ -140,16 +141,11 @@ def test_compare_opens_a_page_with_all_of_them(monkeypatch, capsys):
     assert labels == ["direct", "iterative"]
 
 
-def test_the_demo_shows_the_hit_slowly_and_then_goes_on_as_before(monkeypatch):
+def test_the_demo_shows_the_hit_slowly_and_then_goes_on_as_before():
     from rattleback.cli import demo
 
-    class Told:
-        speeds = []
-
-        def set_speed(self, speed):
-            self.speeds.append((round(sim.time, 3), speed))
-
-    sim = rb.Simulation(rb.scenes.pendulum(), time_step=0.05)
-    demo.slow_through(sim, Told())
+    sim, speeds = rb.Simulation(rb.scenes.pendulum(), time_step=0.05), []
+    session = types.SimpleNamespace(set_speed=lambda speed: speeds.append((round(sim.time, 3), speed)))
+    demo.slow_through(sim, session)
     sim.run(3.0)
-    assert Told.speeds == [(demo.HIT[0], demo.SLOW), (demo.HIT[1], 1.0)]
+    assert speeds == [(demo.HIT[0], demo.SLOW), (demo.HIT[1], 1.0)]
