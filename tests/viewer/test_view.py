@@ -1,6 +1,7 @@
 import sys
 import time
 import types
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -74,6 +75,14 @@ def test_a_notebook_shows_the_page_in_its_output(sim, monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", notebook)
     rb.view(sim, inline=True).close()
     assert shown[0][0].startswith("http://localhost:")
+
+
+def test_the_address_is_good_for_every_browser_and_that_in_a_notebook_for_one(sim, visitor):
+    with rb.view(sim, wait=False, browser=False) as shown:
+        ask = lambda address: visitor.ask(shown.window, f"/?{urlsplit(address).query}")[0]
+        assert [ask(shown.address) for _ in range(3)] == [303] * 3
+        once = shown.window.address_for_one
+        assert [ask(once) for _ in range(2)] == [303, 403]
 
 
 def test_inline_without_a_notebook_is_refused_and_nothing_is_left_open(sim, monkeypatch):

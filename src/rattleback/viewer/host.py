@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +33,23 @@ class Host:
 
     def __init__(self, title: str, door: Door | None = None) -> None:
         self.door = Door() if door is None else door
-        self._gate = Gate(self.door.hosts, self.door.token)
+        self._word = self.door.token or secrets.token_urlsafe(24)
+        self._gate = Gate(self.door.hosts, self._word)
         tell = partial(self.notify, fault=True)
         self.server = make_server(self._gate, self.door.listen, self.door.port, title, tell)
         self.lookout = Lookout(self.server)
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser; where the user chose a token, for all."""
-        token = self.door.token or self._gate.token()
+        """The address of the page, good for every browser for as long as it is served."""
+        return self._address(self._word)
+
+    @property
+    def address_for_one(self) -> str:
+        """A new address of the page, good for one browser, once."""
+        return self._address(self._gate.token())
+
+    def _address(self, token: str) -> str:
         return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
 
     def when_seen(self, act: Callable[[], Any]) -> None:

@@ -48,7 +48,7 @@ class View(Opened):
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self.window.address
 
     def _take_down(self) -> None:
@@ -86,8 +86,9 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
     if wishes.get("playing", True):
         shown.window.when_seen(session.play)
     if notebook is not None:
-        # A notebook is served under the name localhost; a cookie for a number would be one of another site.
-        address = shown.address.replace("127.0.0.1", "localhost")
+        # A notebook is served under the name localhost; a cookie for a number would be one of another site. Its output
+        # is kept in a file, so the address in it is good once.
+        address = shown.window.address_for_one.replace("127.0.0.1", "localhost")
         notebook.display(notebook.IFrame(address, width="100%", height=INLINE_HEIGHT))
         return shown
     announce(shown.address, wishes.get("browser"))

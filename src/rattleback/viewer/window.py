@@ -81,8 +81,13 @@ class Window:
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self._host.address
+
+    @property
+    def address_for_one(self) -> str:
+        """A new address of the page, good for one browser, once."""
+        return self._host.address_for_one
 
     def when_seen(self, act: Callable[[], Any]) -> None:
         """Have a function called once, as soon as a client shows the page."""
