@@ -99,6 +99,19 @@ def test_a_client_that_comes_back_sees_the_scene_again(window, visitor):
             assert frames(socket, 2) == 2
 
 
+def test_what_went_wrong_before_anybody_came_is_told_to_the_first_client(window, visitor, until):
+    for k in range(20):
+        window.session.tell(f"The script failed the {k}th time.", fault=True)
+    time.sleep(0.3)
+    with visitor.enter(window) as socket:
+        visitor.look(socket)
+        text, end = b"", time.monotonic() + 10.0
+        while b"the 19th time" not in text and time.monotonic() < end:
+            text += _unpacked(socket.recv(timeout=10))
+    assert b"the 15th time" in text
+    assert b"the 14th time" not in text
+
+
 def test_a_flood_of_messages_leaves_the_simulation_running(window, visitor, until):
     window.session.play()
     noise = msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": "none", "updates": {"value": 1}})

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # So often it looks for news where there is no new frame [s].
 LOOK_SECONDS = 0.2
+# So many of the messages that waited for a client are shown, the last ones.
+MOST_AT_ONCE = 5
 # The panel of the page has these tabs.
 TABS = ("Run", "Methods", "Show", "Edit", "Plots", "Files")
 
@@ -146,7 +148,9 @@ class Window:
             self._tell_news()
 
     def _tell_news(self) -> None:
-        """Show the messages of the session to all clients."""
-        for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told]:
+        """Show the messages of the session to all clients; they wait for the first."""
+        if not self.server.get_clients():
+            return
+        for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told][-MOST_AT_ONCE:]:
             self._told = notice.number
             self._host.notify(notice.text, notice.fault)
