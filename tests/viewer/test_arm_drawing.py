@@ -8,13 +8,14 @@ import rattleback as rb
 from rattleback.kinematics import Link, Look, Tree
 from rattleback.viewer.arm.drawing import TOOL, TURNING, Arm, Ellipsoid, base_height, parts_of, thickness
 from rattleback.viewer.arm.problem import MODELS
+from rattleback.viewer.front import Front
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
 
 @pytest.fixture
 def scene():
-    server = make_server(Gate(), "127.0.0.1", port=0, title="arm")
+    server = make_server(Gate(), Front("arm"), "127.0.0.1", port=0)
     yield server.scene
     stop_server(server)
 

@@ -79,7 +79,10 @@ def test_a_notebook_shows_the_page_in_its_output(sim, monkeypatch):
 
 def test_the_address_is_good_for_every_browser_and_that_in_a_notebook_for_one(sim, visitor):
     with rb.view(sim, wait=False, browser=False) as shown:
-        ask = lambda address: visitor.ask(shown.window, f"/?{urlsplit(address).query}")[0]
+
+        def ask(address):
+            return visitor.ask(shown.window, f"/?{urlsplit(address).query}")[0]
+
         assert [ask(shown.address) for _ in range(3)] == [303] * 3
         once = shown.window.address_for_one
         assert [ask(once) for _ in range(2)] == [303, 403]

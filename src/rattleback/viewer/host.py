@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rattleback.viewer.door import Door
 from rattleback.viewer.drawing.lookout import Lookout
+from rattleback.viewer.front import Front
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
@@ -27,7 +28,7 @@ class Host:
         lookout: The cameras of the clients.
 
     Args:
-        title: What the panel of the page is called.
+        title: What the page and its panel are called.
         door: Where it is served and which clients are admitted; on this machine only if left out.
     """
 
@@ -36,7 +37,8 @@ class Host:
         self._word = self.door.token or secrets.token_urlsafe(24)
         self._gate = Gate(self.door.hosts, self._word)
         tell = partial(self.notify, fault=True)
-        self.server = make_server(self._gate, self.door.listen, self.door.port, title, tell)
+        self._front = Front(title)
+        self.server = make_server(self._gate, self._front, self.door.listen, self.door.port, tell)
         self.lookout = Lookout(self.server)
 
     @property
@@ -51,6 +53,11 @@ class Host:
 
     def _address(self, token: str) -> str:
         return f"http://{self.door.name}:{self.server.get_port()}/?token={token}"
+
+    def rename(self, title: str) -> None:
+        """Give the page and its panel another name."""
+        self._front.title = title
+        self.server.gui.set_panel_label(title)
 
     def when_seen(self, act: Callable[[], Any]) -> None:
         """Have a function called once: when the first client has drawn the page, or now if one has."""

@@ -91,6 +91,10 @@ class Window:
         """A new address of the page, good for one browser, once."""
         return self._host.address_for_one
 
+    def rename(self, title: str) -> None:
+        """Give the page another name."""
+        self._host.rename(title)
+
     def when_seen(self, act: Callable[[], Any]) -> None:
         """Have a function called once, as soon as a client shows the page."""
         self._host.when_seen(act)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GOOD, AMBER, BAD, QUIET = "#2b8a3e", "#b35c00", "#c92a2a", "#868e96"
 CHIP = (
-    "display:inline-block;margin:0.1em 0.75em;padding:0 0.7em;border-radius:1em;color:#fff;"
+    "display:inline-block;margin:0.1em 0.75em 0.7em;padding:0 0.7em;border-radius:1em;color:#fff;"
     "font-size:0.8em;line-height:1.7;font-variant-numeric:tabular-nums"
 )
 # So many times its tolerance an error is far outside.
