@@ -1,5 +1,6 @@
 """Clients of the page: who may come in, two at once, one that does not read, one that comes back."""
 
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -105,11 +106,33 @@ def test_what_went_wrong_before_anybody_came_is_told_to_the_first_client(window,
     time.sleep(0.3)
     with visitor.enter(window) as socket:
         visitor.look(socket)
-        text, end = b"", time.monotonic() + 10.0
-        while b"the 19th time" not in text and time.monotonic() < end:
-            text += _unpacked(socket.recv(timeout=10))
+        text = heard(socket, b"the 19th time")
     assert b"the 15th time" in text
+    assert b"the 19th time" in text
     assert b"the 14th time" not in text
+
+
+def heard(socket, words, seconds=10.0):
+    """What a client is sent until these words come."""
+    text, end = b"", time.monotonic() + seconds
+    while words not in text and time.monotonic() < end:
+        try:
+            text += _unpacked(socket.recv(timeout=0.1))
+        except TimeoutError:
+            continue
+    return text
+
+
+def test_a_command_that_takes_long_is_said_to_be_under_way_until_it_is_over(window, visitor, until):
+    with visitor.enter(window) as socket:
+        visitor.look(socket)
+        until(lambda: len(window.server.get_clients()) == 1)
+        over = threading.Event()
+        slow = window.session.do(lambda sim: over.wait(20.0))
+        assert b"is compiled" in heard(socket, b"is compiled")
+        assert not slow.done()
+        over.set()
+        assert b"RemoveNotification" in heard(socket, b"RemoveNotification")
 
 
 def test_a_flood_of_messages_leaves_the_simulation_running(window, visitor, until):

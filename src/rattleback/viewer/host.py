@@ -40,6 +40,7 @@ class Host:
         self._front = Front(title)
         self.server = make_server(self._gate, self._front, self.door.listen, self.door.port, tell)
         self.lookout = Lookout(self.server)
+        self._waiting: list[Any] = []
 
     @property
     def address(self) -> str:
@@ -75,6 +76,15 @@ class Host:
         title, seconds = ("That did not work", FAULT_SECONDS) if fault else ("Done", NEWS_SECONDS)
         for client in self.server.get_clients().values():
             client.add_notification(title, text, auto_close_seconds=seconds)
+
+    def show_waiting(self, text: str) -> None:
+        """Show all clients that something is under way; an empty text ends that."""
+        for notification in self._waiting:
+            notification.remove()
+        clients = self.server.get_clients().values() if text else ()
+        self._waiting = [
+            client.add_notification("One moment", text, loading=True, with_close_button=False) for client in clients
+        ]
 
     def stop(self) -> None:
         """Take the page down."""
