@@ -35,7 +35,7 @@ def test_a_fast_oscillation_is_a_band_and_never_a_slow_wave(period):
     history, count = History(2), 20_000
     for k in range(count):
         history.add(0.01 * k, [math.sin(2.0 * math.pi * k / period), 1.0 / (1.0 + k)])
-    times, swing, decay = history.data
+    _, swing, decay = history.data
     spans = swing[: len(swing) // 2 * 2].reshape(-1, 2)[:-2]
     assert np.all(spans.max(axis=1) > 0.95)
     assert np.all(spans.min(axis=1) < -0.95)

@@ -1,11 +1,12 @@
 """Colours of bodies: by body, by material, by speed or by the contact forces they feel.
 
-Quantities go from calm blue to hot yellow; the largest one of the last seconds is the end of the scale, so that the
-scale does not jump.
+Quantities go from calm blue to hot red. The end of the scale is the largest one of the last seconds, so that it does
+not jump; a few contact forces far beyond all others are as red as that.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 MODES = ("Body", "Material", "Speed", "Contact force")
 STILL = (168, 174, 182)
-CHOSEN = (255, 196, 0)
+# No colour of the palette, however light or dark, comes near this one.
+CHOSEN = (255, 0, 200)
 # Bodies of one colour are so much lighter or darker than each other.
 SHADES = 0.16
 # Light washes colours out; they are made this much stronger before.
@@ -34,6 +36,14 @@ STRENGTH = 1.35
 SCALE = np.array([(48, 75, 120), (42, 157, 143), (233, 196, 106), (231, 111, 81), (200, 30, 40)], dtype=np.float64)
 # The end of the scale falls by this much from frame to frame, until something larger comes.
 FADING = 0.99
+# The scale of contact forces ends at so many times the one that is not among this part of those largest.
+BEYOND, FEW = 3.0, 0.1
+
+
+def bar() -> str:
+    """The scale from calm to hot, as a background of HTML."""
+    steps = ",".join(f"rgb({r:.0f},{g:.0f},{b:.0f})" for r, g, b in SCALE)
+    return f"linear-gradient(to right,{steps})"
 
 
 def from_hex(text: str) -> tuple[int, int, int]:
@@ -56,20 +66,33 @@ def graded(part: Floats) -> NDArray[np.uint8]:
     return np.stack([np.interp(part, steps, channel) for channel in SCALE.T], axis=1).astype(np.uint8)
 
 
-def by_body(bodies: Sequence[Body]) -> NDArray[np.uint8]:
-    """Colours of the bodies of a scene (bodies, 3): a few differ, many have that of their shape, lighter or darker."""
+def by_body(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.uint8]:
+    """Colours of the bodies of a scene (bodies, 3): a few differ, many have that of their shape, lighter or darker.
+
+    Args:
+        bodies: The bodies.
+        known: Numbers of the colours given so far, by body or shape, which stay; new ones are added.
+    """
     moving = [body for body in bodies if not body.static]
-    few = len(moving) <= len(PALETTE_RGB)
-    kinds: dict[Hashable, int] = {}
-    for body in moving:
-        kinds.setdefault(body.name if few else _kind(body), len(kinds))
-    shade = np.random.default_rng(1).uniform(1.0 - SHADES, 1.0 + SHADES, len(bodies))
+    # Whether they are few was settled when the scene was opened, lest one body more gives all other colours.
+    few = any(body.name in known for body in moving) if known else len(moving) <= len(PALETTE_RGB)
+    keys = [body.name if few else _kind(body) for body in moving]
+    for key in keys:
+        if key not in known:
+            free = set(range(len(PALETTE_RGB))) - {known[other] for other in keys if other in known}
+            known[key] = min(free, default=len(known) % len(PALETTE_RGB))
     found = np.tile(np.array(STILL, dtype=np.float64), (len(bodies), 1))
     for row, body in enumerate(bodies):
         if not body.static:
-            own = PALETTE_RGB[kinds[body.name if few else _kind(body)] % len(PALETTE_RGB)]
-            found[row] = own if few else own * shade[row]
+            own = PALETTE_RGB[known[body.name if few else _kind(body)]]
+            found[row] = own if few else own * _shade(body)
     return np.clip(found, 0.0, 255.0).astype(np.uint8)
+
+
+def _shade(body: Body) -> float:
+    """How much lighter or darker a body is than others that look alike, always the same for its name."""
+    part = zlib.crc32(body.name.encode()) / 2.0**32
+    return float(1.0 + SHADES * (2.0 * part - 1.0))
 
 
 def _kind(body: Body) -> Hashable:
@@ -83,6 +106,7 @@ class Colours:
     Attributes:
         mode: One of MODES.
         largest: The end of the scale [m/s or N].
+        passed: Whether something is beyond it.
 
     Args:
         window: The page; what is chosen there stands out.
@@ -94,19 +118,27 @@ class Colours:
         self._static = np.zeros(0, dtype=np.bool_)
         self._names: list[str] = []
         self._fixed: dict[str, NDArray[np.uint8]] = {}
-        self.largest = 0.0
+        self._known: tuple[str, dict[Hashable, int]] = ("", {})
+        self.largest, self.passed = 0.0, False
         self._last: tuple[str, str] | None = None
+
+    @property
+    def known(self) -> dict[Hashable, int]:
+        """Numbers of the colours given in this scene, by body or shape."""
+        return self._known[1]
 
     def renew(self, frame: Frame) -> None:
         """Colours by body and by material of another scene."""
         bodies = [body for picture in frame.pictures for body in picture.scene.bodies]
         self._static = np.array([body.static for body in bodies], dtype=np.bool_)
         self._names = [body.name for body in bodies]
+        if self._known[0] != frame.picture.scene.name:
+            self._known = frame.picture.scene.name, {}
         materials = {body.material: None for body in bodies}
         which = {material: number for number, material in enumerate(materials)}
         kinds = np.array([which[body.material] for body in bodies], dtype=np.int64)
         self._fixed = {
-            "Body": np.concatenate([by_body(picture.scene.bodies) for picture in frame.pictures]),
+            "Body": np.concatenate([by_body(picture.scene.bodies, self.known) for picture in frame.pictures]),
             "Material": PALETTE_RGB[kinds % len(PALETTE_RGB)],
         }
         self.largest, self._last = 0.0, None
@@ -117,7 +149,9 @@ class Colours:
             colours = self._fixed[self.mode].copy()
         else:
             values = np.concatenate([self._values(picture) for picture in frame.pictures])
-            self.largest = max(float(values.max(initial=0.0)), FADING * self.largest)
+            end = self._end(values)
+            self.largest = max(end, FADING * self.largest)
+            self.passed = bool(np.any(values > self.largest))
             colours = graded(values / self.largest if self.largest > 0.0 else values)
             colours[self._static] = STILL
         if self._window.selected:
@@ -132,6 +166,13 @@ class Colours:
             return None
         self._last = now
         return self.of(frame)
+
+    def _end(self, values: Floats) -> float:
+        """Where the scale ends now [m/s or N]."""
+        largest, there = float(values.max(initial=0.0)), values[values > 0.0]
+        if self.mode != "Contact force" or len(there) == 0:
+            return largest
+        return min(largest, BEYOND * float(np.quantile(there, 1.0 - FEW, method="lower")))
 
     def _values(self, picture: Picture) -> Floats:
         """Speed [m/s] or contact force [N] of each body."""

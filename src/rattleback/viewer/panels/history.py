@@ -1,9 +1,9 @@
 """Histories: the samples of some numbers over time, few enough to be drawn many times a second, as an envelope.
 
 Samples are gathered in spans of time. A span is drawn as two points, at its ends: the least and the largest value that
-each number had, in the order in which they came. So what swings faster than spans are long is a band as wide as it
-swings, never a slower wave that was not there; what changes slowly is a line. When there are many spans, each two become
-one: the whole run stays in the picture.
+each number had, in the order in which they came. So what swings faster than spans are long is a band as wide as its
+swing, never a slower wave that was not there; what changes slowly is a line. When there are many spans, each two are
+merged: the whole run stays in the picture.
 """
 
 from __future__ import annotations
