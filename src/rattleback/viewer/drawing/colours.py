@@ -6,11 +6,11 @@ not jump; a few contact forces far beyond all others are as red as that.
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.recording.body_colours import paints
 from rattleback.recording.style import PALETTE
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ MODES = ("Body", "Material", "Speed", "Contact force")
 STILL = (168, 174, 182)
 # No colour of the palette, however light or dark, comes near this one.
 CHOSEN = (255, 0, 200)
-# Bodies of one colour are so much lighter or darker than each other.
-SHADES = 0.16
 # Light washes colours out; they are made this much stronger before.
 STRENGTH = 1.35
 # From calm to hot.
@@ -67,37 +65,16 @@ def graded(part: Floats) -> NDArray[np.uint8]:
 
 
 def by_body(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.uint8]:
-    """Colours of the bodies of a scene (bodies, 3): a few differ, many have that of their shape, lighter or darker.
+    """Colours of the bodies of a scene (bodies, 3), as pictures have them.
 
     Args:
         bodies: The bodies.
-        known: Numbers of the colours given so far, by body or shape, which stay; new ones are added.
+        known: Numbers of the colours given so far, which stay; new ones are added.
     """
-    moving = [body for body in bodies if not body.static]
-    # Whether they are few was settled when the scene was opened, lest one body more gives all other colours.
-    few = any(body.name in known for body in moving) if known else len(moving) <= len(PALETTE_RGB)
-    keys = [body.name if few else _kind(body) for body in moving]
-    for key in keys:
-        if key not in known:
-            free = set(range(len(PALETTE_RGB))) - {known[other] for other in keys if other in known}
-            known[key] = min(free, default=len(known) % len(PALETTE_RGB))
-    found = np.tile(np.array(STILL, dtype=np.float64), (len(bodies), 1))
-    for row, body in enumerate(bodies):
-        if not body.static:
-            own = PALETTE_RGB[known[body.name if few else _kind(body)]]
-            found[row] = own if few else own * _shade(body)
+    number, shade = paints(bodies, known)
+    found = PALETTE_RGB[number] * shade[:, None]
+    found[[body.static for body in bodies]] = STILL
     return np.clip(found, 0.0, 255.0).astype(np.uint8)
-
-
-def _shade(body: Body) -> float:
-    """How much lighter or darker a body is than others that look alike, always the same for its name."""
-    part = zlib.crc32(body.name.encode()) / 2.0**32
-    return float(1.0 + SHADES * (2.0 * part - 1.0))
-
-
-def _kind(body: Body) -> Hashable:
-    """Equal for bodies that look alike."""
-    return type(body.shape), 0.0 if body.shape is None else float(f"{body.shape.bounding_radius():.6g}")
 
 
 class Colours:
