@@ -17,6 +17,7 @@ from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import BROKEN, PROBE, Joints
 from rattleback.viewer.drawing.marks import MAKERS, MOTOR, coil
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.surroundings import nice
 from rattleback.viewer.drawing.trails import POINTS, Trails
 from rattleback.viewer.drawing.turns import along, product, turned
@@ -68,10 +69,10 @@ def test_a_pin_lies_along_the_axis_of_its_hinge_and_moves_with_the_body(open_pag
 def test_a_broken_joint_turns_red(open_page, until):
     page = open_page(rb.Simulation(a_pendulum(breaking_force=1.0)), Joints)
     (batch,) = part_of(page, Joints)._crowd.batches
-    assert tuple(batch.handle.batched_colors[0]) != BROKEN
+    assert not np.array_equal(batch.handle.batched_colors[0], painted(BROKEN))
     until(lambda: PROBE in page.session.probes)
     page.session.step(5).result()
-    until(lambda: tuple(batch.handle.batched_colors[0]) == BROKEN)
+    until(lambda: np.array_equal(batch.handle.batched_colors[0], painted(BROKEN)))
 
 
 def test_a_motor_is_marked(open_page):

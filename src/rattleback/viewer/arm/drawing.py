@@ -10,6 +10,7 @@ from rattleback.kinematics.look import sticks
 from rattleback.maths import rotation
 from rattleback.viewer.drawing.batches import SIGNS_OF_TURN, Piece, pieces
 from rattleback.viewer.drawing.crowd import Crowd, Member
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.turns import along, wxyz
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Ellipsoid:
             np.array([[1.0, 0.0, 0.0, 0.0]]),
             np.zeros((1, 3)),
             batched_scales=np.ones((1, 3)),
-            batched_colors=self.COLOUR,
+            batched_colors=painted(np.array(self.COLOUR)),
             batched_opacities=np.array([0.3]),
             lod="off",
             cast_shadow=False,

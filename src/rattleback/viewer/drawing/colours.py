@@ -6,7 +6,7 @@ not jump; a few contact forces far beyond all others are as red as that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +28,6 @@ MODES = ("Body", "Material", "Speed", "Contact force")
 STILL = (168, 174, 182)
 # No colour of the palette, however light or dark, comes near this one.
 CHOSEN = (255, 0, 200)
-# Light washes colours out; they are made this much stronger before.
-STRENGTH = 1.35
 # From calm to hot.
 SCALE = np.array([(48, 75, 120), (42, 157, 143), (233, 196, 106), (231, 111, 81), (200, 30, 40)], dtype=np.float64)
 # The end of the scale falls by this much from frame to frame, until something larger comes.
@@ -49,13 +47,7 @@ def from_hex(text: str) -> tuple[int, int, int]:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def strong(colours: NDArray[Any]) -> NDArray[np.uint8]:
-    """Colours that look right in the light of the page (colours, 3)."""
-    grey = colours.mean(axis=-1, keepdims=True)
-    return np.clip(grey + STRENGTH * (colours - grey), 0.0, 255.0).astype(np.uint8)
-
-
-PALETTE_RGB = strong(np.array([from_hex(text) for text in PALETTE], dtype=np.float64))
+PALETTE_RGB = np.array([from_hex(text) for text in PALETTE], dtype=np.uint8)
 
 
 def graded(part: Floats) -> NDArray[np.uint8]:
@@ -72,7 +64,7 @@ def by_body(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.ui
         known: Numbers of the colours given so far, which stay; new ones are added.
     """
     number, shade = paints(bodies, known)
-    found = PALETTE_RGB[number] * shade[:, None]
+    found = PALETTE_RGB[number].astype(np.float64) * shade[:, None]
     found[[body.static for body in bodies]] = STILL
     return np.clip(found, 0.0, 255.0).astype(np.uint8)
 
