@@ -56,6 +56,8 @@ bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/integrators.py $(ARGS)
 	@$(bin)/python benchmarks/joints.py $(ARGS)
 	@$(bin)/python benchmarks/reduced.py $(ARGS)
+	@$(bin)/python benchmarks/humanoid.py $(ARGS)
+	@$(bin)/python benchmarks/orders.py $(ARGS)
 
 bench-contacts: .venv/dev.stamp ## contacts beside other engines; ARGS="--peers FOLDER" says where their scenes are
 	@$(bin)/python benchmarks/contacts.py $(ARGS)

@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any
 from rattleback._version import __version__
 
 if TYPE_CHECKING:
-    from rattleback import characters, collision, dynamics, forces, integrators, kinematics, lcp, scenes, shapes, types
+    from rattleback import (
+        characters,
+        collision,
+        dynamics,
+        forces,
+        integrators,
+        kinematics,
+        lcp,
+        molecules,
+        scenes,
+        shapes,
+        types,
+    )
     from rattleback.collision.events import ContactEvent, ContactEvents
     from rattleback.core.errors import (
         DeviceError,
@@ -34,6 +46,9 @@ if TYPE_CHECKING:
         Attraction,
         Drag,
         Gravity,
+        ImplicitHandPD,
+        ImplicitPD,
+        ImplicitSpring,
         PythonForce,
         Schedule,
         Servo,
@@ -70,6 +85,7 @@ if TYPE_CHECKING:
     from rattleback.problem.break_events import BreakEvent, BreakEvents
     from rattleback.recording import Recorder
     from rattleback.recording.camera import Camera
+    from rattleback.recording.dense_output import DenseOutput
     from rattleback.recording.still import render
     from rattleback.recording.video import film
     from rattleback.shapes import (
@@ -89,6 +105,7 @@ if TYPE_CHECKING:
     from rattleback.simulation import Simulation
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
+    from rattleback.steps import Composed, Extrapolated
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -102,6 +119,7 @@ _HOME = {
         "integrators",
         "kinematics",
         "lcp",
+        "molecules",
         "scenes",
         "shapes",
         "types",
@@ -122,6 +140,9 @@ _HOME = {
         "Attraction",
         "Drag",
         "Gravity",
+        "ImplicitHandPD",
+        "ImplicitPD",
+        "ImplicitSpring",
         "PythonForce",
         "Schedule",
         "Servo",
@@ -158,6 +179,7 @@ _HOME = {
     "rattleback.problem.break_events": ("BreakEvent", "BreakEvents"),
     "rattleback.recording": ("Recorder",),
     "rattleback.recording.camera": ("Camera",),
+    "rattleback.recording.dense_output": ("DenseOutput",),
     "rattleback.recording.still": ("render",),
     "rattleback.recording.video": ("film",),
     "rattleback.shapes": (
@@ -176,6 +198,7 @@ _HOME = {
     ),
     "rattleback.simulation": ("Simulation",),
     "rattleback.solvers": ("contacts",),
+    "rattleback.steps": ("Composed", "Extrapolated"),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -208,6 +231,7 @@ __all__ = [
     "Camera",
     "Capsule",
     "CommonDirection",
+    "Composed",
     "Compound",
     "Cone",
     "ContactEvent",
@@ -215,6 +239,7 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "Cylindrical",
+    "DenseOutput",
     "DeviceError",
     "Distance",
     "DistanceToLine",
@@ -223,6 +248,7 @@ __all__ = [
     "DoubleRotation",
     "Drag",
     "Ellipsoid",
+    "Extrapolated",
     "FieldError",
     "FileError",
     "Fixed",
@@ -230,6 +256,9 @@ __all__ = [
     "Gear",
     "Gravity",
     "HeightField",
+    "ImplicitHandPD",
+    "ImplicitPD",
+    "ImplicitSpring",
     "InputError",
     "Material",
     "Mesh",
@@ -273,6 +302,7 @@ __all__ = [
     "kinematics",
     "lcp",
     "load",
+    "molecules",
     "render",
     "replay_page",
     "rotation",

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import warp as wp
 
+from rattleback import steps as step_methods
+from rattleback.contact_stages import make_contacts, make_impulses
 from rattleback.core import arrays, host_read
 from rattleback.core.choice import name_of
-from rattleback.core.mirror import seen
 from rattleback.core.report import Report
 from rattleback.core.stages import Program
 from rattleback.forces.servo_bounds import make_servo_bounds
 from rattleback.forces.stiff_forces import limit_of_step
 from rattleback.forces.tree_servos import find_tree_servos
-from rattleback.integrators import MENU
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import Loads, Motion
-from rattleback.model.step_context import UNSETTLED, Diagnostics, Moment, StepContext
-from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
+from rattleback.model.step_context import Diagnostics, Moment, StepContext
 from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.corrections import Limits
 from rattleback.problem.held_velocities import HeldVelocities
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.problem.load_iteration import integrator_part
-from rattleback.problem.preview import Preview, make_preview
+from rattleback.problem.make_preview import make_preview
+from rattleback.problem.preview import Preview
+from rattleback.problem.soft.newton import ImplicitMotion
 from rattleback.reduced.midpoint.scene_trees import SceneTrees
 from rattleback.settings import DEFAULT_TOLERANCE, TOLERANCES, Methods
 from rattleback.solvers import joints as joint_methods
 from rattleback.solvers.joints.by_forces import check_joints, check_settings, works_by_forces
 from rattleback.solvers.joints.direct import Direct
 from rattleback.solvers.joints.drives import check_drives
-from rattleback.steps import AccelerationStep, ImpulseStep, ReducedStep
+from rattleback.solvers.joints.implicit import check_implicit, is_implicit
+from rattleback.steps import AccelerationStep, ImplicitStep, ImpulseStep, ReducedStep
 from rattleback.steps.energy_account import make_energy_account
+from rattleback.steps.integration_report import IntegrationReport
 from rattleback.steps.sleeping import Sleeping
+from rattleback.steps.symmetric.refused import check_scene
+from rattleback.steps.symmetric.symmetric_step import make_symmetric_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from rattleback.collision.stages import ContactStages
     from rattleback.forces.field import ForceField
     from rattleback.model.state import State
+    from rattleback.problem.joint_rows import JointRows
     from rattleback.steps.energy_limit import EnergyLimit
     from rattleback.steps.energy_watch import EnergyWatch
 
@@ -66,36 +70,38 @@ class RecordedStep:
         old: The step before, of the same state, whose arrays may be used on.
     """
 
+    # Contact detection for reading contacts where nothing can touch, made when it is first asked for.
+    _idle: ContactStages | None = None
+
     def __init__(self, forces: ForceField, state: State, methods: Methods, old: RecordedStep | None = None) -> None:
         self.forces, self.state, self.methods, self.model = forces, state, methods, forces.model
         held = bool(self.model.scene.joints)
-        meets = self.model.bodies_can_meet or not methods.resolves
-        self.by_forces = held and self._takes_forces()
-        self.scene_trees = self._find_trees() if held else None
+        plain = self._takes_plain_steps()
+        meets = plain and (self.model.bodies_can_meet or not methods.resolves)
+        self.by_forces = held and plain and self._takes_forces()
+        self.scene_trees = self._find_trees() if held and plain else None
         self.tree_servos = find_tree_servos(forces.named, None if self.scene_trees is None else self.scene_trees.found)
         self._trees_only = self._has_trees_only(meets)
-        touching = methods.resolves and self.model.bodies_can_meet
-        self.context = self._make_context((held and not self._trees_only) or touching, old)
+        self.context = self._make_context((held and not self._trees_only) or (meets and methods.resolves), old)
         self.program = self.context.program
         self._clear_worst = host_read.clearing(*(array for _, array in arrays.each(self.context.worst)))
         self.trees = None if self.scene_trees is None else self._make_trees(self.scene_trees)
         self.preview = self._make_preview() if held else None
-        self.joint_forces = self._make_joint_forces()
+        self.symmetric = make_symmetric_step(self.context, methods.step, self.preview)
+        self.joint_forces, self.implicit = self._make_joint_forces(), self._make_implicit()
         self.velocities = self._make_velocities()
         self.servos = None if self.preview is None else make_servo_bounds(self.context, self.preview, forces.named)
-        self.contacts = self._make_contacts(old) if meets else None
-        if self.contacts is not None:
-            self.contacts.skip_still(methods.sleep)
-        self.impulses = self._make_impulses()
+        self.contacts = self._make_contacts(getattr(old, "contacts", None), meets)
+        self.impulses = make_impulses(self.context, methods, self.contacts)
         self.sleep = self._make_sleep() if methods.sleep else None
         self.energy = self._make_energy()
         self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
-        self._idle: ContactStages | None = None
         self._record()
 
     def _record(self) -> None:
         """Write the step down and compile it."""
         forces = self.forces
+        forces.drive(self.soft_rows)
         if self.contacts is not None:
             self._version = self.contacts.version
             self.contacts.stale.fill_(1)
@@ -111,8 +117,12 @@ class RecordedStep:
     def _recipe(self) -> Any:
         """What happens in a step, by how joints are held."""
         integrator, preview = self.trees or self.methods.integrator, self.preview
+        if self.symmetric is not None:
+            return self.symmetric
         if self._trees_only:
             return ReducedStep(self.trees)
+        if self.implicit is not None and preview is not None:
+            return ImplicitStep(self.implicit, preview, self.contacts, self.servos)
         if self.joint_forces is not None and preview is not None:
             return AccelerationStep(integrator, self.joint_forces, preview, self.contacts, self.servos)
         held = (preview, self.contacts, self.impulses, self.sleep, self.energy, self.velocities, self.servos)
@@ -148,6 +158,13 @@ class RecordedStep:
         flags += [] if self.energy is None else self.energy.fell_short
         return host_read.watching(*flags)
 
+    @property
+    def soft_rows(self) -> JointRows | None:
+        """The joints as rows, those that yield among them; None without joints."""
+        if self.implicit is not None:
+            return self.implicit.problem
+        return None if self.preview is None else self.preview.problem
+
     def with_reactions(self) -> Preview | None:
         """How joints are held, with what they have carried in the last step."""
         if self._trees_only and self._carried_at != self.state.moment:
@@ -165,11 +182,14 @@ class RecordedStep:
         held = {} if self.preview is None else self.preview.summary(tolerances)
         if self.joint_forces is not None:
             held = self.joint_forces.summary(held)
+        if self.symmetric is not None:
+            held = self.symmetric.summary(held)
         pressed = {} if self.impulses is None else self.impulses.summary()
         limited = {} if self.energy is None else self.energy.summary()
         said = {"step": self.state.steps, "time": self.state.time, **self._integrated()}
         given = {**said, **tolerances, **limited, **pressed, **held}
-        given["iterations"] = max(said["iterations"] if self.trees is not None else 0, given["iterations"])
+        own = 0 if self.trees is None and self.symmetric is None and self.implicit is None else said["iterations"]
+        given["iterations"] = max(own, given["iterations"])
         reason = given.get("reason", "")
         if limited.get("reason") and reason != limited["reason"]:
             # How many steps were outside stays the last word.
@@ -179,40 +199,15 @@ class RecordedStep:
         return Report(**given, converged=not given.get("reason"))
 
     def _integrated(self) -> dict[str, Any]:
-        """What the report says of the motion of the bodies: the worst error, where, and why it is too large if so."""
-        errors, iterations, trouble = (seen(array) for _, array in arrays.each(self.context.worst))
-        worst, off = int(np.argmax(errors)), int(np.argmax(np.where(trouble == trouble.max(), errors, -1.0)))
-        name, tolerance = self.model.locate(worst)[0], float(self.methods.integrator.tolerance)
-        if self.velocities is not None:
-            tolerance = max(tolerance, self.methods.tolerances["velocity_tolerance"])
-        if self.trees is not None:
-            tolerance = max(tolerance, float(self.trees.goal.tolerance))
-        return {
-            "integration_error": float(errors[worst]),
-            "integration_tolerance": tolerance,
-            "iterations": int(iterations.max()),
-            "worst_body": name if errors[worst] > 0.0 else "",
-            "reason": self._reason(off, int(trouble[off]), float(errors[off])),
-        }
-
-    def _reason(self, body: int, trouble: int, error: float) -> str:
-        name, world = self.model.locate(body)
-        where = f"{name!r} of world {world}" if self.model.batched else f"{name!r}"
-        integrator = self.methods.integrator
-        if trouble and self.trees is not None and body % len(self.model.names) in self.trees.found.bodies:
-            return self.trees.reason(where, error)
-        if trouble == int(UNSETTLED):
-            return (
-                f"Forces that depend on velocity and the joints do not settle: their last change on body {where} was "
-                f"{error:.3g} m/s or rad/s, more than the velocity_tolerance of "
-                f"{self.methods.tolerances['velocity_tolerance']:.3g}; a shorter time_step or less damping help."
-            )
-        if not trouble:
-            return ""
-        return (
-            f"The integrator {name_of(integrator, MENU)!r} left an error of {error:.3g} at body {where}, above its "
-            f"tolerance of {integrator.tolerance:.3g}; a shorter time_step helps."
-        )
+        """What the report says of the motion of the bodies."""
+        methods, chosen = self.methods, None
+        if self.symmetric is not None:
+            chosen = (name_of(methods.step, step_methods.MENU), methods.step)
+        elif self.implicit is not None:
+            chosen = (name_of(methods.joints, joint_methods.MENU), methods.joints)
+        meets, tolerance = self.velocities is not None, methods.tolerances["velocity_tolerance"]
+        given = (methods.integrator, tolerance, meets, self.trees, chosen)
+        return IntegrationReport(self.context, *given).summary()
 
     @property
     def _length(self) -> float:
@@ -225,7 +220,7 @@ class RecordedStep:
 
     def limit_of_step(self) -> str:
         """Which force is too stiff for the step, where that would make a motion grow; empty where none is."""
-        if not getattr(self.methods.integrator, "explicit", True):
+        if self.symmetric is not None or not getattr(self.methods.integrator, "explicit", True):
             return ""
         damped = not self._meets_joints or self.model.has_loose_bodies
         return limit_of_step(self.forces.named, self._length, damped)
@@ -249,7 +244,7 @@ class RecordedStep:
     def looking(self) -> ContactStages | None:
         """Contact detection for reading contacts, also where nothing can touch; None if contacts are not found."""
         if self.contacts is None and self._idle is None:
-            self._idle = self._make_contacts(None)
+            self._idle = make_contacts(self.context, self.methods)
         if self.sleep is not None:
             self.sleep.align()
         return self.contacts or self._idle
@@ -307,9 +302,19 @@ class RecordedStep:
         if self.trees is not None:
             given = (self.trees.problem, self.trees.make_rows(self.context))
             return make_preview(self.context, *given, limits, methods.sleep)
-        problem = compile_joints(self.model, self.state.breaks.broken)
-        method = Direct() if self.by_forces else methods.joints
+        plain, broken = methods.step.scheme() is None, self.state.breaks.broken
+        implicit = plain and is_implicit(methods.joints)
+        drives = plain and not self.by_forces and not implicit
+        problem = compile_joints(self.model, broken, hard_only=implicit, drives=drives)
+        method = Direct() if self.by_forces or implicit or not plain else methods.joints
         return make_preview(self.context, problem, method, limits, methods.sleep)
+
+    def _takes_plain_steps(self) -> bool:
+        """Whether steps are what the methods make of them; a scene that other steps cannot take is refused."""
+        if self.methods.step.scheme() is None:
+            return True
+        check_scene(name_of(self.methods.step, step_methods.MENU), self.methods, self.model, self.forces)
+        return False
 
     def _takes_forces(self) -> bool:
         """Whether joints are held by forces; where the scene or a setting does not go with that, it is refused."""
@@ -326,10 +331,26 @@ class RecordedStep:
             return None
         return JointForces(self.context, self.methods.joints, self.preview.problem, self._evaluate_others)
 
+    def _make_contacts(self, before: ContactStages | None, meets: bool) -> ContactStages | None:
+        """How contacts are found, as before where that is the same; None where they are not."""
+        found = make_contacts(self.context, self.methods, before, meets)
+        if found is not None:
+            found.skip_still(self.methods.sleep)
+        return found
+
+    def _make_implicit(self) -> ImplicitMotion | None:
+        """The implicit step, where one moves the bodies; where the scene or a setting does not go with it: refused."""
+        if self.preview is None or not is_implicit(self.methods.joints) or self.symmetric is not None:
+            return None
+        check_implicit(self.methods, self.model.scene, self.model.bodies_can_meet)
+        problem = compile_joints(self.model, self.state.breaks.broken)
+        return ImplicitMotion(self.context, problem, self.methods.joints)
+
     def _find_trees(self) -> SceneTrees | None:
         """The trees of the scene; None with methods without trees."""
         trees = SceneTrees(self.model, self.state) if hasattr(self.methods.joints, "trees") else None
-        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.model, trees)
+        by_rows = trees is None and not self.by_forces and not is_implicit(self.methods.joints)
+        check_drives(name_of(self.methods.joints, joint_methods.MENU), self.model, trees, by_rows)
         return trees
 
     def _make_trees(self, trees: SceneTrees) -> Any:
@@ -343,17 +364,22 @@ class RecordedStep:
             return False
         return not self.scene_trees.problem.row_count and not (meets and self.methods.finds)
 
+    @property
+    def _by_impulses(self) -> bool:
+        """Whether joints are held by impulses, not by forces."""
+        return not self.by_forces and self.implicit is None
+
     def _make_velocities(self) -> HeldVelocities | None:
         """What forces see of jointed bodies, where they look at velocities after the start of a step."""
-        if self.preview is None or self.trees is not None or not self._meets_joints or self.by_forces:
+        if self.preview is None or self.trees is not None or not self._meets_joints or not self._by_impulses:
             return None
         return HeldVelocities(self.context, self.preview, self.methods.integrator)
 
     @property
     def _meets_joints(self) -> bool:
         """Whether forces look at velocities that joints have a say in: later than at the start of a step."""
-        jointed = bool(self.model.scene.joints) and self.forces.velocity_dependent
-        return jointed and integrator_part(self.methods.integrator) > 0.0
+        held = bool(self.model.scene.joints) and self.methods.step.scheme() is None
+        return held and self.forces.velocity_dependent and integrator_part(self.methods.integrator) > 0.0
 
     def _make_sleep(self) -> Sleeping:
         taken = None if self.impulses is None else self.impulses.taken
@@ -361,40 +387,10 @@ class RecordedStep:
 
     def _make_energy(self) -> EnergyLimit | EnergyWatch | None:
         """What is done about energy that joints and contacts add; forces that hold joints are left to their error."""
-        if self.by_forces:
+        if not self._by_impulses or self.symmetric is not None:
             return None
         impulses = None if self.impulses is None else (self.impulses, self.contacts)
         preview = self.preview if self.trees is None else None
         order = getattr(self.methods.integrator, "order", 2)
         given = (self.methods.tolerances, order, self.preview and self.preview.solver)
         return make_energy_account(self.context, preview, impulses, *given)
-
-    def _make_impulses(self) -> Any:
-        methods = self.methods
-        if self.contacts is None or not methods.resolves:
-            return None
-        finder = self.contacts.finder
-        gravity = math.hypot(*self.model.scene.gravity) or 1.0
-        sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
-        given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
-        each = zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True)
-        ends = [(part * size, aim * part * size) if own is None else (own, own) for own, part, aim, size in each]
-        reported, aimed = zip(*ends, strict=True)
-        return methods.contacts.bind(self.context, finder.contacts, (reported, aimed), finder.distance)
-
-    def _make_contacts(self, old: RecordedStep | None) -> ContactStages | None:
-        methods = self.methods
-        if not methods.finds:
-            return None
-        from rattleback.collision.ccd.time_of_impact import ContactTime
-        from rattleback.collision.detection import Detection
-        from rattleback.collision.stages import ContactStages
-
-        how = methods.detection or Detection()
-
-        time = None if methods.contact_time == "off" else ContactTime(methods.contact_time)
-        before = None if old is None else old.contacts
-        same = before is not None and before.how == how and before.time == time
-        if same and before is not None and before.keeps == methods.resolves:
-            return before
-        return ContactStages(self.context, how, time, methods.resolves)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from rattleback import steps as step_methods
 from rattleback.core import checks
 from rattleback.core.choice import choose
 from rattleback.core.precision import epsilon
@@ -26,6 +27,7 @@ MOST_ITERATIONS = 1_000_000
 MOST_SUBSTEPS = 10_000
 JOINT_MENU = (joint_methods.MENU, joint_methods.NEEDS)
 CONTACT_MENU = (contact_methods.MENU, contact_methods.NEEDS)
+STEP_MENU = (step_methods.MENU, step_methods.NEEDS)
 CONTACT_TIMES = ("off", "bisect", "interpolate")
 # Settings that are parts of how contacts are found.
 DETECTION = {
@@ -47,6 +49,7 @@ class Settings(TypedDict, total=False):
     substeps: int
     device: str
     worlds: int | None
+    step: Any
     integrator: str | Integrator
     joints: Any
     contacts: Any
@@ -78,6 +81,7 @@ class Methods:
         preset: A name of ``presets.MENU``, which gives the tolerances of contacts, as parts of the contact distance and
             the rebound speed, where they are not set.
         substeps: In how many sub-steps a step is done.
+        step: What happens in a step: an object of ``steps``.
         integrator: How free bodies move.
         joints: How joints are held.
         contacts: What is done about contacts.
@@ -93,6 +97,7 @@ class Methods:
 
     preset: str
     substeps: int
+    step: Any
     integrator: Any
     joints: Any
     contacts: Any
@@ -121,6 +126,7 @@ def default_methods() -> Methods:
     return Methods(
         preset="balanced",
         substeps=1,
+        step=step_methods.MENU[step_methods.DEFAULT](),
         integrator=MENU[DEFAULT](),
         joints=joint_methods.MENU[joint_methods.DEFAULT](),
         contacts=contact_methods.MENU[contact_methods.DEFAULT](),
@@ -144,6 +150,7 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
     return Methods(
         preset=settings.get("preset", before.preset),
         substeps=checks.count(settings.get("substeps", before.substeps), "substeps", most=MOST_SUBSTEPS),
+        step=choose("step", settings.get("step", before.step), *STEP_MENU),
         integrator=choose("integrator", settings.get("integrator", before.integrator), MENU, NEEDS),
         joints=choose("joint method", settings.get("joints", before.joints), *JOINT_MENU),
         contacts=contacts,

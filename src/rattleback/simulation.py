@@ -17,6 +17,7 @@ from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
 from rattleback.observers import Observers
 from rattleback.presets import with_preset
+from rattleback.problem.soft.elastic import force_jacobian
 from rattleback.replay import Replay
 from rattleback.settings import Settings, chosen, default_methods
 from rattleback.views import Views
@@ -44,22 +45,22 @@ class Simulation:
 
     Args:
         scene: What to simulate; later changes to the scene do not reach it.
-        **settings: ``preset``, ``"accurate"``, ``"balanced"`` (the default) or ``"fast"``, for what is not said
-            beside it (see :mod:`rattleback.presets`; defaults below are those of ``"balanced"``); ``time_step`` [s]
-            (default 0.01); ``substeps``, in how many each is done (default 1); ``device``, ``"cpu"``, ``"cuda"`` or
-            ``"cuda:0"``; ``worlds``, the number of copies side by side; ``integrator``, ``joints`` and ``contacts``,
-            names from their menus or objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``, the same, which
-            find contacts no farther apart than ``contact_distance`` [m] (default a thousandth of the median size of
-            what moves), at most ``contact_points`` a pair of solids (default 4), with ``contact_volumes`` to measure
-            overlaps, found anew after every ``contact_every`` steps (default 1), between which they go with their
-            bodies; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when bodies touch (default
-            ``"off"``); ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of contacts;
-            ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s, rad/s] of the
-            joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast joints that are
-            apart are pulled together (default 10); ``max_iterations``, the corrections a step may take to meet the
-            tolerances (default 50); ``strict``, to raise when a step does not; ``warn``, to give a warning where it is
-            not to raise (default True); ``sleep``, to let bodies at rest sleep until something happens to them
-            (default False).
+        **settings: ``preset``, ``"accurate"``, ``"balanced"`` (the default) or ``"fast"``, for what is not said beside
+            it (see :mod:`rattleback.presets`; defaults below are those of ``"balanced"``); ``time_step`` [s] (default
+            0.01); ``substeps``, in how many each is done (default 1); ``device``, ``"cpu"``, ``"cuda"`` or
+            ``"cuda:0"``; ``worlds``, the number of copies side by side; ``step``, ``integrator``, ``joints`` and
+            ``contacts``, names from their menus or objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``,
+            the same, which find contacts no farther apart than ``contact_distance`` [m] (default a thousandth of the
+            median size of what moves), at most ``contact_points`` a pair of solids (default 4), with
+            ``contact_volumes`` to measure overlaps, found anew after every ``contact_every`` steps (default 1), between
+            which they go with their bodies; ``contact_time``, ``"bisect"`` or ``"interpolate"`` to end steps when
+            bodies touch (default ``"off"``); ``penetration_tolerance`` [m] and ``contact_velocity_tolerance`` [m/s] of
+            contacts; ``position_tolerance`` [m], ``orientation_tolerance`` [rad] and ``velocity_tolerance`` [m/s,
+            rad/s] of the joints (default 1e-6, in single precision 1e-3); ``closing_speed`` [m/s, rad/s], how fast
+            joints that are apart are pulled together (default 10); ``max_iterations``, the corrections a step may take
+            to meet the tolerances (default 50); ``strict``, to raise when a step does not; ``warn``, to give a warning
+            where it is not to raise (default True); ``sleep``, to let bodies at rest sleep until something happens to
+            them (default False).
     """
 
     def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
@@ -285,6 +286,7 @@ class Simulation:
     on_contact = hooks.on_contact
     on_break = hooks.on_break
     forget = hooks.forget
+    force_jacobian = force_jacobian
 
     @property
     def measures(self) -> Measures:

@@ -15,6 +15,7 @@ from rattleback.model.view import BodyView
 from rattleback.problem.joint_coordinates import JointCoordinates
 from rattleback.problem.joint_view import JointView
 from rattleback.problem.joints_view import JointsView
+from rattleback.problem.soft.elastic import Elastic
 
 if TYPE_CHECKING:
     from rattleback.collision.contact_view import ContactView
@@ -42,10 +43,21 @@ class Views:
         self._found: dict[str, Any] = {}
         self._servos: dict[str, ServoView] = {}
         self._contacts: tuple[Any, ContactView] | None = None
+        self._elastic: tuple[Any, Elastic] | None = None
 
     def energy(self) -> Energy:
-        """Energies of the bodies, the drives of joints and the forces."""
-        return self.measures.energy(self._forces.potential, self._coordinates.drive_energies())
+        """Energies of the bodies, the drives of joints, the forces and what is soft."""
+        elastic = self.elastic().energy()
+        return self.measures.energy(
+            lambda place, turn: self._forces.potential(place, turn) + elastic, self._coordinates.drive_energies()
+        )
+
+    def elastic(self) -> Elastic:
+        """Energy and Jacobian of what is soft."""
+        step = self._replay.step
+        if self._elastic is None or self._elastic[0] is not step:
+            self._elastic = step, Elastic(step.soft_rows, self._state, self._model)
+        return self._elastic[1]
 
     def find(self, key: Any) -> Any:
         """A body, a group or a joint, by name or by what the scene returned for it."""

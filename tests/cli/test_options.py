@@ -179,3 +179,8 @@ def test_a_script_that_cannot_be_read_leaves_the_run_as_it_is(run, script):
 def test_an_interrupt_in_a_script_ends_the_command(run, script):
     code, out, err = run("thrown", "--script", script("raise KeyboardInterrupt\n"))
     assert (code, out, err) == (130, "", "rattleback: Interrupted before it was done.\n")
+
+
+def test_a_step_of_high_order_is_named_with_its_arguments(opened):
+    sim = opened("double_pendulum", "--step", "extrapolated(order=10, tolerance=1e-9)")
+    assert sim.methods.step == rb.Extrapolated(order=10, tolerance=1e-9)

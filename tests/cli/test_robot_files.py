@@ -12,6 +12,7 @@ def test_a_robot_file_runs_and_its_losses_are_told(run) -> None:
     code, out, err = run(ARM, "--duration", "0.05", "--json")
     assert code == 0
     assert json.loads(out)["simulated_time"] == pytest.approx(0.05)
+    assert json.loads(out)["steps"] == 25  # of 2 ms, as the file asks for none
     assert "1 approximated, 0 dropped" in err
     assert "both slides roll on a pinion" in err
 

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from rattleback.constraints import KINDS
 from rattleback.constraints.bias import coordinate_bias, rates_of, row_bias
+from rattleback.constraints.change import row_change
 from rattleback.constraints.coordinate import COORDINATES, coordinate_row
 from rattleback.constraints.evaluation import definitions_of, evaluate, frames_of
 from rattleback.constraints.frame import Frames, Row
@@ -15,7 +16,14 @@ from rattleback.core.precision import real, vec3
 from rattleback.joints.joint import RowSpec
 
 POSES, H = 60, 2e-4
-AXES = {"slide": (3, 1), "linear_rate": (3, 1), "angular_rate": (3, 1), "orient": (3, 1), "cross": (3, 3)}
+AXES = {
+    "slide": (3, 1),
+    "linear_rate": (3, 1),
+    "angular_rate": (3, 1),
+    "orient": (3, 1),
+    "cross": (3, 3),
+    "turn": (3, 1),
+}
 DEFINITIONS = [
     (kind, k, m) for kind in KINDS for k in range(AXES.get(kind, (1, 1))[0]) for m in range(AXES.get(kind, (1, 1))[1])
 ]
@@ -36,6 +44,15 @@ def find_biases(
         out[i] = coordinate_bias(freedom, frames[i], rates)
     else:
         out[i] = row_bias(definition[0], frames[i], rates)
+
+
+@wp.kernel(enable_backward=False)
+def find_changes(
+    definition: wp.array[RowDefinition], frames: wp.array[Frames], twist: wp.array2d[vec3], rows: wp.array[Row]
+) -> None:
+    i = wp.tid()
+    rates = rates_of(frames[i], twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3])
+    rows[i] = row_change(definition[0], frames[i], rates)
 
 
 @wp.kernel(enable_backward=False)
@@ -93,6 +110,25 @@ def test_the_bias_of_a_row_is_the_rate_of_its_jacobian_times_the_velocities(kind
     moving, definitions = Moving(), definition(kind, a, b)
     expected = moving.difference(lambda frames: evaluate(definitions.repeat(POSES), np.arange(POSES), frames)[1])
     np.testing.assert_allclose(moving.bias(definitions, -1), expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "a", "b"), DEFINITIONS)
+def test_the_change_of_a_row_is_the_rate_of_its_jacobian(kind: str, a: int, b: int) -> None:
+    moving, definitions = Moving(), definition(kind, a, b)
+    at = {
+        step: evaluate(definitions.repeat(POSES), np.arange(POSES), moving.frames(step * H))[1]
+        for step in (-2, -1, 1, 2)
+    }
+    expected = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * H)
+    rows = wp.zeros(POSES, dtype=Row, device="cpu")
+    given = [wp.array(definitions, dtype=RowDefinition, device="cpu")]
+    given += [
+        wp.array(moving.frames(0.0), dtype=Frames, device="cpu"),
+        wp.array(moving.twist, dtype=vec3, device="cpu"),
+    ]
+    wp.launch(find_changes, POSES, inputs=given, outputs=[rows], device="cpu")
+    found = np.stack([rows.numpy()[side] for side in ("linear_a", "angular_a", "linear_b", "angular_b")], axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", COORDINATES)

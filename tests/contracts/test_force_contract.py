@@ -17,6 +17,9 @@ EXAMPLES: dict[str, Any] = {
     "spring": rb.Spring("a", "b", at=(0.4, 0.1, -0.3), at_b=(-0.5, 0.7, 0.2), stiffness=7, damping=0.4, length=0.3),
     "torsion_spring": rb.TorsionSpring("pair", stiffness=2.0, angle=0.5),
     "servo": rb.Servo("pair", control="position", target=2.0, gain=3.0),
+    "implicit_spring": rb.ImplicitSpring("pair", freedom="slide_z", stiffness=3.0, target=0.4),
+    "implicit_pd": rb.ImplicitPD("pair", freedom="slide_x", stiffness=3.0, target=0.4),
+    "implicit_hand": rb.ImplicitHandPD(["pair"], body="b", target=(1, 2, 3), stiffness=3.0),
 }
 
 
@@ -47,7 +50,7 @@ def test_the_push_is_minus_the_slope_of_the_potential(name: str) -> None:
                 heights.append(sim.energy().potential)
             slope[body, axis] = (heights[0] - heights[1]) / 2e-5
     if not slope.any():
-        without = ("wrench", "drag", "servo", "torsion_spring")
+        without = ("wrench", "drag", "servo", "torsion_spring", "implicit_hand")
         assert name in without, "a force without potential in positions puts energy in, takes it out, or turns"
         return
     sim.state = start

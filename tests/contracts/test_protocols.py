@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rattleback as rb
-from rattleback import integrators, lcp
+from rattleback import integrators, lcp, steps
 from rattleback.collision import broadphase, narrowphase
 from rattleback.collision.broadphase import bounds
 from rattleback.core import protocols
@@ -14,6 +14,7 @@ from rattleback.solvers import contacts, joints
 from rattleback.solvers.contacts import SOLVERS
 
 MENUS: dict[str, dict[str, Any]] = {
+    "StepMethod": steps.MENU,
     "Integrator": integrators.MENU,
     # What moves whole trees prepares no joints of its own.
     "JointMethod": {name: kind for name, kind in joints.IMPULSES.items() if not hasattr(kind, "trees")},

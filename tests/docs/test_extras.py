@@ -11,9 +11,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = {name: [re.split(r"[<>=!]", entry)[0] for entry in entries]
           for name, entries in PROJECT["optional-dependencies"].items()}  # fmt: skip
 # Where what an extra installs is used.
-USERS = {"viewer": ["src"], "video": ["src"], "film": ["src"], "formats": ["src"], "oracles": ["tests", "benchmarks"]}
+USERS = {
+    "viewer": ["src"],
+    "video": ["src"],
+    "film": ["src"],
+    "formats": ["src"],
+    "molecules": ["src"],
+    "oracles": ["tests", "benchmarks"],
+}
 # Packages that are imported under another name.
-MODULES = {"mujoco-core": "mujoco", "pin": "pinocchio", "pycollada": "collada", "usd-core": "pxr"}
+MODULES = {"biopython": "Bio", "mujoco-core": "mujoco", "pin": "pinocchio", "pycollada": "collada", "usd-core": "pxr"}
 IMPORT = r"(?:^\s*(?:import|from)\s+|importorskip\(\s*[\"']|import_module\(\s*[\"']){}\b"
 
 

@@ -10,7 +10,7 @@ from rattleback.experiments import MENU, Options, Result, heavy_top, pendulum, t
 from rattleback.experiments.convergence import order
 
 # These hold at their short version whatever the machine; the others also judge ratios of measured times.
-SURE = ["pendulum", "torque_free", "heavy_top", "n_four_bar", "slider_crank", "bricard", "six_bar"]
+SURE = ["pendulum", "torque_free", "heavy_top", "n_four_bar", "slider_crank", "bricard", "six_bar", "orders"]
 SURE += [
     "incline",
     "sliding_ball",
@@ -29,6 +29,8 @@ SURE += [
     "presets",
     "wall_shock",
     "drift",
+    "controllers",
+    "soft_chain",
 ]
 TIMED = ["rivals", "chain", "tree", "tree_sizes", "loops", "mass_ladder", "rope", "cubes_1000", "funnel"]
 TIMED += ["contact_solvers", "run_solvers"]

@@ -184,7 +184,7 @@ def test_a_fault_of_a_body_has_its_path(path, body, fault):
         (
             {"kind": "drog"},
             ".kind: is 'drog', which does not exist. Did you mean 'drag'? The menu: 'gravity', 'attraction', 'wrench', "
-            "'drag', 'spring', 'torsion_spring', 'servo'.",
+            "'drag', 'spring', 'torsion_spring', 'servo', 'implicit_spring', 'implicit_pd', 'implicit_hand'.",
         ),
         ({"kind": "drag", "linear": -1}, ".linear: must be zero or more; it is -1"),
         ({"kind": "wrench", "frame": "body"}, ".frame: must be 'world' or 'local'; it is 'body'"),

@@ -193,7 +193,7 @@ def faults(path):
 HINGE = {"kind": "revolute", "a": "arm", "b": "hand"}
 FIELDS = (
     "It takes 'name', 'kind', 'a', 'b', 'at', 'axis', 'at_b', 'axis_b', 'frame_a', 'frame_b', 'breaking_force', "
-    "'breaking_torque', 'limits', 'restitution', 'damping', 'armature', 'friction'."
+    "'breaking_torque', 'stiffness', 'damping', 'limits', 'restitution', 'row_damping', 'armature', 'friction'."
 )
 FRAME = [[0, 0, 0], [0, 0, 0, 1]]
 
@@ -280,7 +280,7 @@ def test_all_faults_of_a_joint_are_told_at_once(tmp_path):
         "joints[0].name: is 'arm', which the scene uses already; every name is used once",
         "joints[0]: Universal needs two axes: axis=, fixed to A, and axis_b=, fixed to B.",
         "forces[0].kind: is 'drog', which does not exist. Did you mean 'drag'? The menu: 'gravity', 'attraction', "
-        "'wrench', 'drag', 'spring', 'torsion_spring', 'servo'.",
+        "'wrench', 'drag', 'spring', 'torsion_spring', 'servo', 'implicit_spring', 'implicit_pd', 'implicit_hand'.",
     ]
 
 

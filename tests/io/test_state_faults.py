@@ -139,7 +139,7 @@ def node_of(data, place):
             ["settings", "wrolds"],
             2,
             "has 1 fault:\n  settings.wrolds: is not a field of this table. Did you mean 'worlds'? It takes "
-            "'preset', 'substeps', 'integrator', 'joints', 'contacts', 'penetration_tolerance', "
+            "'preset', 'substeps', 'step', 'integrator', 'joints', 'contacts', 'penetration_tolerance', "
             "'contact_velocity_tolerance', 'broadphase', 'narrowphase', 'contact_distance', 'bounding_volume', "
             "'contact_points', 'contact_volumes', 'contact_every', 'contact_time', 'worlds', 'position_tolerance', "
             "'orientation_tolerance', 'velocity_tolerance', 'closing_speed', 'max_iterations', 'sleep', "

@@ -115,7 +115,8 @@ def test_contacts_on_links_agree_with_the_method_of_rows_as_steps_get_short() ->
     for h in (2e-3, 5e-4):
         ends = []
         for method in ("reduced", "direct"):
-            sim = arm(method, h)
+            # Impacts are solved so far that their errors do not show beside those of the step.
+            sim = arm(method, h, contact_velocity_tolerance=1e-6)
             sim.step(round(0.8 / h))
             ends.append(np.array(sim.state.position[:3]))
         off.append(np.abs(ends[0] - ends[1]).max())

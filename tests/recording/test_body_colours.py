@@ -6,7 +6,7 @@ from rattleback.recording.body_colours import SHADES, paints
 from rattleback.recording.look import Appearance, light
 from rattleback.recording.snapshot import snapshot_of
 from rattleback.recording.style import PALETTE
-from rattleback.viewer.drawing.colours import PALETTE_RGB, by_body
+from rattleback.viewer.drawing.colours import PALETTE_RGB, chosen_colours
 
 
 def scene_of(count):
@@ -21,7 +21,7 @@ def scene_of(count):
 def test_a_still_and_the_page_give_each_body_the_same_colour_of_the_palette(count):
     scene = scene_of(count)
     still = Appearance().colours(snapshot_of(rb.Simulation(scene)), 1.0)[1 : count + 1]
-    page = by_body(scene.bodies, {})[1:].astype(np.float64)
+    page = chosen_colours(scene.bodies, {})[1:].astype(np.float64)
     palette = np.array([light(colour) for colour in PALETTE])
 
     def nearest(colours, among):

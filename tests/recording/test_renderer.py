@@ -313,7 +313,7 @@ def test_a_folder_that_is_write_protected_is_refused_in_a_sentence(tmp_path, mon
         ({"size": 720}, "The size of a picture is 720; it must be two numbers, such as (1280, 720)."),
         ({"size": (0, 100)}, "The width of a picture is 0; it must be at least 1."),
         ({"size": (100, 10**5)}, "The height of a picture is 100000; it must be at most 8192."),
-        ({"colour": "weight"}, "The colour of a picture is 'weight'; it may be 'body', 'speed'."),
+        ({"colour": "weight"}, "The colour of a picture is 'weight'; it may be 'body', 'palette', 'speed'."),
         ({"samples": 0}, "The samples of a picture is 0; it must be at least 1."),
         ({"fastest": 0.0}, "The fastest of a picture is 0.0; it must be greater than zero."),
         ({"sun": (0, 0, 0)}, "The sun of a picture is the zero vector"),

@@ -74,6 +74,8 @@ WRONG = [
     ("ragdoll_on_stairs", {"tilt": "x"}, "The tilt of ragdoll_on_stairs is 'x'; it must be a number."),
     ("ragdoll_on_stairs", {"height": -1}, "The height of ragdoll_on_stairs is -1; it must be zero or more."),
     ("ragdoll_on_stairs", {"speed": "x"}, "The speed of ragdoll_on_stairs is 'x'; it must be a number."),
+    ("humanoid", {"height": -1}, "The height of humanoid is -1; it must be zero or more."),
+    ("humanoid", {"lean": "x"}, "The lean of humanoid is 'x'; it must be a number."),
     ("twenty_ragdolls", {"count": 0}, "The count of twenty_ragdolls is 0; it must be at least 1."),
 ]
 

@@ -12,7 +12,7 @@ import rattleback as rb
 from rattleback.joints import MENU as JOINTS
 from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
-from rattleback.viewer.drawing.colours import CHOSEN, MODES, PALETTE_RGB, STILL, by_body, graded
+from rattleback.viewer.drawing.colours import CHOSEN, MODES, PALETTE_RGB, STILL, chosen_colours, graded
 from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import BROKEN, PROBE, Joints
@@ -263,11 +263,11 @@ def row_of_boxes(count):
 @pytest.mark.parametrize("count", [4, 11])
 def test_a_body_that_goes_leaves_the_others_their_colours(count):
     scene, known = row_of_boxes(count), {}
-    before = dict(zip([body.name for body in scene.bodies], by_body(scene.bodies, known).tolist(), strict=True))
+    before = dict(zip([body.name for body in scene.bodies], chosen_colours(scene.bodies, known).tolist(), strict=True))
     rest = [body for body in scene.bodies if body.name != "body_1"]
-    assert by_body(rest, known).tolist() == [before[body.name] for body in rest]
+    assert chosen_colours(rest, known).tolist() == [before[body.name] for body in rest]
     new = row_of_boxes(count + 1).bodies[-1]
-    assert by_body([*rest, new], known).tolist()[:-1] == [before[body.name] for body in rest]
+    assert chosen_colours([*rest, new], known).tolist()[:-1] == [before[body.name] for body in rest]
 
 
 def test_what_is_chosen_looks_like_no_body():

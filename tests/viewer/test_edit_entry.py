@@ -122,10 +122,16 @@ def sample(kind):
         "spring": {"at": (0, 0, 0), "stiffness": 1.0},
         "torsion_spring": {"stiffness": 1.0},
         "servo": {"gain": 1.0},
+        "ball": {"stiffness": {"slide_z": 1e4, "slide_x": 20.0}, "damping": 3.0},
+        "implicit_spring": {"stiffness": 1.0, "freedom": "turn_z"},
+        "implicit_pd": {"stiffness": 1.0, "target": rb.Schedule([0, 1], [0, 2])},
+        "implicit_hand": {"body": "arm", "target": (0.5, rb.Schedule([0, 1], [0, 2]), 0.0), "stiffness": 1.0},
     }.get(kind, {})
     if kind in JOINTS:
         return JOINTS[kind]("arm", "leg", **needed)
-    first = ("hinge",) if kind in ("servo", "torsion_spring") else ("arm", "leg") if kind == "spring" else ()
+    hinged = ("servo", "torsion_spring", "implicit_spring", "implicit_pd")
+    first = ("hinge",) if kind in hinged else ("arm", "leg") if kind == "spring" else ()
+    first = (("hinge", "wrist"),) if kind == "implicit_hand" else first
     return FORCES[kind](*first, **needed)
 
 

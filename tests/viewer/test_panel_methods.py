@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import rattleback as rb
-from rattleback import presets
+from rattleback import presets, steps
 from rattleback.collision import broadphase, narrowphase
 from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.scenes import MENU
@@ -14,12 +14,15 @@ from rattleback.solvers import contacts, joints
 from rattleback.solvers.contacts.kernels.laws import LAWS
 from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.solvers.joints.levels import LEVELS, STABILISATIONS
+from rattleback.steps.symmetric.scheme import ORDERS
 from rattleback.viewer.panels.methods import MethodsPanel
 from rattleback.viewer.panels.slots import AUTOMATIC, SLOTS, sweeps_of, with_impulse, with_sweeps
 
 pytestmark = pytest.mark.contacts
 OFFERED = {
     "preset": tuple(presets.MENU),
+    "step": tuple(steps.MENU),
+    "order": (*map(str, ORDERS), "none"),
     "joints": tuple(joints.MENU),
     "level": (*LEVELS, "none"),
     "stabilisation": STABILISATIONS,
@@ -53,6 +56,10 @@ def test_every_choice_of_a_slot_is_applied_while_the_scene_runs(panel, person, u
     handle = panel.slots[name].handle
     if name in ("level", "stabilisation"):
         panel.session.do(lambda sim: sim.use(joints="baraff", warn=False)).result()
+        until(lambda: handle.value != "none")
+    if name in ("step", "order"):
+        first = {"contacts": "none", "step": "extrapolated" if name == "order" else "impulse"}
+        panel.session.do(lambda sim: sim.use(**first, warn=False)).result()
         until(lambda: handle.value != "none")
     panel.session.play().result()
     for option in reversed(handle.options):

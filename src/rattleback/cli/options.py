@@ -42,6 +42,7 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "preset": ("NAME", str, "settings that go together: accurate, balanced or fast"),
     "device": ("NAME", str, "cpu, cuda or cuda:0"),
     "worlds": ("N", whole_number, "copies of the scene side by side"),
+    "step": ("METHOD", str, "what happens in a step: impulse, or extrapolated(order=8) or composed for high order"),
     "integrator": ("METHOD", str, "how free bodies are moved, such as rk4"),
     "joints": ("METHOD", str, "how joints are held: direct or iterative"),
     "contacts": ("METHOD", str, "how contacts are resolved: impulse, shock, time_stepping, detect or none"),
@@ -63,7 +64,7 @@ FLAGS = {
     "sleep": "let bodies at rest sleep",
     "strict": "end the run where a step does not meet its tolerance",
 }
-SLOTS = ("integrator", "joints", "contacts", "broadphase", "narrowphase", "bounding_volume")
+SLOTS = ("step", "integrator", "joints", "contacts", "broadphase", "narrowphase", "bounding_volume")
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--elevation", metavar="DEG", type=number, help="angle to look down by [°] (default: 20)")
     how.add_argument("--distance", metavar="M", type=number, help="distance of the camera [m]")
     how.add_argument("--quality", metavar="NAME", help="quick (the default), or film for a picture that takes a minute")
-    how.add_argument("--colour", metavar="BY", help="body (the default) or speed")
+    how.add_argument("--colour", metavar="BY", help="body (the default), palette or speed")
     how.add_argument("--samples", metavar="N", type=whole_number, help="drawings averaged (default: still 32, film 1)")
     add_simulation_options(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -13,6 +13,7 @@ from rattleback.core.errors import FileError, InputError, UnknownName, did_you_m
 if TYPE_CHECKING:
     import argparse
 
+    from rattleback.io.robots.report import Report
     from rattleback.simulation import Simulation
 
 # How long a file is simulated when nothing is said; the scenes of the menu have durations of their own.
@@ -34,7 +35,7 @@ def open_source(arguments: argparse.Namespace) -> tuple[Simulation, float]:
     if target in MENU:
         entry = MENU[target]
         return _from_menu(entry, arguments), entry.duration if duration is None else duration
-    path = _existing(target, list(MENU))
+    path = existing(target, list(MENU))
     if arguments.parameters:
         raise InputError(
             f"{target!r} is a file and takes no parameters such as {arguments.parameters[0]!r}; change the file."
@@ -43,7 +44,7 @@ def open_source(arguments: argparse.Namespace) -> tuple[Simulation, float]:
     return sim, SECONDS_OF_A_FILE if duration is None else duration
 
 
-def _existing(target: str, names: list[str]) -> Path:
+def existing(target: str, names: list[str]) -> Path:
     """The file called so; what is neither a file nor looks like one was meant to be a scene."""
     path = Path(target)
     try:
@@ -73,10 +74,17 @@ def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
     scene = Scene.from_file(path)
     report = scene.import_report
     if report is not None and (report.approximated or report.dropped):
-        lines = list(report.losses())
-        more = [f"and {len(lines) - SHOWN} more: print(rb.Scene.from_file(path).import_report)"]
-        output.say("\n  ".join([report.summary(), *lines[:SHOWN], *(more if len(lines) > SHOWN else [])]))
-    return Simulation(scene, **settings_of(arguments))
+        output.say(short(report, "print(rb.Scene.from_file(path).import_report)"))
+    robot: Any = scene.robot
+    told = {} if robot is None else {"time_step": robot.time_step}
+    return Simulation(scene, **settings_of(arguments, **told))
+
+
+def short(report: Report, rest: str = "--json shows all") -> str:
+    """A report with the first of its losses, and where the others are found."""
+    lines = list(report.losses())
+    more = [f"and {len(lines) - SHOWN} more: {rest}"] if len(lines) > SHOWN else []
+    return "\n  ".join([report.summary(), *lines[:SHOWN], *more])
 
 
 def _from_state_file(path: Path, arguments: argparse.Namespace) -> Simulation:

@@ -11,7 +11,7 @@
 | ``radius`` | (ḋ² + d · k − ṡ² − s s̈ − ρ̇²) / ρ |
 | ``angular_rate`` | ȧ · w |
 | ``screw``, ``mesh``, ``rack`` | those of their slides and angles |
-| turn θ about z | −n · (ω_A × w) − θ̇ ṁ / m |
+| ``turn`` θ about z | −n · (ω_A × w) − θ̇ ṁ / m |
 | azimuth φ of a vector | (x ÿ − y ẍ − 2 φ̇ (x ẋ + y ẏ)) / (x² + y²) |
 
 Symbols: d way from anchor to anchor, ḋ its rate, k = ω_B × (ω_B × l_B) − ω_A × (ω_A × l_A) the bias of d̈, l levers;
@@ -23,13 +23,14 @@ They close loops by accelerations, J V̇ = −J̇ V, and give the bias of motion
 
 import warp as wp
 
-from rattleback.constraints.coordinate import SLIDE_Z, TURN_A, TURN_B
+from rattleback.constraints.coordinate import SLIDE_Z, TURN_A, TURN_B, TURN_Z
 from rattleback.constraints.coupling import MESH, SCREW, screw_direction
 from rattleback.constraints.frame import Frames, axis
 from rattleback.constraints.row import (
     ANGULAR_RATE,
     CROSS,
     DISTANCE,
+    FREE_TURN,
     LINEAR_RATE,
     ORIENT,
     RADIUS,
@@ -157,6 +158,18 @@ def coupling_bias(definition: RowDefinition, frames: Frames, rates: Rates) -> re
 
 
 @wp.func
+def coordinate_bias(freedom: wp.int32, frames: Frames, rates: Rates) -> real:
+    """Ċ V of a coordinate."""
+    if freedom == SLIDE_Z:
+        return slide_bias(axis(frames.turn_a, 2), rates.spin_a, frames.way, rates)
+    if freedom == TURN_A:
+        return axis_azimuth_bias(frames.turn_a, rates.spin_a, axis(frames.turn_b, 2), rates.spin_b)
+    if freedom == TURN_B:
+        return -axis_azimuth_bias(frames.turn_b, rates.spin_b, axis(frames.turn_a, 2), rates.spin_a)
+    return twist_bias(frames, rates)
+
+
+@wp.func
 def row_bias(definition: RowDefinition, frames: Frames, rates: Rates) -> real:
     """J̇ V of a row."""
     kind = definition.kind
@@ -177,16 +190,6 @@ def row_bias(definition: RowDefinition, frames: Frames, rates: Rates) -> real:
         return distance_bias(frames, rates)
     if kind == RADIUS:
         return radius_bias(frames, rates)
+    if kind == FREE_TURN:
+        return coordinate_bias(TURN_Z + definition.axis_a, frames, rates)
     return coupling_bias(definition, frames, rates)
-
-
-@wp.func
-def coordinate_bias(freedom: wp.int32, frames: Frames, rates: Rates) -> real:
-    """Ċ V of a coordinate."""
-    if freedom == SLIDE_Z:
-        return slide_bias(axis(frames.turn_a, 2), rates.spin_a, frames.way, rates)
-    if freedom == TURN_A:
-        return axis_azimuth_bias(frames.turn_a, rates.spin_a, axis(frames.turn_b, 2), rates.spin_b)
-    if freedom == TURN_B:
-        return -axis_azimuth_bias(frames.turn_b, rates.spin_b, axis(frames.turn_a, 2), rates.spin_a)
-    return twist_bias(frames, rates)

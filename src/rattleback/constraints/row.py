@@ -11,6 +11,7 @@ of A to that of B, a_k and b_l axes of the two frames, r the rotation from frame
 | ``distance`` | |d| − offset | the anchors coming closer or drifting apart |
 | ``radius`` | |d − (d · a_z) a_z| − offset | B leaving a cylinder about the z axis of A |
 | ``screw``, ``mesh``, ``rack`` | see ``constraints.coupling`` | a slide and a turn, or two turns, going on apart |
+| ``turn`` | q − offset, q a turn left free, see ``coordinate`` | that turn; for springs and drives |
 | ``linear_rate`` | none; ė = velocity of B's anchor against A, along a_k | that velocity being another than ``rate`` |
 | ``angular_rate`` | none; ė = a_k · (ω_B − ω_A) | that angular velocity being another than ``rate`` |
 
@@ -22,13 +23,14 @@ Reference: Bender, dissertation, section 3.2.3, where the projections P of the s
 
 import warp as wp
 
+from rattleback.constraints.coordinate import TURN_Z, coordinate, coordinate_row
 from rattleback.constraints.coupling import MESH, RACK, SCREW, coupling_error, coupling_row
 from rattleback.constraints.frame import Frames, Row, about, along, axis
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 
 SLIDE, CROSS, ORIENT, DISTANCE, RADIUS = range(5)
-LINEAR_RATE, ANGULAR_RATE = 8, 9
+LINEAR_RATE, ANGULAR_RATE, FREE_TURN = 8, 9, 10
 KINDS = {
     "slide": SLIDE,
     "cross": CROSS,
@@ -40,6 +42,7 @@ KINDS = {
     "rack": RACK,
     "linear_rate": LINEAR_RATE,
     "angular_rate": ANGULAR_RATE,
+    "turn": FREE_TURN,
 }
 # Rows whose error is a length; the others are angles.
 LENGTHS = ("slide", "distance", "radius", "screw", "mesh", "rack", "linear_rate")
@@ -71,6 +74,16 @@ def orient_row(frames: Frames, k: int) -> Row:
     e[k] = real(1.0)
     n = rotate(frames.turn_a, r[3] * e + wp.cross(vec3(r[0], r[1], r[2]), e))
     return about(n, real(2.0) * r[k])
+
+
+@wp.func
+def turn_row(definition: RowDefinition, frames: Frames) -> Row:
+    """A turn that the joint leaves free; one about z is counted over full turns."""
+    freedom = TURN_Z + definition.axis_a
+    near = wp.where(freedom == TURN_Z, frames.angle, wp.float64(0.0))
+    row = coordinate_row(freedom, frames)
+    row.error = real(coordinate(freedom, frames, near) - wp.float64(definition.offset))
+    return row
 
 
 @wp.func
@@ -113,6 +126,8 @@ def coupled_error(definition: RowDefinition, frames: Frames) -> real:
 @wp.func
 def row_of(definition: RowDefinition, frames: Frames) -> Row:
     """Error and Jacobian of a row at two poses."""
+    if definition.kind == FREE_TURN:
+        return turn_row(definition, frames)
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_row(definition, frames)
     row = coupling_row(definition.kind, frames, definition.radius_a, definition.radius_b)
@@ -130,7 +145,10 @@ def plain_error(definition: RowDefinition, frames: Frames, local: vec3) -> real:
 
 @wp.func
 def error_of(definition: RowDefinition, frames: Frames, local: vec3) -> real:
-    """Error of any row; where speed counts, call the one of the two that is meant: both in one loop cost a tenth."""
+    """Error of any row but a free turn, which only yields and is measured apart.
+
+    Where speed counts, call the one of the two that is meant: both in one loop cost a tenth.
+    """
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_error(definition, frames, local)
     return coupled_error(definition, frames)

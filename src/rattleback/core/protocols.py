@@ -260,6 +260,16 @@ class Step(Protocol):
         """Record the launches of one step, stage by stage."""
 
 
+class StepMethod(Protocol):
+    """What a simulation takes as its step, with its parameters; see ``steps``.
+
+    One with a scheme has a ``tolerance``, None for steps of fixed length, and ``max_substeps``.
+    """
+
+    def scheme(self) -> Any:
+        """How a step is made of symmetric ones, a ``steps.symmetric.scheme.Scheme``; None for the usual step."""
+
+
 class Observer(Protocol):
     """Something that observes the simulation between steps, such as a recorder.
 

@@ -35,11 +35,12 @@ class Report:
         worst_contact: The two bodies that overlap most; empty where none do.
         contact_sweeps: Most sweeps over the contacts at the end of a step.
         integration_error: Largest error of the integrator's own step, in its own measure: the local error
-            estimate of an adaptive method, the residual of an implicit one, zero for an explicit one. With joints and
+            estimate of an adaptive method or of a step of high order, the residual of an implicit one, zero for an
+            explicit one. With joints and
             forces that depend on velocity, also what these last changed in a velocity [m/s, rad/s].
         integration_tolerance: What that is compared with.
         iterations: Most corrections of the joints one step needed; without joints, iterations or sub-steps of the
-            integrator.
+            integrator; with a step of high order, rounds for the joints, or sub-steps where it has a tolerance.
         energy_limited: Most energy that joints, stops and contacts would have added to bodies in a step, beyond what
             is allowed them, and that was taken from their velocities [J].
         energy_gained: Energy that joints, contacts and their corrections have added in the step in which that was

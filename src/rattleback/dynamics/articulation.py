@@ -80,9 +80,9 @@ class Articulation:
         self.coordinates, self.rates = self._layout.coordinates, self._layout.rates
         self.lower, self.upper = stops_by_coordinate(self.scene, self._layout)
         self.gravity = self.scene.gravity
-        own = {name: of_joints(self.scene, self._layout, name) for name in ("armature", "damping")}
+        own = {name: of_joints(self.scene, self._layout, name) for name in ("armature", "axis_damping")}
         self.armature = per_rate(self._layout, armature, "The armature", own["armature"])
-        self.damping = per_rate(self._layout, damping, "The damping", own["damping"])
+        self.damping = per_rate(self._layout, damping, "The damping", own["axis_damping"])
         self._forest.armature.assign(self.armature)
         self._forest.damping.assign(self.damping)
         self._shapes = {

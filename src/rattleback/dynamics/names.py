@@ -9,6 +9,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
+from rattleback.joints.soft import is_soft
 from rattleback.joints.stop import stops_of
 from rattleback.model.scene import Scene
 from rattleback.reduced.moves import SAME
@@ -30,6 +31,11 @@ def checked_scene(scene: Any) -> Scene:
     if not any(not body.static for body in scene.bodies):
         raise InputError(f"Scene {scene.name!r} has no body that moves; add one with scene.add_body(rb.Sphere(0.1)).")
     for name, joint in scene.joints.items():
+        if is_soft(joint):
+            raise InputError(
+                f"Joint {name!r} is soft, a force between bodies; articulated bodies have joints that hold. Leave its "
+                "stiffness out, or leave it out of the scene."
+            )
         for side in {joint.a, joint.b} - {scene.world.name}:
             body = scene[side]
             if body.static and (body.velocity.any() or body.angular_velocity.any()):

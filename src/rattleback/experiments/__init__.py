@@ -14,7 +14,10 @@
 | ``tree_sizes`` | cost of trees by size and tolerance |
 | ``rivals`` | classical methods beside impulses: time, accuracy, loops, long steps |
 | ``drift`` | how fast joints drift that are held by accelerations, velocities and positions |
+| ``controllers`` | the longest stable step of controllers outside the engine and inside |
+| ``soft_chain`` | how Newton's method converges on soft joints with and without parts of the Jacobian |
 | ``loops`` | cost of closed loops |
+| ``orders`` | steps of order 2 to 10, measured with joints, and published digits |
 | ``mass_ladder`` | loads up to a million times the mass of a link |
 | ``rope`` | ropes of up to 800 links |
 | ``adams`` | one body on one joint against ADAMS |
@@ -50,6 +53,7 @@ from rattleback.experiments import (
     bricard,
     chain,
     contact_solvers,
+    controllers,
     cradle,
     cubes_1000,
     double_pendulum_impact,
@@ -60,6 +64,7 @@ from rattleback.experiments import (
     loops,
     mass_ladder,
     n_four_bar,
+    orders,
     painleve,
     pendulum,
     presets,
@@ -72,6 +77,7 @@ from rattleback.experiments import (
     six_bar,
     slider_crank,
     sliding_ball,
+    soft_chain,
     tippe_top,
     torque_free,
     towers,
@@ -98,7 +104,10 @@ MENU: dict[str, Experiment] = {
         tree_sizes,
         rivals,
         drift,
+        controllers,
+        soft_chain,
         loops,
+        orders,
         mass_ladder,
         rope,
         adams,

@@ -9,6 +9,9 @@
 | ``spring`` | :class:`Spring` | a damped spring between points of two bodies |
 | ``torsion_spring`` | :class:`TorsionSpring` | a damped spring about the axis of a joint |
 | ``servo`` | :class:`Servo` | a motor with a PID controller on a joint |
+| ``implicit_spring`` | :class:`ImplicitSpring` | a damped spring on a joint, inside the constraint solve |
+| ``implicit_pd`` | :class:`ImplicitPD` | a PD controller on a joint, inside the constraint solve |
+| ``implicit_hand`` | :class:`ImplicitHandPD` | one of the position of a hand, by the joints of its arm |
 | | :class:`PythonForce` | a Python function, vectorised over bodies |
 | | :class:`WarpForce` | a Warp function, compiled into the step |
 """
@@ -18,6 +21,9 @@ from typing import Any
 from rattleback.forces.attraction import Attraction
 from rattleback.forces.drag import Drag
 from rattleback.forces.gravity import Gravity
+from rattleback.forces.implicit_hand import ImplicitHandPD
+from rattleback.forces.implicit_pd import ImplicitPD
+from rattleback.forces.implicit_spring import ImplicitSpring
 from rattleback.forces.python_force import ForcePicture, PythonForce
 from rattleback.forces.schedule import Schedule
 from rattleback.forces.servo import Servo
@@ -37,6 +43,9 @@ MENU: dict[str, type[Any]] = {
     "spring": Spring,
     "torsion_spring": TorsionSpring,
     "servo": Servo,
+    "implicit_spring": ImplicitSpring,
+    "implicit_pd": ImplicitPD,
+    "implicit_hand": ImplicitHandPD,
 }
 
 __all__ = [
@@ -44,6 +53,9 @@ __all__ = [
     "Drag",
     "ForcePicture",
     "Gravity",
+    "ImplicitHandPD",
+    "ImplicitPD",
+    "ImplicitSpring",
     "PythonForce",
     "Schedule",
     "Servo",

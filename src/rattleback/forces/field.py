@@ -16,7 +16,7 @@ from rattleback.forces.written_effort import WrittenEfforts
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, State
 from rattleback.model.step_context import Moment
-from rattleback.problem.joint_rows import compile_joints
+from rattleback.problem.joint_rows import JointRows, compile_joints
 
 
 @kernel
@@ -60,6 +60,12 @@ class ForceField:
             self.compiled.append(JointDamping(model, rows, state))
             self.velocity_dependent = True
         self.driven, self._looked = False, -1
+
+    def drive(self, rows: JointRows | None) -> None:
+        """Tell forces inside the constraint solve in which rows they act, before a step is recorded."""
+        for force in self.compiled:
+            if hasattr(force, "drive"):
+                force.drive(rows, self._state)
 
     @property
     def motion_dependent(self) -> bool:

@@ -106,6 +106,13 @@ def check_joint(joint: Any, what: str) -> None:
 
 def placed(force: Any, scene: Any, label: str) -> Any:
     """A force on a joint as a scene keeps it, with the joint's name, after a look at whether it is there and fits."""
+    found = named_joint(force, scene, label)
+    freedom_for(force.control, scene.joints[found.joint], f"Force {label!r}", found.joint)
+    return found
+
+
+def named_joint(force: Any, scene: Any, label: str) -> Any:
+    """A force on a joint with the joint's name, after a look at whether it is there."""
     names = list(scene.joints)
     name = scene.joint_name(force.joint)
     if name is None:
@@ -114,7 +121,6 @@ def placed(force: Any, scene: Any, label: str) -> Any:
             f"Force {label!r} acts on the joint {shown}, which is not in the scene.{did_you_mean(force.joint, names)} "
             f"There are {listing(names)}."
         )
-    freedom_for(force.control, scene.joints[name], f"Force {label!r}", name)
     return force if name == force.joint else replace(force, joint=name)
 
 

@@ -54,7 +54,7 @@ def damped_joints(scene: Any) -> list[tuple[int, float, bool]]:
     """Place, damping and whether it turns, of every joint of a scene that is damped."""
     found = []
     for place, joint in enumerate(scene.joints.values()):
-        if damping := float(getattr(joint, "damping", 0.0)):
+        if damping := float(getattr(joint, "axis_damping", 0.0)):
             found.append((place, damping, SLIDE not in free_freedoms(joint)))
     return found
 

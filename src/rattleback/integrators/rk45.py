@@ -138,8 +138,10 @@ def lower(busy: wp.array[wp.int32]) -> None:
 
 
 @kernel
-def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, busy: wp.array[wp.int32]) -> None:
-    """Accept or reject the sub-step of a world and choose the next."""
+def decide(
+    clock: Clock, sub: Clock, control: Control, bound: real, power: real, most: int, busy: wp.array[wp.int32]
+) -> None:
+    """Accept or reject the sub-step of a world and choose the next; its length goes with the error to this power."""
     w = wp.tid()
     h = sub.time_step[w]
     if control.remaining[w] <= wp.float64(0.0):
@@ -148,7 +150,7 @@ def decide(clock: Clock, sub: Clock, control: Control, bound: real, most: int, b
     ratio = control.error[w] / bound
     grow = real(5.0)
     if ratio > real(0.0):
-        grow = wp.clamp(real(0.9) * wp.pow(ratio, real(-0.2)), real(0.2), real(5.0))
+        grow = wp.clamp(real(0.9) * wp.pow(ratio, -power), real(0.2), real(5.0))
     control.substeps[w] = control.substeps[w] + 1
     last = control.substeps[w] >= most or h <= SHORTEST * clock.time_step[w]
     control.forced[w] = wp.where(ratio > real(1.0) and last, 1, 0)
@@ -239,6 +241,6 @@ class RK45:
             context.for_bodies(advance_along, current, sub, rates, weights, trial)
             context.for_bodies(measure, trial, sub, context.state.sleep, rates, spread, control)
             context.program.launch(lower, 1, busy)
-            context.for_worlds(decide, clock, sub, control, self.error, self.max_substeps, busy)
+            context.for_worlds(decide, clock, sub, control, self.error, 0.2, self.max_substeps, busy)
             context.for_bodies(settle, trial, current, control, context.diagnostics)
             context.for_worlds(propose, clock, control, context.proposed)

@@ -113,6 +113,50 @@ class ServoEntry(_Force):
     limit: Positive | None = Field(None, description="Largest torque [N m] or force [N]; none if left out.")
 
 
+class _InsideEntry(_Force):
+    joint: Name = Field(description="Name of the joint.")
+    stiffness: NotNegative = Field(description="Force [N/m] or torque [N m/rad] for every unit it is off.")
+    damping: NotNegative = Field(0.0, description="Force [N s/m] or torque [N m s/rad] for every unit of the rate.")
+    target: Target = Field(0.0, description="What to aim at, a number or a schedule [m or rad].")
+    freedom: str | None = Field(
+        None, description="What it acts along, such as turn_z or slide_z; needed where the joint leaves more than one."
+    )
+    limit: Positive | None = Field(None, description="Largest torque [N m] or force [N]; none if left out.")
+
+
+class ImplicitSpringEntry(_InsideEntry):
+    """A damped spring on a joint, inside the constraint solve."""
+
+    kind: Literal["implicit_spring"]
+
+
+class ImplicitPDEntry(_InsideEntry):
+    """A PD controller on a joint, inside the constraint solve."""
+
+    kind: Literal["implicit_pd"]
+
+
+class ImplicitHandEntry(_Force):
+    """A PD controller of the position of a hand, by the joints of its arm, inside the constraint solve."""
+
+    kind: Literal["implicit_hand"]
+    joints: list[Name] = Field(min_length=1, description="Names of the joints of the arm.")
+    body: Name = Field(description="Name of the body that is the hand.")
+    at: Vector | None = Field(
+        None, description="Point of the hand in the world at the start (3,) [m]; its centre of mass if left out."
+    )
+    target: list[Target] = Field(
+        min_length=3,
+        max_length=3,
+        description="Where the point is to be, a number or a schedule for each of x, y, z [m].",
+    )
+    stiffness: Positive = Field(description="Torque [N m/rad] or force [N/m] for every unit a joint is off.")
+    damping: NotNegative = Field(0.0, description="Torque [N m s/rad] or force [N s/m] for every unit of its rate.")
+    least: Positive = Field(0.05, description="Length below which the arm counts as stretched out [m].")
+    lead: Positive = Field(0.2, description="The most by which the target of a joint is ahead of it [rad or m].")
+    limit: Positive | None = Field(None, description="Largest torque [N m] or force [N]; none if left out.")
+
+
 FORCES: dict[str, type[Entry]] = {
     "gravity": GravityEntry,
     "attraction": AttractionEntry,
@@ -121,9 +165,21 @@ FORCES: dict[str, type[Entry]] = {
     "spring": SpringEntry,
     "torsion_spring": TorsionSpringEntry,
     "servo": ServoEntry,
+    "implicit_spring": ImplicitSpringEntry,
+    "implicit_pd": ImplicitPDEntry,
+    "implicit_hand": ImplicitHandEntry,
 }
 AnyForce = Annotated[
-    GravityEntry | AttractionEntry | WrenchEntry | DragEntry | SpringEntry | TorsionSpringEntry | ServoEntry,
+    GravityEntry
+    | AttractionEntry
+    | WrenchEntry
+    | DragEntry
+    | SpringEntry
+    | TorsionSpringEntry
+    | ServoEntry
+    | ImplicitSpringEntry
+    | ImplicitPDEntry
+    | ImplicitHandEntry,
     Field(discriminator="kind"),
 ]
 FORCE: TypeAdapter[Any] = TypeAdapter(AnyForce)

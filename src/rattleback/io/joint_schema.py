@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
 from rattleback import joints
 from rattleback.core import checks
-from rattleback.io.shape_schema import Entry, Name, Positive, Vector
+from rattleback.io.shape_schema import Entry, Name, NotNegative, Positive, Vector
 
 if TYPE_CHECKING:
     from dataclasses import Field as DataclassField
@@ -38,6 +38,7 @@ Direction = Annotated[Vector, AfterValidator(_direction)]
 Frame = Annotated[list[list[float]], Field(min_length=2, max_length=2), AfterValidator(_frame)]
 Limits = Annotated[list[float | None], Field(min_length=2, max_length=2)]
 Rates = Annotated[list[float | None], Field(min_length=3, max_length=3)]
+Softness = NotNegative | dict[str, NotNegative]
 FIELDS: dict[str, tuple[Any, str]] = {
     "a": (Name, 'Name of the body the frame\'s axes are fixed to; "world" for the frame nothing moves.'),
     "b": (Name, 'Name of the other body, or "world".'),
@@ -73,8 +74,18 @@ FIELDS: dict[str, tuple[Any, str]] = {
         "Part of the velocity that is left after hitting a limit, from 0 to 1.",
     ),
     "damping": (
-        Annotated[float, Field(ge=0.0)],
-        "Torque [N m s/rad] or force [N s/m] that brakes it, for a unit of its rate.",
+        Softness,
+        "Torque [N m s/rad] or force [N s/m] that brakes it, for a unit of its rate; where no axis is left free, that "
+        "of its soft rows: a number for all, or numbers by the names of rows.",
+    ),
+    "stiffness": (
+        Softness,
+        "Force [N/m] or torque [N m/rad] with which its rows pull back, for a unit they are off: a number for all, or "
+        "numbers by the names of rows; all rows hold if left out.",
+    ),
+    "row_damping": (
+        Softness,
+        "Damping of its soft rows [N s/m, N m s/rad], where damping is that of the axis left free.",
     ),
     "armature": (
         Annotated[float, Field(ge=0.0)],

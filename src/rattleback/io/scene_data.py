@@ -229,11 +229,13 @@ def _force_data(name: str, force: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A field as plain data: lists, text, None, and every number a float."""
+    """A field as plain data: lists, tables, text, None, and every number a float."""
     if isinstance(value, (tuple, np.ndarray)):
         return [_plain(entry) for entry in value]
     if isinstance(value, forces.Schedule):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
     return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else value
 
 
@@ -303,6 +305,8 @@ def _add_force(scene: Scene, entry: Any) -> None:
     name, kind = options.pop("name", None), options.pop("kind")
     if isinstance(target := options.get("target"), dict):
         options["target"] = forces.Schedule(**target)
+    elif isinstance(target, list):
+        options["target"] = [forces.Schedule(**part) if isinstance(part, dict) else part for part in target]
     scene.add_force(forces.MENU[kind](**options), name)
 
 

@@ -40,7 +40,7 @@ ARRAYS = [f"{group}.{name}" for group, kind in GROUPS.items() for name in arrays
 RENAMED = {"contacts.force": "contacts.load", "sleeping_contacts.force": "sleeping_contacts.load"}
 ADDED = ("impulse", "remainder", "extent")
 # Groups of arrays that older files lack.
-LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts", "impulses")
+LATER = ("breaks", "efforts", "contacts", "sleep", "sleeping_contacts", "impulses", "trees")
 
 
 def save(simulation: Simulation, path: str | PathLike[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from rattleback import integrators
+from rattleback import integrators, steps
 from rattleback.collision import broadphase, narrowphase
 from rattleback.collision.broadphase import bounds
 from rattleback.core import checks
@@ -29,6 +29,7 @@ VERSION = 1
 INFINITY = "infinity"  # JSON has no number for it
 # What a slot of the simulation is called in messages, and the room whose menu fills it.
 SLOTS: dict[str, tuple[str, ModuleType]] = {
+    "step": ("step", steps),
     "integrator": ("integrator", integrators),
     "joints": ("joint method", joints),
     "contacts": ("contact method", contacts),
@@ -48,11 +49,12 @@ class MethodEntry(Entry):
 class SettingsEntry(Entry):
     """The settings of a simulation that are not in the arrays of its state.
 
-    Files from before there were joints, contacts or presets lack the settings of those; they get the defaults.
+    Files from before there were joints, contacts, presets or steps lack the settings of those; they get the defaults.
     """
 
     preset: str | None = None
     substeps: int | None = Field(None, ge=1, le=MOST_SUBSTEPS)
+    step: MethodEntry | None = None
     integrator: MethodEntry
     joints: MethodEntry | None = None
     contacts: str | MethodEntry | None = None
@@ -106,7 +108,8 @@ def settings_data(simulation: Simulation) -> dict[str, Any]:
     """
     methods = simulation.methods
     detection = {name: getattr(methods.detection, inner, None) for name, inner in DETECTION.items()}
-    chosen = {"integrator": methods.integrator, "joints": methods.joints, "contacts": methods.contacts, **detection}
+    slots = ("step", "integrator", "joints", "contacts")
+    chosen = {**{slot: getattr(methods, slot) for slot in slots}, **detection}
     plain = ("preset", "substeps", "contact_time", "closing_speed", "max_iterations", "sleep", *CONTACT_TOLERANCES)
     return {
         **{name: value for name, value in chosen.items() if name not in SLOTS},
@@ -156,7 +159,7 @@ def _kinds(room: ModuleType) -> dict[str, type[Any]]:
 
 def _plain(slot: str, value: Any) -> Any:
     """A parameter as plain data; methods inside another become tables."""
-    if isinstance(value, str | bool):
+    if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, tuple | frozenset):
         return [_plain(slot, part) for part in (value if isinstance(value, tuple) else sorted(value))]

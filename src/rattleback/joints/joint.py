@@ -14,6 +14,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
+from rattleback.joints.soft import keep_softness
 from rattleback.maths import rotation
 
 X, Y, Z = range(3)
@@ -23,8 +24,10 @@ class RowSpec(NamedTuple):
     """A row: its kind, the axis of frame A, the axis of frame B, and the value its quantity must have.
 
     ``radius_a`` and ``radius_b`` are what a radian of its angles is worth in a row that couples [m], ``rate`` is the
-    target of a row that only has a velocity [m/s or rad/s], ``damping`` what it pulls with for every unit it is off
-    [N s/m or N m s]; zero for a row that holds, whatever that takes.
+    target of a row that only has a velocity [m/s or rad/s]. ``stiffness`` and ``damping`` are what a soft row pulls
+    with for every unit that its quantity [N/m or N m/rad] and its rate [N s/m or N m s] are off; zero for a row that
+    holds, whatever that takes. ``armature`` is the inertia of a drive that moves with a row alone [kg or kg m²],
+    ``friction`` the effort up to which it holds and ``limit`` the largest of its law [N or N m]; zero for none.
     """
 
     kind: str
@@ -35,6 +38,10 @@ class RowSpec(NamedTuple):
     radius_b: float = 0.0
     rate: float = 0.0
     damping: float = 0.0
+    stiffness: float = 0.0
+    armature: float = 0.0
+    friction: float = 0.0
+    limit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,10 @@ class Placement:
         frame_b: Frame on B, in the same form; both or none are given.
         breaking_force: Force on B above which it breaks [N]; None for never.
         breaking_torque: Torque on B about its anchor above which it breaks [N m]; None for never.
+        stiffness: Force [N/m] or torque [N m/rad] with which its rows pull back for every unit they are off: a number
+            for all, or numbers by the names of rows, such as ``{"slide_z": 1e4}``, see :mod:`rattleback.joints.soft`;
+            None where all rows hold.
+        damping: Force [N s/m] or torque [N m s/rad] for every unit of their rates, in the same form.
     """
 
     a: Any
@@ -66,6 +77,8 @@ class Placement:
     frame_b: Any = field(default=None, kw_only=True)
     breaking_force: float | None = field(default=None, kw_only=True)
     breaking_torque: float | None = field(default=None, kw_only=True)
+    stiffness: Any = field(default=None, kw_only=True)
+    damping: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the place and keep the bodies as names."""
@@ -78,6 +91,7 @@ class Placement:
         if self.a == self.b:
             raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies.")
         self._keep_strength(kind)
+        self._keep_softness()
         if self.in_bodies:
             self._place_in_bodies(kind)
         else:
@@ -87,6 +101,25 @@ class Placement:
         for name in ("breaking_force", "breaking_torque"):
             if (limit := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.positive(limit, f"The {name} of {kind}"))
+
+    def _keep_softness(self) -> None:
+        for name in ("stiffness", self._softness_field):
+            keep_softness(self, name)
+
+    @property
+    def _softness_field(self) -> str:
+        """The field that holds the damping of its soft rows; joints whose free axis has a damping have another."""
+        return "row_damping" if hasattr(self, "row_damping") else "damping"
+
+    @property
+    def softness_damping(self) -> Any:
+        """Damping of its soft rows: a number, numbers by name, or None."""
+        return getattr(self, self._softness_field)
+
+    @property
+    def axis_damping(self) -> float:
+        """Damping of the axis it leaves free; zero for joints without a field for that."""
+        return float(self.damping) if self._softness_field == "row_damping" else 0.0
 
     def _keep_drive(self) -> None:
         for name in ("damping", "armature", "friction"):

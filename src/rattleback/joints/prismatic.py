@@ -22,14 +22,16 @@ class Prismatic(Placement):
         limits: Least and largest position, the way of B's anchor from A's along the axis (2,) [m]; None where there is
             no limit.
         damping: Force that brakes it, for every metre a second [N s/m].
-        armature: Mass of its drive, which moves with it and adds to no body [kg]; for ``joints="reduced"``.
-        friction: Force up to which it holds, and which brakes it beyond [N]; for ``joints="reduced"``.
+        row_damping: Damping of its soft rows, as ``damping`` is that of the axis it leaves free; see ``stiffness``.
+        armature: Mass of its drive, which moves with it and adds to no body [kg]; for methods by impulses.
+        friction: Force up to which it holds, and which brakes it beyond [N]; for methods by impulses.
         restitution: Part of the velocity that is left after hitting a limit, from 0 to 1.
     """
 
     limits: Any = field(default=None, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
+    row_damping: Any = field(default=None, kw_only=True)
     armature: float = field(default=0.0, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("slide_z",)

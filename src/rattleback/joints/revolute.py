@@ -21,14 +21,16 @@ class Revolute(Placement):
     Args:
         limits: Least and largest angle (2,) [rad], which is zero at the start; None where there is no limit.
         damping: Torque that brakes it, for every radian a second [N m s/rad].
-        armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for ``joints="reduced"``.
-        friction: Torque up to which it holds, and which brakes it beyond [N m]; for ``joints="reduced"``.
+        row_damping: Damping of its soft rows, as ``damping`` is that of the axis it leaves free; see ``stiffness``.
+        armature: Inertia of its drive, which turns with it and adds to no body [kg m²]; for methods by impulses.
+        friction: Torque up to which it holds, and which brakes it beyond [N m]; for methods by impulses.
         restitution: Part of the angular velocity that is left after hitting a limit, from 0 to 1.
     """
 
     limits: Any = field(default=None, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
+    row_damping: Any = field(default=None, kw_only=True)
     armature: float = field(default=0.0, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("turn_z",)

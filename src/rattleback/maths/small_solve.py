@@ -14,7 +14,7 @@ else:
     mat66 = wp.types.matrix((6, 6), real)
 
 
-__all__ = ["largest_eigenvalue", "mat66", "solve6", "symmetric_axes", "symmetric_inverse", "vec6"]
+__all__ = ["inverse6", "largest_eigenvalue", "mat66", "solve6", "symmetric_axes", "symmetric_inverse", "vec6"]
 
 # Sweeps of Jacobi's method, which converge cubically, and the square of what is left beside the diagonal.
 SWEEPS = wp.constant(12)
@@ -120,3 +120,32 @@ def largest_eigenvalue(m: mat33) -> real:
         return mean
     half = wp.clamp(real(0.5) * wp.determinant(rest / size), real(-1.0), real(1.0))
     return mean + real(2.0) * size * wp.cos(wp.acos(half) / real(3.0))
+
+
+@wp.func
+def inverse6(a: mat66, size: int) -> mat66:
+    """The inverse of a matrix by Gauss and Jordan, not finite when it is singular; ``size`` is 6."""
+    x = wp.identity(n=6, dtype=real)
+    for k in range(size):
+        best = int(k)
+        for i in range(k + 1, size):
+            if wp.abs(a[i, k]) > wp.abs(a[best, k]):
+                best = i
+        for j in range(size):
+            t = a[k, j]
+            a[k, j] = a[best, j]
+            a[best, j] = t
+            s = x[k, j]
+            x[k, j] = x[best, j]
+            x[best, j] = s
+        part = real(1.0) / a[k, k]
+        for j in range(size):
+            a[k, j] = part * a[k, j]
+            x[k, j] = part * x[k, j]
+        for i in range(size):
+            f = a[i, k]
+            if i != k and f != real(0.0):
+                for j in range(size):
+                    a[i, j] = a[i, j] - f * a[k, j]
+                    x[i, j] = x[i, j] - f * x[k, j]
+    return x

@@ -179,6 +179,24 @@ def placed_force(scene: Scene, force: Any, label: str) -> Any:
     return force.placed_in(scene, label) if callable(getattr(force, "placed_in", None)) else force
 
 
+def join_group(scene: Scene, body: Body) -> None:
+    """Add a body to its group, if it has one."""
+    if not body.group:
+        return
+    if body.group in scene or body.group in scene.joints:
+        what = "a body" if body.group in scene else "a joint"
+        raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as {what} is; choose another.")
+    scene.groups.setdefault(body.group, []).append(body)
+
+
+def leave_group(scene: Scene, body: Body) -> None:
+    """Take a body out of its group, and the group away where nothing is left in it."""
+    if body.group:
+        scene.groups[body.group] = [known for known in scene.groups[body.group] if known.name != body.name]
+        if not scene.groups[body.group]:
+            del scene.groups[body.group]
+
+
 def new_name(shape: Any, options: Mapping[str, Any], count: int, taken: Callable[[str], bool]) -> str:
     """The name of a body that is added to so many others: the one it is given, or one after its shape."""
     if "name" not in options:

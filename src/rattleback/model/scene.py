@@ -22,7 +22,9 @@ from rattleback.model.editing import (
     check_joint,
     check_name,
     check_unneeded,
+    join_group,
     known_joint,
+    leave_group,
     new_name,
     numbered,
     placed_force,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rattleback.io.robots.report import Report
     from rattleback.model.material import Material
 
 
@@ -48,7 +51,8 @@ class Scene:
     modules by name, all in the order they were added; ``world`` is the frame nothing moves. ``meetings`` says of pairs
     of names, or of a group, whether they may collide, as ``exclude`` and ``allow`` put it; ``predicates`` lists what
     ``exclude_if`` was given. ``rules`` and ``pairs`` say what two materials have in common, as ``combine`` and ``pair``
-    put it. ``import_report`` and ``robot`` say more of a scene made by ``from_file``; they are None otherwise.
+    put it. ``import_report`` and ``robot`` say more of a scene made by ``from_file``, ``export_report`` of the file
+    that ``export`` wrote last; they are None otherwise.
 
     Args:
         gravity: Uniform acceleration of every body that is not static [m/s²]; zeros for none.
@@ -64,7 +68,7 @@ class Scene:
         self.groups: dict[str, list[Body]] = {}
         self.meetings: dict[tuple[str, ...], bool] = {}
         self.predicates: list[Callable[[Body, Body], bool]] = []
-        self.rules, self.import_report, self.robot = Rules(), None, None
+        self.rules, self.import_report, self.export_report, self.robot = Rules(), None, None, None
         self.pairs: dict[tuple[Material, Material], PairValues] = {}
         self._index: dict[str, int] = {}
         self._former_joints: list[tuple[Any, str]] = []
@@ -248,8 +252,8 @@ class Scene:
         index = self.index(body)
         old, made = self.bodies[index], changed_body(self.bodies[index], changes)
         if made.group != old.group:
-            self._join_group(made)
-            self._leave_group(old)
+            join_group(self, made)
+            leave_group(self, old)
         self.renew({index: made}, {}, {})
         return made
 
@@ -284,7 +288,7 @@ class Scene:
         """Take a body out of the scene; what holds or pushes it must go first."""
         gone = self.bodies[self.index(body)]
         check_unneeded(self, gone.name, "body")
-        self._leave_group(gone)
+        leave_group(self, gone)
         self.bodies.remove(gone)
         self._index = {known.name: place for place, known in enumerate(self.bodies)}
         for names in [names for names in self.meetings if not {*self._index, *self.groups}.issuperset(names)]:
@@ -365,6 +369,15 @@ class Scene:
 
         return load(path)
 
+    def export(self, path: str | PathLike[str], **options: Any) -> Report:
+        """Write a URDF, MJCF or USD file, meshes beside it; returns the report, which ``export_report`` keeps.
+
+        Options: ``format``, ``"urdf"``, ``"mjcf"`` or ``"usd"`` (default: by ending); ``strict=True`` refuses losses.
+        """
+        from rattleback.io.robots.write import export_scene
+
+        return export_scene(self, path, **options)
+
     @staticmethod
     def from_file(path: str | PathLike[str], **options: Any) -> Scene:
         """A scene from a URDF, MJCF, SDF or USD file, or one of our own, told apart by content and ending.
@@ -381,20 +394,7 @@ class Scene:
         return INSTEAD.get(name, "")
 
     def _add(self, body: Body) -> Body:
-        self._join_group(body)
+        join_group(self, body)
         self._index[body.name] = len(self.bodies)
         self.bodies.append(body)
         return body
-
-    def _join_group(self, body: Body) -> None:
-        if body.group and (body.group in self._index or body.group in self.joints):
-            what = "a body" if body.group in self._index else "a joint"
-            raise InputError(f"The group of body {body.name!r} is called {body.group!r}, as {what} is; choose another.")
-        if body.group:
-            self.groups.setdefault(body.group, []).append(body)
-
-    def _leave_group(self, body: Body) -> None:
-        if body.group:
-            self.groups[body.group] = [known for known in self.groups[body.group] if known.name != body.name]
-            if not self.groups[body.group]:
-                del self.groups[body.group]

@@ -34,6 +34,7 @@ from rattleback.model.picture import Picture
 from rattleback.model.row_counts import row_counts
 from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
 from rattleback.model.state_fit import CONTACT_GROUPS, StateFit
+from rattleback.model.tree_memory import TreeMemory
 
 # Steps a clock counts to; sub-steps of them can be counted, too.
 MOST_STEPS = 2**48
@@ -82,6 +83,7 @@ GROUPS: dict[str, type[Any]] = {
     "sleep": Sleep,
     "sleeping_contacts": SleepingContacts,
     "impulses": BodyImpulses,
+    "trees": TreeMemory,
 }
 
 
@@ -124,9 +126,8 @@ class State(Windows):
     """The state of a simulation.
 
     ``position``, ``orientation``, ``velocity``, ``angular_velocity``, ``applied_force`` and ``applied_torque``
-    read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for.
-    ``motion``, ``applied``, ``joints``, ``breaks``, ``servos``, ``efforts``, ``clock`` and ``impulses`` hold the device
-    arrays themselves.
+    read and write as arrays of shape (bodies, n), or (worlds, bodies, n) when worlds were asked for. Attributes with
+    the names of the groups, such as ``motion``, hold the device arrays themselves.
     """
 
     _kind = "the state"
@@ -137,9 +138,8 @@ class State(Windows):
         self.fit, self.shape = fit, shape
         self.groups: dict[str, Any] = groups
         self.motion, self.applied, self.joints = groups["motion"], groups["applied"], groups["joints"]
-        self.breaks, self.efforts = groups["breaks"], groups["efforts"]
-        self.impulses = groups["impulses"]
-        self.servos, self.clock, self.sleep = groups["servos"], groups["clock"], groups["sleep"]
+        self.breaks, self.efforts, self.impulses = groups["breaks"], groups["efforts"], groups["impulses"]
+        self.servos, self.clock, self.sleep, self.trees = (groups[k] for k in ("servos", "clock", "sleep", "trees"))
         self.version = 0  # counts how often it was written from outside
         self.moment = 0  # counts that, and how often it was stepped: what was read at one moment holds through it
         self.waker: Waker | None = None  # where bodies may fall asleep
@@ -392,7 +392,7 @@ def _counts(name: str, values: dict[str, np.ndarray]) -> bool:
     """Whether a group of a state says anything: contacts where there are, breaks, efforts, sleep where any is set."""
     if name == "contacts":
         return bool(values["count"][0])
-    quiet = ("breaks", "efforts", "sleep", "sleeping_contacts")
+    quiet = ("breaks", "efforts", "sleep", "sleeping_contacts", "trees")
     return name not in quiet or any(array.any() for array in values.values())
 
 

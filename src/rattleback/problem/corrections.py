@@ -194,7 +194,8 @@ def rest(joints: Joints, rows: Rows, status: JointStatus, limits: Limits, reacti
     reactions.couple[j] = vec3()
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        square += rows.error[r] * rows.error[r]
+        if rows.compliance[r] == real(0.0):
+            square += rows.error[r] * rows.error[r]
     w = joints.world[j]
     way = limits.speed * status.time_step[w]
     far = wp.min(way, TORN * limits.position)
@@ -208,7 +209,7 @@ def rest(joints: Joints, rows: Rows, status: JointStatus, limits: Limits, reacti
         status.limited[w] = 1
         status.any_limited[0] = 1
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rows.goal[r] = left * rows.error[r]
+        rows.goal[r] = wp.where(rows.compliance[r] == real(0.0), left * rows.error[r], real(0.0))
 
 
 @wp.func

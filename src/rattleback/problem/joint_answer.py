@@ -42,11 +42,11 @@ def note_rates(joints: Joints, rows: Rows, motion: Motion, rates: wp.array[real]
 
 
 @kernel
-def note_targets(joints: Joints, definitions: RowDefinitions, rates: wp.array[real]) -> None:
+def note_targets(joints: Joints, definitions: RowDefinitions, rows: Rows, rates: wp.array[real]) -> None:
     """The rates that the rows of a joint are to have."""
     j = wp.tid()
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rates[r] = definitions.rate[r]
+        rates[r] = wp.where(rows.compliance[r] > real(0.0), rows.steady[r], definitions.rate[r])
 
 
 @kernel
@@ -148,6 +148,12 @@ class JointAnswer:
         self.preview.context.for_worlds(forget_settled, self.settled)
 
     @property
+    def trees(self) -> Any:
+        """How bodies that touch answer to each other where trees hold all joints but for stops; else None."""
+        solver = self.preview.solver
+        return solver.through.answers if through.is_through_trees(solver) and not solver.count else None
+
+    @property
     def is_driven(self) -> bool:
         """Whether a freedom of trees has armature, friction or a servo, which answer to every impulse once."""
         return through.is_driven(self.preview.solver)
@@ -175,8 +181,10 @@ class JointAnswer:
         """
         problem = self.preview.problem
         through.record_drives(self.preview, motion, which, displaces)
+        if self.trees is not None:
+            return
         if motion is self.preview.context.state.motion:
-            self._for_joints(note_targets, problem.fixed, problem.definitions, self.rates)
+            self._for_joints(note_targets, problem.fixed, problem.definitions, problem.rows, self.rates)
         else:
             self.preview.yielding.note()
             self._for_joints(note_rates, problem.fixed, problem.rows, motion, self.rates)
@@ -200,6 +208,16 @@ class JointAnswer:
             self._for_held(apply_answer, *acting, motion)
             through.record_carried(*given)
         preview.stops.add_totals()
+
+    def respond_trees(self, motion: Motion, which: Any) -> None:
+        """Record the answer of trees alone, where no stop is hit."""
+        preview = self.preview
+        through.record_carried(preview.solver, preview.context.program, motion, which, preview.reactions)
+
+    def displace_trees(self, displacements: Motion, which: Any) -> None:
+        """Record the same for displacements."""
+        preview = self.preview
+        through.record_displacements(preview.solver, preview.context.program, displacements, which)
 
     def prepare_stiff(self, which: Any) -> None:
         """Record the factor that belongs to the last rows, in the stiff ones of some worlds that are to answer.
@@ -306,6 +324,7 @@ class JointAnswer:
     def _solve(self, reactions: Reactions, motion: Motion, mode: int) -> tuple[Any, ...]:
         """Impulses for what is wanted, with those of the stops; what kernels that apply them need."""
         preview, problem = self.preview, self.preview.problem
+        through.record_fresh(preview)
         preview.solver.record_solution(preview.context.program)
         preview.stops.solve(motion, mode)
         given = (problem.joints, problem.rows, preview.levers, preview.status, reactions)

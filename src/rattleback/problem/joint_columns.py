@@ -9,14 +9,56 @@ import numpy as np
 from rattleback.constraints.row import COUPLINGS, KINDS, LENGTHS, VELOCITY_ONLY
 from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real
-from rattleback.joints.joint import RowSpec
+from rattleback.joints.joint import RowSpec, Z
 from rattleback.maths import rotation
 
 if TYPE_CHECKING:
     from rattleback.joints.stop import StopSpec
     from rattleback.model.model import Model
 
+# Fields of a row that are numbers, by their names in ``RowDefinitions``.
+NUMBERS = ("offset", "radius_a", "radius_b", "rate", "damping", "stiffness", "armature", "friction", "limit")
 BALL = [("slide", axis, 0.0) for axis in range(3)]
+
+
+def yields(rows: list[Any]) -> bool:
+    """Whether any row yields."""
+    return any(row.stiffness + row.damping + row.armature + row.friction > 0.0 for row in rows)
+
+
+def drive_rows(scene: Any, drives: bool = False) -> list[list[RowSpec]]:
+    """The rows that forces inside the constraint solve add to each joint, with armature and friction if asked for."""
+    found: dict[str, list[RowSpec]] = {name: [] for name in scene.joints}
+    for label, force in scene.forces.items():
+        if hasattr(force, "drive_rows"):
+            for name, rows in force.drive_rows(scene, label).items():
+                _check_free(found[name], rows, label, name)
+                found[name].extend(rows)
+    return [_with_drive(scene.joints[name], name, rows) if drives else rows for name, rows in found.items()]
+
+
+def _with_drive(joint: Any, name: str, rows: list[RowSpec]) -> list[RowSpec]:
+    """The row along what a joint leaves free with armature and friction, which are those of its only coordinate."""
+    own = {field: float(getattr(joint, field, 0.0)) for field in ("armature", "friction")}
+    if not any(own.values()):
+        return rows
+    if own["friction"] > 0.0 and any(row.limit > 0.0 for row in rows):
+        raise InputError(
+            f"Joint {name!r} has friction, and a force inside the constraint solve along it has a limit; only one "
+            "of both bounds can act along one motion. Leave out the friction or the limit."
+        )
+    rows = rows or [RowSpec("turn", 0) if joint.freedoms == ("turn_z",) else RowSpec("slide", Z)]
+    return [row._replace(armature=own["armature"], friction=own["friction"]) for row in rows]
+
+
+def _check_free(others: list[RowSpec], rows: list[RowSpec], label: str, name: str) -> None:
+    """Refuse a second force inside the constraint solve along one freedom of a joint."""
+    taken = {(row.kind, row.axis_a) for row in others}
+    if any((row.kind, row.axis_a) in taken for row in rows):
+        raise InputError(
+            f"Force {label!r} is the second one inside the constraint solve along the same freedom of joint {name!r}; "
+            "add their stiffness and damping up in one of them."
+        )
 
 
 def body_index(model: Model, name: str) -> int:
@@ -30,7 +72,7 @@ def kind_columns(made: list[Any], specs: list[list[Any]], declared: list[list[An
     turns = [[name for name in joint.freedoms if name.startswith("turn")] == ["turn_z"] for joint in made]
     columns = {
         "coupling": coupling,
-        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL for rows in specs],
+        "ball": [[(row.kind, row.axis_a, row.offset) for row in rows] == BALL and not yields(rows) for rows in specs],
         "drives": [any(row.rate != 0.0 for row in rows) for rows in specs],
         "broken": [0] * len(made),
         "counts": [turn or kind >= 0 for turn, kind in zip(turns, coupling, strict=True)],
@@ -69,7 +111,9 @@ def facing_column(model: Model, specs: list[list[Any]], pairs: np.ndarray, flat:
     turns = np.array([*(body.orientation for body in model.scene.bodies), (0.0, 0.0, 0.0, 1.0)])
     frames = [np.asarray(flat[f"turn_{side}"][: len(specs)], dtype=np.float64) for side in "ab"]
     axes = [rotation.rotate(rotation.multiply(turns[pairs[:, s]], frames[s]), np.array((0, 0, 1.0))) for s in range(2)]
-    aligns = [any(row.kind == "cross" and row.axis_a != row.axis_b for row in rows) for rows in specs]
+    aligns = [
+        any(row.kind == "cross" and row.axis_a != row.axis_b and not yields([row]) for row in rows) for rows in specs
+    ]
     ways = np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
     return np.where(aligns, ways, 0).astype(np.int32)
 
@@ -125,7 +169,17 @@ def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[Sto
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
         **{
             name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in ("offset", "radius_a", "radius_b", "rate", "damping")
+            for name in (
+                "offset",
+                "radius_a",
+                "radius_b",
+                "rate",
+                "damping",
+                "stiffness",
+                "armature",
+                "friction",
+                "limit",
+            )
         },
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),

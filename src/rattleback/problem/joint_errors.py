@@ -75,7 +75,10 @@ def measure_positions(
     errors: JointErrors,
     status: JointStatus,
 ) -> None:
-    """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on."""
+    """Errors of a joint at the predicted motion, and the change of velocity that closes them, where a loop is on.
+
+    Rows that yield are measured by ``yielding_errors``.
+    """
     j = wp.tid()
     w = joints.world[j]
     if status.going[w] == 0:
@@ -97,12 +100,12 @@ def measure_positions(
         frames = counted_frames_of(joints, flight.end, remembered, j)
         local = rotate_back(frames.turn_a, frames.way)
         for r in range(joints.first[j], joints.first[j] + joints.count[j]):
+            if rows.compliance[r] > real(0.0):
+                continue
             e = real(0.0)
             if definitions.is_velocity[r] == 1:
                 rate = row_velocity(joints, rows, flight.start, j, r) + row_velocity(joints, rows, flight.end, j, r)
                 e = h * (real(0.5) * rate - definitions.rate[r])
-                if rows.compliance[r] > real(0.0):
-                    e += h * rows.yielded[r]
             else:
                 definition = definition_of(definitions, r)
                 e = error_of(definition, frames, local)
@@ -143,9 +146,12 @@ def measure_velocities(
         return
     square = real(0.0)
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        rate = row_velocity(joints, rows, motion, j, r) - definitions.rate[r]
+        rate = row_velocity(joints, rows, motion, j, r)
         if rows.compliance[r] > real(0.0):
-            rate = wp.where(status.eased[joints.world[j]] > real(0.0), rate + rows.yielded[r], real(0.0))
+            rate += rows.yielded[r] - rows.steady[r]
+            rate = wp.where(status.eased[joints.world[j]] > real(0.0), rate, real(0.0))
+        else:
+            rate -= definitions.rate[r]
         rows.wanted[r] = -rate
         square += rate * rate
     errors.velocity[j] = wp.sqrt(square)

@@ -208,10 +208,16 @@ def measure_positions(system: StopRows, remembered: JointState, errors: JointErr
     angles = errors.orientation[j] * errors.orientation[j]
     worst = real(0.0)
     first = status.iterations[w] == 0
-    looks = may_look == 1 and not first and (status.busy[w] == 0 or 2 * status.iterations[w] >= limits.most)
+    # Joints that trees hold do so from the first, and need no correction to be told that a stop is hit.
+    at_once = first and status.least[w] == 0
+    looks = (
+        may_look == 1 and (at_once or not first) and (status.busy[w] == 0 or 2 * status.iterations[w] >= limits.most)
+    )
     for s in range(stops.first[k], stops.first[k] + stops.count[k]):
         if first:
             begin(system, remembered, s)
+            if at_once and stops.side[s] != 0:
+                system.status.more[w] = 1
         # A body that contacts spin may turn by more than half a turn in a step.
         row = coordinate_row(stops.freedom[s], frames_of(system.joints, flight.start, j))
         near = stops.before[s] + wp.float64(h * rate_of(system.joints, row, flight.start, j))

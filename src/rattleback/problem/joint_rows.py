@@ -18,6 +18,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.joints.soft import soft_rows
 from rattleback.joints.stop import StopSpec, stops_of
 from rattleback.maths.quat import rotate
 from rattleback.model.joint_memory import JointState
@@ -26,11 +27,15 @@ from rattleback.model.state import Motion
 from rattleback.problem.joint_columns import (
     body_index,
     definition_columns,
+    drive_rows,
     facing_column,
     joint_columns,
     kind_columns,
     mass_columns,
+    yields,
 )
+from rattleback.problem.row_arrays import RowDefinitions as RowDefinitions
+from rattleback.problem.row_arrays import Rows as Rows
 
 # Sine of an angle that is half a turn to rounding, so that its axis is not known.
 LEAST_SINE = wp.constant(real(1e-6))
@@ -59,40 +64,6 @@ class Joints:
     coupling: wp.int32 = field("1", "kind of its row that couples; −1 where none does")
     drives: wp.int32 = field("1", "1 where it moves its bodies against each other at a rate of its own")
     broken: wp.int32 = field("1", "1 where it is broken; the array of the state")
-
-
-@group(axis="rows")
-class RowDefinitions:
-    """Which condition each row is."""
-
-    kind: wp.int32 = field("1", "kind of row, see constraints; −1 for a limit")
-    axis_a: wp.int32 = field("1", "axis of frame A")
-    axis_b: wp.int32 = field("1", "axis of frame B")
-    offset: real = field("m or 1", "value its quantity must have")
-    radius_a: real = field("m", "metres a radian of the first angle is worth, in rows that couple")
-    radius_b: real = field("m", "the same of the second angle")
-    is_length: wp.int32 = field("1", "1 where the error is a length, 0 where it is an angle")
-    is_velocity: wp.int32 = field("1", "1 where only the velocity has a target, 0 where the position has one")
-    rate: real = field("m/s or rad/s", "target of such a velocity; zero for the others")
-    damping: real = field("N s/m or N m s", "pull of a row that yields for every unit it is off; zero where it holds")
-
-
-@group(axis="rows")
-class Rows:
-    """The rows at one motion."""
-
-    linear: vec3 = field("1", "Jacobian by the velocity of B; that of A is its negative")
-    angular_a: vec3 = field("m or 1", "Jacobian by the angular velocity of A")
-    angular_b: vec3 = field("m or 1", "Jacobian by the angular velocity of B")
-    spin_a: vec3 = field("1/(kg m)", "change of the angular velocity of A by a unit impulse")
-    spin_b: vec3 = field("1/(kg m)", "change of the angular velocity of B")
-    error: real = field("m or rad", "error at that motion")
-    goal: real = field("m or rad", "error the step may leave; zero unless the joint is far open")
-    wanted: real = field("m/s or rad/s", "change of the row's velocity that is looked for")
-    impulse: real = field("N s or N m s", "impulse found for it")
-    compliance: real = field("1/kg or 1/(kg m²)", "velocity it yields by a unit impulse; zero where it holds")
-    begun: real = field("N s or N m s", "impulse of a row that yields when this part of the step began")
-    yielded: real = field("m/s or rad/s", "velocity it has yielded by the impulse since")
 
 
 @wp.func
@@ -333,18 +304,29 @@ class JointRows:
         return replace(self, joints=self.fixed, counts=counts)
 
 
-def compile_joints(model: Model, broken: Any = None, without_rows: Collection[int] = ()) -> JointRows:
+def compile_joints(
+    model: Model,
+    broken: Any = None,
+    without_rows: Collection[int] = (),
+    hard_only: bool = False,
+    drives: bool = False,
+) -> JointRows:
     """The joints of a model's scene, repeated for every world.
 
     Args:
         model: The model.
         broken: The array of the state that says which joints are broken; None where none ever is.
         without_rows: Places of joints that something else holds, so that they have no rows but those of their limits.
+        hard_only: Whether rows that yield are left out.
+        drives: Whether armature and friction of joints are a row along what they leave free.
     """
     scene = model.scene
     made = list(scene.joints.values())
-    declared, stops = [joint.rows() for joint in made], [stops_of(joint) for joint in made]
-    specs = [[] if j in without_rows else own for j, own in enumerate(declared)]
+    declared, stops = [soft_rows(joint) for joint in made], [stops_of(joint) for joint in made]
+    driven = drive_rows(scene, drives)
+    specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
+    if hard_only:
+        specs = [[row for row in rows if not yields([row])] for rows in specs]
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}

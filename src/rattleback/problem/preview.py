@@ -14,21 +14,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import warp as wp
-
 from rattleback.core import arrays, host_read
 from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext, copy_motion
 from rattleback.problem import best_so_far, corrections, joint_errors, joint_settling, joint_summary, stiffness, through
-from rattleback.problem.corrections import Flight, JointStatus, Limits, Links, Reactions, make_links
+from rattleback.problem.bounded import Bounded
+from rattleback.problem.corrections import JointStatus, Links, Reactions
 from rattleback.problem.joint_answer import JointAnswer
 from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops
-from rattleback.problem.mechanisms import Mechanisms, WayBack, make_mechanisms
+from rattleback.problem.mechanisms import Mechanisms, WayBack
 from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
-from rattleback.problem.yielding import Yielding
 
 
 @dataclass(frozen=True)
@@ -70,9 +68,10 @@ class Preview:
     mechanisms: Mechanisms
 
     @cached_property
-    def yielding(self) -> Yielding:
+    def yielding(self) -> Bounded:
         """The rows that yield."""
-        return Yielding(self.context, self.problem, self.solver, self.reactions, self.status)
+        given = (self.limits, self.context, self.problem, self.solver, self.status)
+        return Bounded(*given, (self.reactions, self.levers, self.stops))
 
     @cached_property
     def answer(self) -> JointAnswer:
@@ -89,8 +88,8 @@ class Preview:
         """Continue with the errors and reactions of another one of the same joints."""
         for name in ("errors", "status", "reactions", "inertias", "mechanisms"):
             arrays.copy_into(getattr(self, name), getattr(old, name))
-        arrays.copy_into(self.breaks.watch, old.breaks.watch)
-        arrays.copy_into(self.problem.joints, old.problem.joints)
+        for part, was in ((self.breaks.watch, old.breaks.watch), (self.problem.joints, old.problem.joints)):
+            arrays.copy_into(part, was)
         self.stops.take_over(old.stops)
 
     def summary(self, tolerances: Mapping[str, float]) -> dict[str, Any]:
@@ -130,7 +129,6 @@ class Preview:
         self.breaks.record_start()
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
-        self.stops.forget_columns(self.yielding.stale)
 
     def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
@@ -143,7 +141,7 @@ class Preview:
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        context.for_worlds(corrections.begin, status, which, min(1, self.problem.row_count))
+        context.for_worlds(corrections.begin, status, which, min(1, through.rows_of(self.solver, self.problem)))
         if self.problem.row_count:
             through.record_drives(self, context.start, which)
         self._look(motions, kept)
@@ -190,6 +188,7 @@ class Preview:
         """Measure the joints at the end of the step; store the motion that is good enough and may be improved."""
         context, status = self.context, self.status
         self._measure_positions()
+        self.yielding.switch(self._measure_positions)
         self.stops.measure_positions()
         context.for_worlds(corrections.decide, status, self.limits)
         with context.program.when(status.any_keep):
@@ -251,7 +250,7 @@ class Preview:
             context.for_bodies(stiffness.relax, *given)
             context.for_bodies(stiffness.settle, self.inertias, status)
         self._evaluate(motion, self.everywhere, at_end=True)
-        self.yielding.begin_half()
+        self.yielding.begin_half(second=True)
         self.stops.begin_velocities()
         self._begin_velocities(self.everywhere)
 
@@ -357,44 +356,22 @@ class Preview:
         self.stops.add_totals()
 
     def _measure_positions(self) -> None:
-        problem = self.problem
-        self.yielding.note()
-        given = (self.flight, self.context.state.joints, self.limits, problem.rows, self.errors, self.status)
-        self._for_joints(joint_errors.measure_positions, problem.fixed, problem.definitions, *given)
+        problem, parts = self.problem, (self.problem.rows, self.errors, self.status)
+        given = (problem.fixed, problem.definitions, self.flight, self.context.state.joints, self.limits, *parts)
+        self._for_joints(joint_errors.measure_positions, *given)
+        self.yielding.measure(*given)
 
     def _measure_velocities(self) -> None:
+        self._measure_rates()
+        self.yielding.switch(self._measure_rates, second=True)
+        self.stops.measure_velocities()
+        self.context.for_worlds(corrections.decide, self.status, self.limits)
+
+    def _measure_rates(self) -> None:
         problem, motion = self.problem, self.context.state.motion
         self.yielding.note()
         given = (problem.definitions, motion, self.limits, problem.rows, self.errors, self.status)
         self._for_joints(joint_errors.measure_velocities, problem.fixed, *given)
-        self.stops.measure_velocities()
-        self.context.for_worlds(corrections.decide, self.status, self.limits)
 
     def _for_joints(self, kernel: Any, *inputs: Any) -> None:
         self.context.program.launch(kernel, self.problem.joint_count, *inputs)
-
-
-def make_preview(context: StepContext, problem: JointRows, solver: Any, limits: Limits, sleeps: bool) -> Preview:
-    """The preview loop of a model's joints with a method.
-
-    Args:
-        context: Where the step is recorded.
-        problem: The joints as rows.
-        solver: A joint method with ``prepare(problem)``.
-        limits: Tolerances and the most corrections a step may take.
-        sleeps: Whether bodies may fall asleep.
-    """
-    model = context.model
-    counts = {"joints": problem.joint_count, "worlds": model.worlds, "bodies": model.count, "flags": 1}
-    kinds: tuple[type[Any], ...] = (JointErrors, Reactions, JointStatus, Levers, Inertias)
-    errors, reactions, status, levers, inertias = (arrays.allocate(kind, counts, model.device) for kind in kinds)
-    prepared = solver.prepare(problem.without_stops())
-    limits.share = prepared.share
-    flight = Flight()
-    flight.before, flight.start, flight.end = context.state.motion, context.start, context.predicted
-    flight.pushed = arrays.allocate(Motion, counts, model.device)
-    everywhere = wp.full(model.worlds, 1, dtype=wp.int32, device=model.device)
-    shared = (limits, errors, reactions, status, make_links(problem), levers, inertias, flight)
-    stops = JointStops(context, problem, prepared, shared)
-    breaks = JointBreaks(context, problem, reactions, status, sleeps)
-    return Preview(context, problem, prepared, *shared, everywhere, stops, breaks, make_mechanisms(problem))

@@ -18,6 +18,11 @@ def is_through_trees(solver: Any) -> bool:
     return getattr(solver, "through", None) is not None
 
 
+def rows_of(solver: Any, problem: Any) -> int:
+    """Number of rows that joints have at once; behind trees those of stops have nothing to do until one is hit."""
+    return int(solver.count if is_through_trees(solver) else problem.row_count)
+
+
 def is_driven(solver: Any) -> bool:
     """Whether a freedom of trees has armature, friction or a servo."""
     return is_through_trees(solver) and bool(solver.through.drives)

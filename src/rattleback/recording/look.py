@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-COLOURS = ("body", "speed")
+COLOURS = ("body", "palette", "speed")
 STATIC, MARK = "#9aa3ab", "#3a424b"
 # From rest to the fastest: slate, teal, ochre, brick.
 SPEEDS = ("#33507a", "#2a9d8f", "#e0b04a", "#c8452d")
@@ -47,7 +47,8 @@ class Appearance:
     """How a picture looks.
 
     Args:
-        colour: ``"body"``, each body its own, static ones grey; or ``"speed"``, from blue at rest to red.
+        colour: ``"body"``, each body its own, static ones grey, and bodies from a robot file as the file has them;
+            ``"palette"``, the same without the file; or ``"speed"``, from blue at rest to red.
         fastest: The speed that is red [m/s]; None for the largest there is.
         samples: How many times it is drawn, with soft shadows and smooth edges as the average; 1 is quick.
         sun: Direction towards the sun (3,); None for the left of the camera, high up.
@@ -91,7 +92,7 @@ class Appearance:
         """Colours of the bodies and, after them, of the marks of joints, as light, shape (bodies + 1, 3)."""
         static = np.array([body.static for body in snapshot.scene.bodies], dtype=bool)
         order = np.cumsum(~static) - 1
-        if self.colour == "body":
+        if self.colour != "speed":
             number, shade = paints(snapshot.scene.bodies)
             found = np.array([light(colour) for colour in PALETTE])[number] * (shade**GAMMA)[:, None]
         else:
@@ -102,6 +103,9 @@ class Appearance:
             # Neighbours of the same speed can still be told apart.
             found *= 0.91 + 0.02 * _scattered(order, 10)[:, None]
         found[static] = light(STATIC)
+        if self.colour == "body" and snapshot.scene.robot is not None:
+            for name, colour in snapshot.scene.robot.colours.items():
+                found[snapshot.scene.index(name)] = as_light(np.array(colour[:3]))
         return np.concatenate([found, [light(MARK)]])
 
 
@@ -115,6 +119,10 @@ def _scattered(order: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 def light(colour: str) -> Floats:
     """A colour written as sRGB, ``"#c8553d"``, as amounts of light (3,)."""
-    written = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+    return as_light(np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0)
+
+
+def as_light(written: Floats) -> Floats:
+    """Parts of a colour in sRGB, 0 to 1, as amounts of light."""
     amount: Floats = np.where(written <= 0.04045, written / 12.92, ((written + 0.055) / 1.055) ** 2.4)
     return amount

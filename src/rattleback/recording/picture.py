@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.core.choice import name_of
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
-from rattleback.integrators import MENU as INTEGRATORS
 from rattleback.maths.rotation import rotate
 from rattleback.recording.plots import check_picture_path, drift_curves, save_figure
 from rattleback.recording.stage import Stage
 from rattleback.recording.style import ACCENT, INK, OTHERS, PALETTE, QUIET, label, tidy
+from rattleback.recording.tables import way_of_moving
 from rattleback.recording.tessellation import Surface, placed, tessellate
 from rattleback.shapes import Compound, Ellipsoid, Placed, Plane
 
@@ -189,7 +188,7 @@ def _write_heading(figure: Figure, recorder: Recorder, shown: NDArray[np.float64
     """What was simulated, how, and which instants are shown."""
     sim = recorder.simulation
     count = len(sim.scene)
-    method = name_of(sim.integrator, INTEGRATORS)
+    method = way_of_moving(sim)
     said = f"{count} {'body' if count == 1 else 'bodies'}, {sim.state.steps} steps of {sim.time_step:g} s, {method}"
     if len(shown) > 1:
         said += f"; shown every {shown[1] - shown[0]:.3g} s, from pale to full colour"

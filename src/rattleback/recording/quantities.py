@@ -147,6 +147,9 @@ JOINT: dict[str, tuple[str, tuple[str, ...]]] = {
     "reaction_torque": ("N m", XYZ),
 }
 
+# Of a named frame of a robot, by its place in what ``robot.motion`` gives.
+FRAME = {"position": 0, "orientation": 1, "velocity": 2, "angular_velocity": 3}
+
 NAMES = [*BODY, *WORLD, *REPORT]
 
 
@@ -160,6 +163,8 @@ def find_quantity(name: str, sim: Simulation) -> Quantity:
     if name in BODY:
         return _of_bodies(name, name, sim, slice(None))
     owner, dot, inner = name.rpartition(".")
+    if (found := _of_robot(name, owner, inner, sim)) is not None:
+        return found
     if owner in sim.scene.joints and inner in JOINT:
         return _of_joint(name, owner, inner, sim)
     if not dot or inner not in BODY:
@@ -170,6 +175,21 @@ def find_quantity(name: str, sim: Simulation) -> Quantity:
             "function of the simulation) of your own."
         )
     return _of_bodies(name, inner, sim, _rows(name, owner, sim))
+
+
+def _of_robot(name: str, owner: str, inner: str, sim: Simulation) -> Quantity | None:
+    """A sensor of the file that the scene came from, or a frame of it that is no body; None for another name."""
+    robot = sim.scene.robot
+    if robot is None:
+        return None
+    if name in robot.measures:
+        unit, read = robot.measures[name]
+        return own_quantity(f"{name}{bracket(unit)}", read, sim)[0]
+    if owner in robot.frames and owner not in _owners(sim) and inner in FRAME:
+        index = FRAME[inner]
+        told = f"{name}{bracket(BODY[inner].unit)}"
+        return own_quantity(told, lambda later: robot.motion(later, owner)[index], sim)[0]
+    return None
 
 
 def own_quantity(name: object, read: Any, sim: Simulation) -> tuple[Quantity, NDArray[np.float64]]:

@@ -15,6 +15,7 @@ import numpy as np
 from rattleback.core import checks
 from rattleback.core.choice import name_of
 from rattleback.integrators import MENU as INTEGRATORS
+from rattleback.steps import MENU as STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 
 # The errors a report gives, each compared with the tolerance of the same name, and their units.
 ERRORS = {"integration": "", "position": "m", "orientation": "rad", "velocity": "m/s"}
+
+
+def way_of_moving(sim: Simulation) -> str:
+    """What moves the bodies: the integrator, or a step of high order with that."""
+    step = sim.methods.step
+    if step.scheme() is None:
+        return name_of(sim.integrator, INTEGRATORS)
+    return f"{name_of(step, STEPS)} of order {step.scheme().order}"
 
 
 def run_summary(
@@ -57,7 +66,7 @@ def run_summary(
         "joints": len(sim.scene.joints),
         "worlds": sim.model.worlds,
         "device": str(sim.device),
-        "integrator": name_of(sim.integrator, INTEGRATORS),
+        "integrator": way_of_moving(sim),
         "time_step": sim.time_step,
         "steps": sim.state.steps - checks.count(start_step, "The start_step of a summary", least=0),
         "simulated_time": simulated,

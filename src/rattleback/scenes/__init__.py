@@ -13,6 +13,7 @@
 | ``swarm`` | many bodies of every primitive shape, flying |
 | ``pendulum`` | a point mass on a rod, whose period is known in closed form |
 | ``heavy_top`` | a fast top on a ball joint |
+| ``double_pendulum`` | a body on a hinge and another on a ball joint below it |
 | ``chain`` | bars that hang by ball joints, pushed in all directions |
 | ``rope`` | a hundred short links that swing down |
 | ``mass_ladder`` | a light chain that carries a load a thousand times as heavy as a link |
@@ -21,6 +22,8 @@
 | ``four_bar`` | four-bars side by side that pass through a singular position |
 | ``six_bar`` | six bars along the edges of a box, with one freedom |
 | ``bricard`` | a spatial mechanism that moves though counting says it cannot |
+| ``andrews`` | seven light bodies in a plane that turn faster than a thousand radians a second |
+| ``governor`` | a flyball governor with stiff, strongly damped springs |
 | ``slider_crank`` | a crank that drives a slider through a rod in space |
 | ``stewart`` | a Stewart platform whose linear motors lead it around a circle |
 | ``cubes_1000`` | a thousand cubes in ten layers above the ground |
@@ -40,6 +43,7 @@
 | ``rattleback`` | a stone that reverses its spin |
 | ``ragdoll_on_stairs`` | a ragdoll that falls down stairs |
 | ``twenty_ragdolls`` | ragdolls that fall down stairs and pile up |
+| ``humanoid`` | a humanoid robot of 27 hinges that stands on the ground, or falls |
 | ``breaking_bridge`` | a bridge of planks whose hinges break when a weight falls on it |
 | ``hanging_bridge`` | a bridge of planks on two rows of ball joints, and walkers that cross it |
 | ``bowl`` | five hundred bodies of many shapes that pile up in a bowl of triangles |
@@ -48,6 +52,7 @@
 
 import math
 
+from rattleback.scenes.andrews import andrews
 from rattleback.scenes.arch import arch
 from rattleback.scenes.bowl import bowl
 from rattleback.scenes.bridge import breaking_bridge
@@ -55,12 +60,14 @@ from rattleback.scenes.car import car_on_height_field
 from rattleback.scenes.chains import chain, mass_ladder, rope
 from rattleback.scenes.entry import Entry
 from rattleback.scenes.funnel import funnel
+from rattleback.scenes.governor import governor
 from rattleback.scenes.hanging_bridge import hanging_bridge
+from rattleback.scenes.humanoid import humanoid
 from rattleback.scenes.impacts import bounces, cradle, double_pendulum_impact, painleve
 from rattleback.scenes.lecture import free_fall, free_motion, frictionless_box
 from rattleback.scenes.mechanisms import bricard, four_bar, loops, six_bar
 from rattleback.scenes.orbits import EIGHT_PERIOD, kepler, orbits
-from rattleback.scenes.pendulums import heavy_top, pendulum
+from rattleback.scenes.pendulums import double_pendulum, heavy_top, pendulum
 from rattleback.scenes.piles import cubes_1000
 from rattleback.scenes.ragdolls import ragdoll_on_stairs, twenty_ragdolls
 from rattleback.scenes.slider_crank import slider_crank
@@ -85,6 +92,7 @@ MENU: dict[str, Entry] = {
     "swarm": Entry(swarm, duration=2.0, time_step=0.01, integrator="lie_midpoint"),
     "pendulum": Entry(pendulum, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
     "heavy_top": Entry(heavy_top, duration=2.0, time_step=0.001, integrator="lie_midpoint"),
+    "double_pendulum": Entry(double_pendulum, duration=5.0, time_step=0.002, integrator="lie_midpoint"),
     "chain": Entry(chain, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
     "rope": Entry(rope, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
     "mass_ladder": Entry(mass_ladder, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
@@ -93,6 +101,8 @@ MENU: dict[str, Entry] = {
     "four_bar": Entry(four_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "six_bar": Entry(six_bar, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
     "bricard": Entry(bricard, duration=10.0, time_step=0.001, integrator="lie_midpoint"),
+    "andrews": Entry(andrews, duration=0.03, time_step=1e-5, integrator="lie_midpoint"),
+    "governor": Entry(governor, duration=1.0, time_step=5e-5, integrator="lie_midpoint"),
     "slider_crank": Entry(slider_crank, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
     "stewart": Entry(stewart, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "cubes_1000": Entry(cubes_1000, duration=7.0, time_step=0.005, integrator="lie_midpoint"),
@@ -112,6 +122,7 @@ MENU: dict[str, Entry] = {
     "rattleback": Entry(rattleback, duration=6.0, time_step=0.001, integrator="lie_midpoint"),
     "ragdoll_on_stairs": Entry(ragdoll_on_stairs, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
     "twenty_ragdolls": Entry(twenty_ragdolls, duration=6.0, time_step=0.005, integrator="lie_midpoint"),
+    "humanoid": Entry(humanoid, duration=5.0, time_step=0.001, integrator="lie_midpoint"),
     "breaking_bridge": Entry(breaking_bridge, duration=4.0, time_step=0.002, integrator="lie_midpoint"),
     "hanging_bridge": Entry(hanging_bridge, duration=10.0, time_step=0.005, integrator="lie_midpoint"),
     "bowl": Entry(bowl, duration=10.0, time_step=0.01, integrator="lie_midpoint"),
@@ -121,6 +132,7 @@ MENU: dict[str, Entry] = {
 __all__ = [
     "MENU",
     "Entry",
+    "andrews",
     "arch",
     "book_stack",
     "bounces",
@@ -131,14 +143,17 @@ __all__ = [
     "chain",
     "cradle",
     "cubes_1000",
+    "double_pendulum",
     "double_pendulum_impact",
     "four_bar",
     "free_fall",
     "free_motion",
     "frictionless_box",
     "funnel",
+    "governor",
     "hanging_bridge",
     "heavy_top",
+    "humanoid",
     "incline",
     "kepler",
     "loops",

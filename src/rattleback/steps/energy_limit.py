@@ -39,6 +39,7 @@ from rattleback.problem.mechanisms import kinetic_energy
 from rattleback.steps.energy_audit import EnergyAudit, make_energy_audit
 from rattleback.steps.energy_floor import Floor, Sizes, make_floor
 from rattleback.steps.energy_islands import ZERO, Ledger, join_contacts, join_joints, root_of
+from rattleback.steps.energy_springs import add_springs
 from rattleback.steps.energy_work import note_before, note_loads, note_way, note_work
 from rattleback.steps.torn_mechanisms import DRIVEN, Measured, hold_back, hold_loose, note_gaps, note_written
 
@@ -111,6 +112,8 @@ def balance(
     for k in range(mechanisms.first_joint[m], mechanisms.first_joint[m] + mechanisms.joints[m]):
         if measured.joints.drives[mechanisms.joint[k]] == 1:
             add_drive(bodies, measured, ledger, mechanisms.mass[m], mechanisms.joint[k])
+        if measured.sprung == 1:
+            add_springs(bodies, measured, motion, ledger, mechanisms.joint[k])
     first = mechanisms.body[mechanisms.first[m]]
     before = real(0.0)
     work = real(0.0)
@@ -373,6 +376,7 @@ def make_energy_limit(context: StepContext, preview: Any, touching: tuple[Any, i
     ledger.loose.assign((~held).astype(np.int32))
     problem = preview.problem
     measured.joints, measured.definitions = problem.fixed, problem.definitions
-    measured.mechanisms, measured.reactions = preview.mechanisms, preview.reactions
+    measured.mechanisms, measured.reactions, measured.rows = preview.mechanisms, preview.reactions, problem.rows
+    measured.sprung = int(preview.yielding.some)
     audit = make_energy_audit(context, preview.mechanisms, ledger, floor)
     return EnergyLimit(context, measured, preview.status, touching, ledger, floor, audit)

@@ -337,6 +337,8 @@ class ImpulseStep:
         """A step of another length, from the same start; worlds that are done do the same once more."""
         if self.joints is not None:
             self.joints.record_again()
+        if hasattr(self.integrator, "record_anew"):
+            self.integrator.record_anew(context)
         self._start(context)
         if self.velocities is not None:
             self.velocities.record_start()
@@ -373,6 +375,8 @@ class ImpulseStep:
             self.sleep.record_stay()
         context.share_bodies(remember, context.diagnostics, context.worst)
         context.share_bodies(find_fault, context.predicted, context.stop)
+        if hasattr(self.integrator, "record_gains"):
+            self.integrator.record_gains(context)
         context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
         context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
         if self.contacts is not None:

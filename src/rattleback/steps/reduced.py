@@ -73,6 +73,7 @@ class ReducedStep:
             self.motion.record_prediction(context)
         with program.stage("advance"):
             self._record_advance(context)
+            self.motion.record_gains(context)
             joints, state = self.motion.problem.joints, context.state
             joint_errors.record_turns(program, joints, state.motion, state.joints)
 

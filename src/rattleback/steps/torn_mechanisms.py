@@ -6,7 +6,7 @@
 R what loads give them at rest, m mass of the mechanism, e₀ the largest error of its joints at the beginning, angles as
 lengths, c the speed at which joints close, r the rates that its joints have of their own. No step that means anything
 gets there: corrections have diverged. The same is done with a body without joints that contacts have thrown away. Where
-a static body or a surface moves, it may throw others.
+a static body or a surface moves, it may throw others; so may a spring inside the constraint solve.
 
 What the user has put apart may be put together: how far joints were apart when something was written is remembered, and
 becomes less as they close.
@@ -24,8 +24,17 @@ from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Bodies
 from rattleback.model.state import Motion
 from rattleback.problem.corrections import JointStatus, Reactions
-from rattleback.problem.joint_rows import Joints, RowDefinitions, counted_frames_of, definition_of, is_folded, unfolded
+from rattleback.problem.joint_rows import (
+    Joints,
+    RowDefinitions,
+    Rows,
+    counted_frames_of,
+    definition_of,
+    is_folded,
+    unfolded,
+)
 from rattleback.problem.mechanisms import Mechanisms
+from rattleback.problem.yielding import is_yielding
 from rattleback.steps.energy_floor import Floor
 from rattleback.steps.energy_islands import ZERO, Ledger
 from rattleback.steps.energy_sums import LANES, Sums
@@ -41,12 +50,14 @@ DRIVEN = wp.constant(real(100.0))
 
 @wp.struct
 class Measured:
-    """The joints without their limits, their rows, what they connect, and their impulses."""
+    """The joints without their limits, their rows, what they connect, their impulses, and whether any has a spring."""
 
     joints: Joints
     definitions: RowDefinitions
     mechanisms: Mechanisms
     reactions: Reactions
+    rows: Rows
+    sprung: wp.int32
 
 
 @wp.func
@@ -58,7 +69,7 @@ def error_at(joints: Joints, definitions: RowDefinitions, motion: Motion, rememb
     local = rotate_back(frames.turn_a, frames.way)
     square = ZERO
     for r in range(joints.first[j], joints.first[j] + joints.count[j]):
-        if definitions.is_velocity[r] == 0:
+        if definitions.is_velocity[r] == 0 and not is_yielding(definitions, r):
             definition = definition_of(definitions, r)
             e = error_of(definition, frames, local)
             if is_folded(joints, definition, frames, j):
@@ -126,6 +137,9 @@ def is_thrown(bodies: Bodies, measured: Measured, before: Motion, end: Motion, s
         j = mechanisms.joint[k]
         for r in range(measured.joints.first[j], measured.joints.first[j] + measured.joints.count[j]):
             driven += DRIVEN * wp.abs(measured.definitions.rate[r])
+            if measured.definitions.stiffness[r] > ZERO:
+                # A spring inside may throw it, whatever the others have.
+                aware = False
     way = ZERO
     mass = ZERO
     for k in range(mechanisms.first[m], mechanisms.first[m] + mechanisms.count[m]):

@@ -1,6 +1,6 @@
 """The front: the page of viser under a title of its own, with messages that can be read whole and a word at its end.
 
-The page asks every other second what it is called. That is its title; and where nobody answers, it says that the
+The page asks every other second what it is called. That is its title; and where no answer comes, it says that the
 simulator has ended, since viser 1.1.1 shows three dots only. Lists that are searched forget the old text, which viser
 leaves in front of what is typed. In a window as narrow as a phone, where viser lays the panel over the scene, the panel
 is as broad as the window, at most half as high, and folded until its head is touched.

@@ -147,12 +147,13 @@ def test_filters_and_exclusions_let_the_same_pairs_meet(tmp_path: Path) -> None:
     """Every pair of shapes that MuJoCo lets meet, and no other."""
     import mujoco
 
-    bits = [(1, 1), (2, 1), (1, 2), (4, 4), (0, 3), (3, 0)]
+    bits = [(1, 1), (2, 1), (1, 2), (4, 4), (0, 3), (3, 0), (0, 0), (0, 0)]
     bodies = "".join(
-        f'<body name="b{k}"><freejoint/><geom size="0.1" contype="{c}" conaffinity="{a}"/></body>'
+        f'<body name="b{k}"><freejoint/><geom name="g{k}" size="0.1" contype="{c}" conaffinity="{a}"/></body>'
         for k, (c, a) in enumerate(bits)
     )
-    content = f'<worldbody>{bodies}</worldbody><contact><exclude body1="b0" body2="b1"/></contact>'
+    listed = "".join(f'<pair geom1="g{i}" geom2="g{j}"/>' for i, j in ((6, 3), (7, 6), (0, 1)))
+    content = f'<worldbody>{bodies}</worldbody><contact><exclude body1="b0" body2="b1"/>{listed}</contact>'
     scene = load(tmp_path, content)
     category, mask = category_bits(scene)
     excluded = excluded_pairs(scene)
@@ -217,16 +218,36 @@ def test_what_mujoco_refuses_is_told_in_its_words(tmp_path: Path) -> None:
         load(tmp_path, "<worldbdy/>")
 
 
+def test_straight_tendons_are_springs_and_rods(tmp_path: Path) -> None:
+    """F = k (L₀ − L) between two sites, and a length that an equality holds; what is neither is dropped with a word."""
+    content = (
+        f'<worldbody><body name="a"><freejoint/>{BALL}<site name="s"/></body><site name="w" pos="0 0 1"/></worldbody>'
+    )
+    ends = '<site site="s"/><site site="w"/></spatial>'
+    content += f'<tendon><spatial name="coil" stiffness="7" springlength="0.4">{ends}<spatial name="rod">{ends}'
+    content += f'<spatial name="slack" stiffness="7" springlength="0.1 0.4">{ends}<spatial name="idle">{ends}</tendon>'
+    content += '<equality><tendon name="held" tendon1="rod" polycoef="0.5 0 0 0 0"/></equality>'
+    scene = load(tmp_path, content)
+    assert (scene.forces["coil"].stiffness, scene.forces["coil"].length) == (7.0, 0.4)
+    assert scene.joints["held"].length == pytest.approx(1.5)
+    told = {entry.place: entry.note for entry in scene.import_report.dropped}
+    assert told == {
+        "tendon 'slack' stiffness": "it is slack between 0.1 m and 0.4 m",
+        "tendon 'idle'": "it has neither stiffness nor a length that is held",
+    }
+
+
 def test_what_is_dropped_is_said_with_a_reason(tmp_path: Path) -> None:
-    content = '<option timestep="0.01" wind="1 0 0"/><worldbody><light/>'
+    content = '<option timestep="0.01" solver="CG" wind="1 0 0"/><worldbody><light/>'
     content += f'<body><joint armature="0.1" frictionloss="0.2"/>{BALL}'
     content += '<site name="s"/></body><site name="w" pos="0 0 1"/></worldbody>'
-    content += '<tendon><spatial><site site="s"/><site site="w"/></spatial></tendon>'
+    content += '<tendon><spatial><site site="s"/><site site="w"/><site site="s"/></spatial></tendon>'
     scene = load(tmp_path, content)
     told = {entry.place.split("/")[-1]: entry.note for entry in scene.import_report.dropped}
-    assert "chosen with the Simulation" in told["option @timestep"]
+    assert "chosen with the Simulation" in told["option @solver"]
+    assert scene.robot.time_step == 0.01
     assert "rb.Drag" in told["option @wind"]
-    assert "there are no tendons" in told["spatial"]
+    assert "only straight tendons" in told["spatial"]
     assert any("armature" in place for place in told)
     assert any("friction_loss" in place for place in told)
 
@@ -243,11 +264,75 @@ def test_the_base_can_be_fixed_or_let_go(tmp_path: Path) -> None:
     np.testing.assert_allclose(loose["a"].position, (0, 0, 2))
 
 
-def test_warnings_of_the_compiler_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_of_the_compiler_are_told_and_leave_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(rb.FileError, match="must be a finite number"):
-        load(tmp_path, f'<worldbody><body><joint axis="0 1 nan"/>{BALL}</body></worldbody>')
+    body = '<body><joint axis="0 1 0"/><joint axis="0 1 0"/><geom size="0.1"/></body>'
+    scene = load(tmp_path, f"<worldbody>{body}</worldbody>")
+    assert any("MuJoCo warns: Inertia matrix" in entry.note for entry in scene.import_report.approximated)
     assert [path.name for path in tmp_path.iterdir()] == ["model.xml"]
+
+
+def test_what_is_not_a_number_is_refused_before_it_is_compiled(tmp_path: Path) -> None:
+    with pytest.raises(rb.FileError, match="line 1.*axis is '0 1 nan', which is not a number"):
+        load(tmp_path, f'<worldbody><body><joint axis="0 1 nan"/>{BALL}</body></worldbody>')
+    assert "nan" in load(tmp_path, f'<worldbody><body name="nan"><joint/>{BALL}</body></worldbody>')
+
+
+def test_flags_switch_off_what_they_say(tmp_path: Path) -> None:
+    joint = '<joint name="j" axis="0 1 0" range="-1 1" stiffness="3" damping="2" frictionloss="1"/>'
+    body = f'<worldbody><body name="a">{joint}{BALL}</body><geom name="g" size="0.1"/></worldbody>'
+    equal = '<equality><joint joint1="j" polycoef="0.1"/></equality>'
+    off = {"gravity": "gravity", "spring": "stiffness", "damper": "damping", "frictionloss": "friction_loss"}
+    everything = load(tmp_path, body + equal)
+    assert (everything.robot.joints["j"].limits, everything.gravity[2]) == (((0.1, 0.1),), -9.81)
+    for flag, field in off.items():
+        scene = load(tmp_path, f'<option><flag {flag}="disable" warmstart="disable"/></option>{body}')
+        values = {"gravity": scene.gravity[2], **vars(scene.robot.joints["j"])}
+        assert [name for name in off.values() if values[name] == 0.0] == [field]
+        told = {entry.place.split("/")[-1]: entry.verdict for entry in scene.import_report.entries}
+        assert (told[f"flag @{flag}"], told["flag @warmstart"]) == ("kept", "dropped")
+    scene = load(tmp_path, f'<option><flag constraint="disable"/></option>{body}{equal}')
+    assert (scene.robot.joints["j"].limits, scene.robot.joints["j"].friction_loss) == ((), 0.0)
+    assert not scene["a"].colliders
+
+
+def test_a_joint_that_is_held_has_no_spring_and_no_drive(tmp_path: Path) -> None:
+    joint = '<joint name="j" axis="0 1 0" stiffness="3"/>'
+    equal = '<equality><joint joint1="j" polycoef="0.1"/></equality>'
+    drive = '<actuator><position name="p" joint="j" kp="2"/></actuator>'
+    scene = load(tmp_path, f"<worldbody><body>{joint}{BALL}</body></worldbody>{equal}{drive}")
+    assert not scene.forces
+    told = {entry.place: entry.note for entry in scene.import_report.dropped}
+    assert "hold the joint" in told["joint 'j' damping"]
+    assert "hold it" in told["actuator 'p'"]
+
+
+def test_a_damped_ball_joint_loses_its_spin_as_a_damper_takes_it(tmp_path: Path) -> None:
+    """J ω' = −c ω, and an implicit method of first order is as near as its step is short."""
+    inertia = '<inertial mass="1" pos="0 0 0" diaginertia="2 2 2"/>'
+    body = f'<worldbody><body name="a"><joint type="ball" damping="4"/>{inertia}</body></worldbody>'
+    sim = rb.Simulation(load(tmp_path, body), time_step=0.001)
+    sim["a"].angular_velocity = (1.0, -2.0, 3.0)
+    sim.run(0.5)
+    np.testing.assert_allclose(sim["a"].angular_velocity, np.array([1.0, -2.0, 3.0]) * math.exp(-1.0), rtol=1e-3)
+
+
+def test_every_actuator_is_a_servo_a_motor_or_dropped_with_its_reason() -> None:
+    scene = rb.Scene.from_file(Path(__file__).with_name("models") / "mjcf" / "actuators.xml")
+    assert set(scene.forces) == {"p", "inherit", "v", "g"}
+    assert scene.forces["p"].limit == math.inf
+    assert scene.forces["g"].limit == 3.0  # that of the joint, which is lower
+    assert {one.name for one in scene.robot.actuators if one.kind == "motor"} == {"m", "cy"}
+    told = {
+        entry.place.split("'")[1]: entry.note for entry in scene.import_report.dropped if "actuator '" in entry.place
+    }
+    linear, joint = "no linear function", "no joint of one freedom"
+    reasons = {"iv": "integrates", "tendon": "against each other", **dict.fromkeys(("dm", "mu", "odd"), linear)}
+    reasons |= dict.fromkeys(("jet", "ballmotor", "freemotor", "ad"), joint)
+    assert told.keys() == reasons.keys()
+    assert all(reason in told[name] for name, reason in reasons.items())
+    ways = [entry.note for entry in scene.import_report.approximated if entry.place == "actuator 'g'"]
+    assert "its force range is not even; it is 4 both ways" in ways
 
 
 def test_actuators_take_controls_in_the_units_of_the_file(tmp_path: Path) -> None:
@@ -258,7 +343,7 @@ def test_actuators_take_controls_in_the_units_of_the_file(tmp_path: Path) -> Non
     sim = rb.Simulation(scene, time_step=0.002)
     sim.run(4.0)
     assert sim["j"].angle == pytest.approx(1.0, abs=1e-3)
-    with pytest.raises(rb.UnknownName, match="There is no servo of an actuator 'e'"):
+    with pytest.raises(rb.UnknownName, match="There is no actuator 'e'"):
         scene.robot.control(scene, {"e": 1.0})
 
 

@@ -223,3 +223,39 @@ def test_the_four_bar_closes_by_its_two_frames_and_swings() -> None:
     sim.run(3.0)
     assert sim.report.position_error < 1e-6
     assert sim.energy().total == pytest.approx(before, abs=2e-3)
+
+
+def test_models_in_models_stand_where_their_frames_say() -> None:
+    """Frames by hand: the world's pose of the model, the mount on its base, the arm tilted on it, the tip above."""
+    scene = rb.Scene.from_file(Path(__file__).with_name("models") / "sdf" / "nested.sdf")
+
+    def placed(x: float, y: float, z: float, *angles: float) -> np.ndarray:
+        frame = np.eye(4)
+        frame[:3, 3] = x, y, z
+        frame[:3, :3] = matrix_from_euler(angles or (0.0, 0.0, 0.0), "xyz")
+        return frame
+
+    mount = placed(1, 2, 0.5, 0, 0, np.pi / 2) @ placed(0, 0, 0.3)
+    arm = mount @ placed(0, 0, 0, 0, 0.2, 0)
+    lower = arm @ placed(0, 0, 0.25)
+    tip = lower @ placed(0, 0, 0.5, 0, 0, 0.3) @ placed(0, 0, 0.25)
+    for name, expected in (("robot::mount", mount), ("robot::arm::lower", lower), ("robot::arm::tip", tip)):
+        np.testing.assert_allclose(scene.robot.frame(scene, name), expected, atol=1e-9)
+    kinds = {name: type(made).__name__ for name, made in scene.joints.items() if "damper" not in name}
+    assert kinds == {"robot::shoulder": "Universal", "robot::thread": "Screw", "robot::arm::elbow": "Revolute"}
+    axis = (
+        scene.robot.frame(scene, "robot::arm::lower")[:3, :3]
+        @ scene.robot.joints["robot::arm::elbow"].frame_parent[:3, 2]
+    )
+    np.testing.assert_allclose(axis, arm[:3, 1], atol=1e-9)
+    assert scene.robot.joints["robot::arm::elbow"].limits == ((-1.0, None),)
+    assert scene.robot.time_step == 0.004
+
+
+def test_a_link_without_inertial_has_that_of_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "model.sdf"
+    path.write_text('<sdf version="1.9"><model name="m"><link name="a"/></model></sdf>')
+    scene = rb.Scene.from_file(path)
+    assert scene["a"].mass == 1.0
+    np.testing.assert_array_equal(scene["a"].inertia, np.eye(3))
+    assert any("gives it 1 kg" in entry.note for entry in scene.import_report.kept)

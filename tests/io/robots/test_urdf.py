@@ -347,3 +347,39 @@ def test_a_yaml_file_beside_that_says_nothing_of_loops_is_left_alone(robot) -> N
     path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a"))
     (path.parent / "robot.yaml").write_text("gains: {hinge: 3}\n")
     assert list(rb.Scene.from_file(path).joints) == ["hinge"]
+
+
+def test_what_other_programs_add_is_kept(robot) -> None:
+    """Surfaces of links, named frames and groups that do not collide."""
+    solid = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    contact = '<contact><lateral_friction value="0.9"/><restitution value="0.2"/><stiffness value="1e5"/></contact>'
+    links = [link("a"), link("b", more=solid + contact), link("c", more=solid), link("d", more=solid)]
+    joints = [joint(f"j{k}", "a", name, more=f'<origin xyz="0 {k} 0"/>') for k, name in enumerate("bcd")]
+    member = '<drake:member link="{}"/>'
+    groups = f'<drake:collision_filter_group name="g">{member.format("b")}{member.format("c")}'
+    groups += '<drake:ignored_collision_filter_group name="g"/></drake:collision_filter_group>'
+    path = robot(*links, *joints, groups, '<frame name="tip" link="b" xyz="1 2 3" rpy="0 0 0"/>')
+    path.write_text(path.read_text().replace('name="r"', 'name="r" xmlns:drake="http://drake.mit.edu"'))
+    scene = rb.Scene.from_file(path)
+    assert (scene["b"].material.friction, scene["b"].material.restitution) == (0.9, 0.2)
+    assert set(scene.meetings) == {("b", "c")}
+    np.testing.assert_array_equal(scene.robot.frames["tip"].place[:3, 3], (1, 2, 3))
+    assert [entry.place.split("/")[-1] for entry in scene.import_report.dropped] == ["stiffness"]
+    path.write_text(path.read_text().replace('link="b" xyz', 'link="z" xyz'))
+    with pytest.raises(rb.FileError, match="there is no link 'z'"):
+        rb.Scene.from_file(path)
+    path.write_text(path.read_text().replace('link="z" xyz', 'link="b" xyz').replace('value="0.9"', 'value="-1"'))
+    with pytest.raises(rb.FileError, match="the value is -1; it must not be below zero"):
+        rb.Scene.from_file(path)
+
+
+def test_a_link_without_moments_gets_those_of_a_small_ball(robot) -> None:
+    bare = '<link name="b"><inertial><mass value="2"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>'
+    scene = rb.Scene.from_file(robot(link("a"), f"{bare}</inertial></link>", joint("j", "a", "b")))
+    np.testing.assert_allclose(scene["b"].inertia, 2e-4 * np.eye(3))
+    assert "no body has the principal moments 0, 0, 0" in scene.import_report.approximated[-1].note
+
+
+def test_a_joint_of_the_tree_has_a_name_of_its_own_where_links_have_it(robot) -> None:
+    path = robot(link("a"), link("b"), link("b joint"), joint("b", "a", "b"), joint("c", "b", "b joint"))
+    assert rb.kinematics.Tree.from_file(path).coordinates == ("b joint joint", "c")

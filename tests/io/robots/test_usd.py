@@ -16,6 +16,7 @@ FILES = sorted(DATA.glob("*.usda"))
 needs_data = pytest.mark.skipif(not FILES, reason="the stages are not in ../shared/data/usd")
 HEAD = '#usda 1.0\n(\n    metersPerUnit = {meters}\n    kilogramsPerUnit = 1\n    upAxis = "{up}"\n)\n'
 RIGID = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]'
+TURNED = 'string physics:principalAxes = "turned"'
 SOLID = 'prepend apiSchemas = ["PhysicsCollisionAPI"]'
 
 
@@ -222,6 +223,13 @@ def test_references_inside_the_folders_are_read_and_others_refused(tmp_path: Pat
     assert "there is no such file" in scene.import_report.dropped[0].note
 
 
+def test_a_double_counts_beside_a_single_number_as_long_as_both_agree(tmp_path: Path) -> None:
+    """1/3 in double precision is read; where the single one was changed by itself, that one counts."""
+    told = "float physics:mass = {}\ncustom double rattleback:physics:mass = 0.3333333333333333"
+    assert load(tmp_path, body("a", mass=told.format("0.33333334")))["a"].mass == 1 / 3
+    assert load(tmp_path, body("a", mass=told.format("0.5")))["a"].mass == 0.5
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -231,11 +239,35 @@ def test_references_inside_the_folders_are_read_and_others_refused(tmp_path: Pat
             "radius is -1; it must be greater than zero",
         ),
         (body("a", mass="float physics:mass = nan"), "is not a number"),
+        (body("a", mass="strange physics:mass = (1, 2)"), "physics:mass is of a type that USD does not know"),
+        (body("a", mass='string physics:centerOfMass = "here"'), "physics:centerOfMass must be three numbers"),
+        (body("a", TURNED), "Something that must be a quaternion is 'turned'"),
+        (
+            body("a")
+            + joint("j", "PhysicsRevoluteJoint", ("", "a"), "custom double[] rattleback:coefficients = [0, 1]"),
+            "rattleback:coefficients needs finite numbers and one joint as rattleback:leader",
+        ),
     ],
 )
 def test_faults_are_told_with_their_prim(tmp_path: Path, content: str, said: str) -> None:
     with pytest.raises(rb.FileError, match=said):
         load(tmp_path, content)
+
+
+def test_an_arm_of_instances_in_centimetres_hangs_as_it_says() -> None:
+    """Shapes inside instances count; 10 × 20 × 10 cm of 2 g/cm³ are 4 kg, and a drive per degree is one per radian."""
+    path = Path(__file__).with_name("models") / "usd" / "instanced_arm.usda"
+    scene = rb.Scene.from_file(path)
+    assert scene.import_report.dropped == []
+    body = scene["link"]
+    assert body.mass == pytest.approx(4.0, rel=1e-6)
+    np.testing.assert_allclose(np.sort(body.principal_moments), 4.0 / 12.0 * np.array([0.02, 0.05, 0.05]), rtol=1e-6)
+    np.testing.assert_allclose(body.position, (0, 0, 0.7), atol=1e-9)
+    np.testing.assert_allclose(scene.robot.colours["link"], (0.2, 0.5, 0.9, 1), atol=1e-6)
+    assert scene.forces["d6 drive"].gain == pytest.approx(1000.0 * 1e-4 * 180.0 / math.pi)
+    sim = rb.Simulation(scene, time_step=scene.robot.time_step)
+    sim.run(4.0)
+    assert sim["d6"].angle == pytest.approx(math.radians(20.0), abs=1e-4)
 
 
 @needs_data

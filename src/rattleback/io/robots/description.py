@@ -1,6 +1,7 @@
 """One description of a robot or mechanism for all file formats: readers fill it, one builder makes a scene of it.
 
     reader (URDF, MJCF, SDF, USD) → Description → Scene, kinematic Tree
+    Scene → Description → writer (URDF, MJCF, USD)
 
 Frames are 4 × 4 matrices. The z axis of the two frames of a joint is its axis; where its coordinate is zero, they
 coincide. Links may lack mass; a chain of joints on one body is a chain of links without mass.
@@ -16,7 +17,7 @@ coincide. Links may lack mass; a chain of joints on one body is a chain of links
 | ``ball`` | quaternion (x, y, z, w) | turn |
 | ``planar`` | way, way, angle | along x and y, about z |
 | ``free`` | position, quaternion | any; no joint at all |
-| ``point_on_line``, ``point_on_plane``, ``distance`` … | | only as joints that close loops |
+| ``point_on_line``, ``point_on_plane``, ``distance`` … | | of trees only where a writer can hang bodies by them |
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# A bound that nothing reaches [rad, m, N …], where a format wants a number.
+FAR = 1e6
 # The link that is the world; no link of a file has an empty name.
 WORLD = ""
 # How many numbers the coordinate of a joint has.
@@ -45,6 +48,12 @@ COORDINATES = {
     "ball": 4,
     "free": 7,
 }
+# Kinds of sensors that are quantities of a simulation, in the words of MJCF.
+MEASURED = (
+    *("jointpos", "jointvel", "actuatorpos", "actuatorvel", "actuatorfrc"),
+    *("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel"),
+    *("velocimeter", "gyro", "clock", "e_kinetic", "e_potential"),
+)
 Colour = tuple[float, float, float, float]
 
 
@@ -101,6 +110,7 @@ class Link:
         geometries: What it looks like and what collides.
         velocity: Start velocity of its frame's origin [m/s] and angular velocity in the world [rad/s], (6,); or None.
         gravity_compensation: Part of its weight that is taken off.
+        unseen: Whether something of its looks is missing, so that what collides is shown with the rest.
     """
 
     name: str
@@ -110,6 +120,7 @@ class Link:
     geometries: list[Geometry] = field(default_factory=list)
     velocity: Floats | None = None
     gravity_compensation: float = 0.0
+    unseen: bool = False
 
 
 @dataclass
@@ -229,6 +240,27 @@ class Actuator:
 
 
 @dataclass
+class Line:
+    """A damped spring between two points; the link of either may be the world.
+
+    Attributes:
+        name: Its name.
+        links: Names of the two links.
+        points: The points in the frames of the links, two of (3,) [m].
+        stiffness: Force for a unit of elongation [N/m].
+        damping: Force for a unit of its rate [N s/m].
+        length: Length without load [m].
+    """
+
+    name: str
+    links: tuple[str, str]
+    points: tuple[Floats, Floats]
+    stiffness: float
+    damping: float
+    length: float
+
+
+@dataclass
 class Site:
     """A named frame on a link, or on the world where that is empty: frame in the link's (4, 4)."""
 
@@ -252,11 +284,25 @@ class View:
 
 @dataclass
 class Sensor:
-    """Something the file wants to be measured: its kind and what it is on, in the file's words."""
+    """Something the file wants to be measured.
+
+    Attributes:
+        name: Its name.
+        kind: Its kind, in the file's words.
+        on: What it is on, in the file's words.
+        joint: The joint it is on; empty for none.
+        actuator: The actuator it is on; empty for none.
+        frame: The frame it is on, link and frame in the link's (4, 4); None for none.
+        reference: The frame from which that is seen, likewise; None for the world.
+    """
 
     name: str
     kind: str
     on: str
+    joint: str = ""
+    actuator: str = ""
+    frame: tuple[str, Floats] | None = None
+    reference: tuple[str, Floats] | None = None
 
 
 @dataclass
@@ -287,8 +333,10 @@ class Description:
         sensors: Quantities to be measured.
         exclusions: Pairs of links that never collide.
         allowed: Pairs of links that collide although they are joined.
+        lines: Springs between points; only scenes have them.
         gravity: Uniform acceleration (3,) [m/s²].
         combine: How coefficients of two materials combine, as for ``Scene.combine``.
+        time_step: Length of a step that the file asks for [s]; None where it asks for none.
     """
 
     name: str
@@ -302,5 +350,7 @@ class Description:
     sensors: list[Sensor] = field(default_factory=list)
     exclusions: list[tuple[str, str]] = field(default_factory=list)
     allowed: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     combine: dict[str, str] = field(default_factory=dict)
+    time_step: float | None = None

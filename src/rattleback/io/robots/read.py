@@ -68,11 +68,14 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     kind, document = recognise(name)
     if kind == OWN:
         return _own_scene(name)
+    from rattleback.io.robots.builder.chains import join_chains
     from rattleback.io.robots.builder.scene import build_scene
 
     source = _source(name, kind, document, given)
     with _told(name, kind):
-        scene = build_scene(_described(source, kind), source.report, source.base)
+        description = _described(source, kind)
+        join_chains(description, source.report)
+        scene = build_scene(description, source.report, source.base)
         if given.get("strict", False):
             source.report.check_strict()
         return scene

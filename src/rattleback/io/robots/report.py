@@ -90,15 +90,20 @@ class Report:
         """A line for each thing that is not exactly as in the file, the approximated first."""
         yield from map(str, (*self.approximated, *self.dropped))
 
-    def check_strict(self) -> None:
-        """Refuse a file of which anything was approximated or dropped."""
+    def check_strict(self, refused: str = "kept as it is", otherwise: str = "loaded") -> None:
+        """Refuse a file of which anything was approximated or dropped.
+
+        Args:
+            refused: What cannot be done exactly.
+            otherwise: What is done with losses where they are admitted.
+        """
         lines = list(self.losses())
         if lines:
             more = [f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
             text = "\n  ".join([*lines[:SHOWN], *more])
             raise FileError(
-                f"The {self.format} file {self.path!r} cannot be kept as it is; without strict=True it is loaded with "
-                f"these changes:\n  {text}"
+                f"The {self.format} file {self.path!r} cannot be {refused}; without strict=True it is {otherwise} "
+                f"with these changes:\n  {text}"
             )
 
     def __str__(self) -> str:

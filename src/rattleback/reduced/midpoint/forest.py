@@ -167,7 +167,8 @@ class _Linking:
     def _add(self, given: dict[str, Any], way: Way, parent: int) -> None:
         number = len(self.rows)
         root = number if parent < 0 else self.rows[parent]["root"]
-        rest = {"role": 0, "back": 0, "lead": 0.0, "body": -1, "body_turn": UNTURNED, "body_way": np.zeros(3)}
+        rest: dict[str, Any] = {"role": 0, "back": 0, "lead": 0.0, "body": -1, "bears": -1}
+        rest |= {"body_turn": UNTURNED, "body_way": np.zeros(3)}
         massless = {"mass": 0.0, "inertia": np.zeros((3, 3)), "armature": 0.0, "friction": 0.0}
         self.rows.append({**rest, **massless, **given, "root": root, "turn": way.turn, "way": way.move})
 
@@ -175,6 +176,10 @@ class _Linking:
         """The last link ends in a body."""
         axes = rotation.matrix_from_quaternion(way.turn)
         found = {"body": body, "body_turn": way.turn, "body_way": way.move, "mass": self.model.mass[body]}
+        for row in reversed(self.rows):
+            if row["bears"] >= 0:
+                break
+            row["bears"] = body
         self.rows[-1].update(found, inertia=axes @ self.model.inertia[body] @ axes.T)
         self.last[body], self.after[body] = len(self.rows) - 1, way
 

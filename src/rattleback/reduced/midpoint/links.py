@@ -13,6 +13,7 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import mat33, quat, real, vec3
 from rattleback.model.joint_memory import JointState
+from rattleback.model.tree_memory import TreeMemory
 from rattleback.problem.joint_rows import Joints
 
 # How friction acts where it holds the freedom of a link still.
@@ -38,6 +39,7 @@ class Links:
     role: wp.int32 = field("1", "what of the joint it is")
     back: wp.int32 = field("1", "1 where it leads from body B of the joint to body A")
     body: wp.int32 = field("1", "body it ends in; −1 where it is not the last of its joint")
+    bears: wp.int32 = field("1", "body that its joint leads to")
     turn: quat = field("1", "turn from the frame of the parent to where the motion begins")
     way: vec3 = field("m", "way from the origin of the frame of the parent to there, in its axes")
     lead: real = field("m", "way along the axis for a turn of one radian")
@@ -102,6 +104,17 @@ class TreeStep:
     wanted_turn: vec3 = field("N m", "what three freedoms are short of")
 
 
+@group(axis="worlds")
+class Predicted:
+    """The last prediction of a step, as far as another one of the same step may go on from it."""
+
+    known: wp.int32 = field("1", "what is known of the rates, see ``tree_step.take_on``; zero for nothing")
+    length: real = field("s", "length of the step")
+    left: real = field("rad/s or m/s", "error of the rates that was left")
+    rounds: wp.int32 = field("1", "rounds that were done")
+    ratio: real = field("1", "part of a change that the last round left of the one before; zero after one round")
+
+
 @group(axis="links")
 class Steering:
     """The servo of the freedom of every link of all worlds, see ``steering``."""
@@ -134,11 +147,14 @@ class Trees:
 
     links: Links
     step: TreeStep
+    predicted: Predicted
     servos: Steering
     joints: Joints
     remembered: JointState
+    memory: TreeMemory
     count: wp.int32  # links of a world, and where those of trees begin that nothing holds
     first_floating: wp.int32
+    guesses: wp.int32  # 1 where steps start with what rates gained in the last ones
     driven: wp.int32  # 1 where a joint has armature, friction or a servo
     carried: wp.int32  # 1 where a tree stands on a static body, which may move
     stepping: wp.int32  # 1 for rounds of a step, 0 for impulses

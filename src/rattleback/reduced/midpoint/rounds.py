@@ -23,7 +23,7 @@ from rattleback.reduced.midpoint import placing
 from rattleback.reduced.midpoint.drives import begin_drives
 from rattleback.reduced.midpoint.links import Trees
 from rattleback.reduced.midpoint.sweeps import is_single, set_subspace
-from rattleback.reduced.midpoint.tree_step import Goal, put, set_velocities, settled
+from rattleback.reduced.midpoint.tree_step import SETTLED, Goal, put, set_velocities, settled
 
 # Most evaluations of the forces in a step.
 MOST = wp.constant(40)
@@ -48,11 +48,18 @@ def begin_rounds(trees: Trees, start: Motion, clock: Clock, rounds: Rounds) -> N
     w = wp.tid()
     for link in range(int(trees.count)):
         placing.take(trees, start, link, w)
+    trees.predicted.known[w] = 0
     begin_drives(trees, w, real(clock.time_step[w]))
     rounds.busy[w] = 1
     rounds.count[w] = 0
     rounds.part[w] = real(1.0)
     rounds.any_busy[0] = 1
+
+
+@kernel
+def forget_rates(trees: Trees) -> None:
+    """A step begins: nothing is known of the rates of a world."""
+    trees.predicted.known[wp.tid()] = 0
 
 
 @kernel
@@ -129,7 +136,9 @@ def settle(trees: Trees, clock: Clock, loads: Loads, goal: Goal, rounds: Rounds)
     """The mean rates under the loads of the middle; the world is done where these have changed little."""
     w = wp.tid()
     if rounds.busy[w] == 1:
-        first, _left, _count = settled(trees, loads, w, real(clock.time_step[w]), goal)
+        known = wp.where(trees.driven == 1, 0, trees.predicted.known[w])
+        first, _left, _count = settled(trees, loads, w, real(clock.time_step[w]), goal, known)
+        trees.predicted.known[w] = SETTLED
         rounds.count[w] = rounds.count[w] + 1
         rounds.left[w] = first / wp.min(rounds.part[w], real(1.0))
         if rounds.left[w] <= goal.tolerance or rounds.count[w] >= MOST:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.mirror import seen
+from rattleback.joints.soft import is_soft
 from rattleback.problem.joint_rows import compile_joints
 from rattleback.reduced.midpoint.forest import link_trees
 from rattleback.reduced.midpoint.tree_motion import TreeMotion
@@ -38,10 +39,12 @@ class SceneTrees:
         self.problem = compile_joints(model, broken, self.found.joints)
 
     def _joints_as_rows(self) -> frozenset[int]:
-        """Joints that are no part of a tree: those that may break, and those that are broken in any world."""
+        """Joints that are no part of a tree: those that are soft, may break, or are broken in any world."""
         made = self.model.scene.joints.values()
         broken = list(np.any(seen(self.state.breaks.broken).reshape(self.model.worlds, -1), axis=0))
-        breaks = (joint.breaking_force is not None or joint.breaking_torque is not None for joint in made)
+        breaks = (
+            joint.breaking_force is not None or joint.breaking_torque is not None or is_soft(joint) for joint in made
+        )
         return frozenset(j for j, (may, is_broken) in enumerate(zip(breaks, broken, strict=True)) if may or is_broken)
 
     @property

@@ -38,6 +38,7 @@ from rattleback.reduced.midpoint.fitting import (
 from rattleback.reduced.midpoint.holding import hold_end, hold_start
 from rattleback.reduced.midpoint.links import HELD, SOFT, Trees
 from rattleback.reduced.midpoint.sweeps import is_single
+from rattleback.reduced.midpoint.touching import TouchingAnswers
 
 
 @group(axis="links")
@@ -246,10 +247,18 @@ class Through:
         trees: The trees with room of their own, where their factor is kept, the same without friction, and as steps
             know them.
         tolerance: Rate below which a freedom rests [rad/s or m/s].
+        answers: How touching bodies of the trees answer to each other; None where that is found sweep by sweep.
     """
 
-    def __init__(self, bodies: Bodies, clock: Clock, trees: tuple[Trees, Trees, Trees], tolerance: float) -> None:
-        self.bodies, self.clock, (self.trees, self.free, self.stepped) = bodies, clock, trees
+    def __init__(
+        self,
+        bodies: Bodies,
+        clock: Clock,
+        trees: tuple[Trees, Trees, Trees],
+        tolerance: float,
+        answers: TouchingAnswers | None = None,
+    ) -> None:
+        self.bodies, self.clock, (self.trees, self.free, self.stepped), self.answers = bodies, clock, trees, answers
         self.tolerance, self.drives, device = tolerance, bool(self.trees.driven), self.trees.links.kind.device
         self.links = len(self.trees.step.x)
         self.worlds = len(clock.time_step)
@@ -266,6 +275,8 @@ class Through:
             at_end: Whether a step has just brought them there, whose friction acts on impulses at its end.
         """
         program.launch(factor_trees, len(which), self.trees, self.stepped, self.clock, motion, which, int(at_end))
+        if self.answers is not None:
+            self.answers.record_forget(program, which)
         if self.free is not self.trees:
             program.launch(factor_free, len(which), self.trees, self.free, motion, which, 1, 0)
 

@@ -37,6 +37,7 @@ from rattleback.reduced.midpoint.sweeps import (
     set_subspace,
     stiffen,
 )
+from rattleback.reduced.midpoint.tree_gains import guess, left_of
 
 # A step whose rounds leave more than this of a change is stiff.
 SLOW = wp.constant(real(0.25))
@@ -46,12 +47,20 @@ PARTS, MOST_PARTS = wp.constant(4), wp.constant(64)
 WORST_RATIO = wp.constant(real(0.9))
 
 
+# What is known of the rates of a world in a step: those at its end and start, the mean ones, or that nothing is new.
+PREDICTED, SETTLED, SAME = (wp.constant(k) for k in (1, 2, 3))
+
+
 @wp.struct
 class Goal:
-    """When a step is settled: the error of the rates that may be left, and the most rounds."""
+    """When a step is settled: the error of the rates that may be left, and the most rounds.
+
+    Where ``again`` is 1, a step may be predicted more than once, from other velocities.
+    """
 
     tolerance: real
     most: wp.int32
+    again: wp.int32
 
 
 @wp.func
@@ -149,10 +158,58 @@ def finish(trees: Trees, w: int, h: real, end: Motion) -> None:
 
 
 @wp.func
-def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[real, real, int]:
-    """Rounds until the mean rates are settled; the change of the first, what is left by estimate, and their number."""
+def go_back(trees: Trees, w: int, count: int) -> None:
+    """The mean rates of the first links, of those at the end of the step."""
+    step = trees.step
+    for k in range(w * int(trees.count), w * int(trees.count) + count):
+        step.mean_spin[k] = real(0.5) * (step.mean_spin[k] + step.spin[k])
+        step.mean_drift[k] = real(0.5) * (step.mean_drift[k] + step.drift[k])
+
+
+@wp.func
+def take_on(trees: Trees, start: Motion, w: int, h: real) -> int:
+    """Coordinates and rates of a world; where its step was predicted before, mean rates that gain as much as then.
+
+    Returns what is known of the rates: nothing; those of a prediction, whose factor is good enough for another; or
+    all, where the step starts as it did then.
+    """
+    step = trees.step
+    known = wp.where(trees.driven == 1, 0, trees.predicted.known[w])
+    if known == 0:
+        for link in range(int(trees.count)):
+            take(trees, start, link, w)
+            if trees.guesses == 1:
+                guess(trees, link, w)
+        return 0
+    part = wp.where(known == PREDICTED, real(0.5), real(1.0))
+    same = known == PREDICTED and trees.predicted.length[w] == h
+    for link in range(int(trees.count)):
+        k = w * int(trees.count) + link
+        spin = step.spin[k]
+        drift = step.drift[k]
+        mean_spin = step.mean_spin[k]
+        mean_drift = step.mean_drift[k]
+        take(trees, start, link, w)
+        if same and step.spin[k] == spin and step.drift[k] == drift:
+            step.mean_spin[k] = mean_spin
+            step.mean_drift[k] = mean_drift
+        else:
+            if same:
+                same = False
+                go_back(trees, w, link)
+            step.mean_spin[k] = step.mean_spin[k] + part * (mean_spin - spin)
+            step.mean_drift[k] = step.mean_drift[k] + part * (mean_drift - drift)
+    return wp.where(same, SAME, known)
+
+
+@wp.func
+def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal, known: int) -> tuple[real, real, int]:
+    """Rounds until the mean rates are settled; the change of the first, what is left by estimate, and their number.
+
+    A change within the tolerance was the error of the rates before it: there is no need for another round.
+    """
     how = Round()
-    how.afresh = 1
+    how.afresh = wp.where(known > 0, 0, 1)
     how.part = real(1.0)
     begin_rounds_of(trees, w, h, goal.tolerance)
     first = round_of(trees, loads, w, h, how)
@@ -160,9 +217,8 @@ def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[re
     rounds = int(1)
     ratio = real(0.0)
     changed = changes_over(trees, w)
-    while rounds < int(goal.most) and (
-        changed or not (left * ratio <= goal.tolerance * (real(1.0) - ratio) and rounds > 1)
-    ):
+    remains = wp.where(left <= goal.tolerance, left, left_of(trees, w, left))
+    while rounds < int(goal.most) and (changed or not remains <= goal.tolerance):
         before = left
         how.afresh = wp.where(ratio > SLOW and rounds % 2 == 0, 2, wp.where(changed, 1, 0))
         left = round_of(trees, loads, w, h, how)
@@ -170,10 +226,12 @@ def settled(trees: Trees, loads: Loads, w: int, h: real, goal: Goal) -> tuple[re
             how.part = wp.where(left > before, real(0.5), wp.min(real(2.0) * how.part, real(1.0)))
         ratio = wp.where(before > real(0.0), wp.min(left / before, WORST_RATIO), real(0.0))
         rounds += 1
+        remains = left * ratio / (real(1.0) - ratio)
         changed = changes_over(trees, w)
+    trees.predicted.ratio[w] = ratio
     if changed:
-        return first, worse_of(left, real(2.0) * goal.tolerance), rounds
-    return first, left * ratio / (real(1.0) - ratio), rounds
+        remains = worse_of(left, real(2.0) * goal.tolerance)
+    return first, remains, rounds
 
 
 @kernel
@@ -184,10 +242,16 @@ def step_trees(
     w = wp.tid()
     h = real(clock.time_step[w])
     count = int(trees.count)
-    for link in range(count):
-        take(trees, start, link, w)
+    known = take_on(trees, start, w, h)
+    i = w * int(trees.body_count) + trees.links.body[count - 1]
+    if known == SAME:
+        diagnostics.integration_error[i] = trees.predicted.left[w]
+        diagnostics.iterations[i] = trees.predicted.rounds[w]
+        diagnostics.trouble[i] = wp.where(trees.predicted.left[w] <= goal.tolerance, 0, 1)
+        return
     begin_drives(trees, w, h)
-    _first, left, rounds = settled(trees, loads, w, h, goal)
+    _first, left, rounds = settled(trees, loads, w, h, goal, known)
+    parts = int(1)
     if not (left <= goal.tolerance):
         parts = int(PARTS)
         while parts <= MOST_PARTS and not (left <= goal.tolerance):
@@ -202,7 +266,7 @@ def step_trees(
                     drives_go_on(trees, w)
                     for link in range(count):
                         go_on(trees, link, w, h)
-                _first, remains, more = settled(trees, loads, w, h, goal)
+                _first, remains, more = settled(trees, loads, w, h, goal, 0)
                 left = worse_of(left, remains)
                 rounds += more
             parts *= PARTS
@@ -212,8 +276,11 @@ def step_trees(
     finish(trees, w, h, end)
     for link in range(int(trees.first_floating), count):
         if trees.links.kind[link] == FREE_LINK:
-            balance(trees, start, end, link, w, real(clock.time_step[w]))
-    i = w * int(trees.body_count) + trees.links.body[count - 1]
+            balance(trees, end, link, w)
+    trees.predicted.known[w] = wp.where(goal.again == 1 and parts == 1, PREDICTED, 0)
+    trees.predicted.length[w] = real(clock.time_step[w])
+    trees.predicted.left[w] = left
+    trees.predicted.rounds[w] = rounds
     diagnostics.integration_error[i] = left
     diagnostics.iterations[i] = rounds
     diagnostics.trouble[i] = wp.where(left <= goal.tolerance, 0, 1)

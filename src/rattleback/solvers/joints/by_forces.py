@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from rattleback.core.errors import InputError
+from rattleback.joints.soft import is_soft
 from rattleback.joints.stop import stops_of
 from rattleback.model.breaks import LIMITS
 
@@ -35,6 +36,11 @@ def check_joints(name: str, method: Any, scene: Any) -> None:
             raise InputError(
                 f"Joint {label!r} has limits, which joints={name!r} cannot hold: a limit is hit and pushes to one side "
                 f"only. {INSTEAD} can, or leave the limits out."
+            )
+        if is_soft(joint):
+            raise InputError(
+                f"Joint {label!r} is soft, which joints={name!r} cannot do: it holds rows whatever that takes. "
+                f"{INSTEAD} can, or leave the stiffness out."
             )
         if any(row.damping > 0.0 for row in joint.rows()):
             raise InputError(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rattleback.model import Scene
     from rattleback.model.body import Body
     from rattleback.viewer.frame import Frame, Picture
     from rattleback.viewer.window import Window
@@ -56,13 +57,21 @@ def graded(part: Floats) -> NDArray[np.uint8]:
     return np.stack([np.interp(part, steps, channel) for channel in SCALE.T], axis=1).astype(np.uint8)
 
 
-def by_body(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.uint8]:
-    """Colours of the bodies of a scene (bodies, 3), as pictures have them.
+def by_body(scene: Scene, known: dict[Hashable, int]) -> NDArray[np.uint8]:
+    """Colours of the bodies of a scene (bodies, 3), those of a robot file as the file has them.
 
     Args:
-        bodies: The bodies.
+        scene: The scene.
         known: Numbers of the colours given so far, which stay; new ones are added.
     """
+    found, robot = chosen_colours(scene.bodies, known), vars(scene)["robot"]
+    for name, colour in robot.colours.items() if robot is not None else ():
+        found[scene.index(name)] = np.clip(255.0 * np.array(colour[:3]), 0.0, 255.0)
+    return found
+
+
+def chosen_colours(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.uint8]:
+    """Colours of bodies that have none of their own, as pictures have them; ``known`` as above."""
     number, shade = paints(bodies, known)
     found = PALETTE_RGB[number].astype(np.float64) * shade[:, None]
     found[[body.static for body in bodies]] = STILL
@@ -107,7 +116,7 @@ class Colours:
         which = {material: number for number, material in enumerate(materials)}
         kinds = np.array([which[body.material] for body in bodies], dtype=np.int64)
         self._fixed = {
-            "Body": np.concatenate([by_body(picture.scene.bodies, self.known) for picture in frame.pictures]),
+            "Body": np.concatenate([by_body(picture.scene, self.known) for picture in frame.pictures]),
             "Material": PALETTE_RGB[kinds % len(PALETTE_RGB)],
         }
         self.largest, self._last = 0.0, None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rattleback.forces import Servo, Spring, TorsionSpring
-from rattleback.joints import Ball, Cylindrical, Distance, Fixed, Revolute, Universal
+from rattleback.joints import Ball, Cylindrical, Distance, Fixed, Gear, Rack, Revolute, Universal
 from rattleback.maths.rotation import conjugate, multiply, rotate
 from rattleback.viewer.drawing.batches import Piece, solids
 from rattleback.viewer.drawing.bodies import layout_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# Radius of a wheel beside the larger of its bodies at most.
+WHEEL = 1.5
 # Radius of a mark beside the thickness and the length of the thinner body, and beside the scene at most and at least.
 OF_THICKNESS, OF_LENGTH, OF_SCENE, LEAST = 0.56, 0.2, 0.025, 0.003
 BROKEN = (235, 30, 30)
@@ -118,11 +121,24 @@ def _members(frame: Frame, layout: Layout) -> Iterator[tuple[Member, tuple[int, 
         for name, joint in scene.joints.items():
             radius = _radius(scene, joint, layout.size)
             drives = [drive for force in scene.forces.values() for drive in _drive(force, name, radius)]
-            for mark in (*marks_of(joint, radius), *drives):
+            for mark in (*marks_of(as_shown(scene, joint), radius), *drives):
                 piece, row = _placed(scene, joint, mark)
                 yield Member(piece, first + row, row == len(scene.bodies)), mark.colour, number
             number += 1
         first += len(scene.bodies) + 1
+
+
+def as_shown(scene: Scene, joint: Any) -> Any:
+    """A joint as it is shown: wheels are hardly larger than the bodies they turn."""
+    if not isinstance(joint, (Gear, Rack)):
+        return joint
+    bodies = [body for _, body in (_row(scene, name) for name in (joint.a, joint.b)) if body is not None]
+    reach = [float(body.shape.bounding_radius()) for body in bodies if body.shape is not None]
+    most = WHEEL * max(reach, default=np.inf)
+    if isinstance(joint, Rack):
+        return replace(joint, radius=min(joint.radius or most, most))
+    part = min(1.0, most / max(joint.radii))
+    return replace(joint, radii=tuple(part * radius for radius in joint.radii))
 
 
 def _drive(force: Any, joint: str, radius: float) -> list[Mark]:

@@ -59,7 +59,7 @@ class Trails:
         self._rows = moving[chosen] if len(moving) else moving
         drawn = bodies_of(self._window)
         known = {} if drawn is None else drawn.colours.known
-        own = np.concatenate([by_body(picture.scene.bodies, known) for picture in frame.pictures])[self._rows]
+        own = np.concatenate([by_body(picture.scene, known) for picture in frame.pictures])[self._rows]
         part = np.stack([np.arange(POINTS - 1), np.arange(1, POINTS)], axis=1)[:, None, :, None] / (POINTS - 1)
         mixed = (1.0 - part) * PALE + part * own[None, :, None, :]
         self._colours = mixed.reshape(-1, 2, 3).astype(np.uint8)

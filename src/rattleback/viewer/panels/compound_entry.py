@@ -1,9 +1,10 @@
-"""Entries of several numbers that mean one thing: orientations, frames on bodies, schedules."""
+"""Entries of several numbers that mean one thing: orientations, frames on bodies, schedules, softness of rows."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from rattleback.core.errors import InputError
 from rattleback.forces.schedule import KINDS, Schedule
 from rattleback.maths.rotation import euler_from_quaternion, quaternion_from_euler
-from rattleback.viewer.panels.entry import ALONE, GRAIN, SEPARATORS, Numbers, figure
+from rattleback.viewer.panels.entry import ALONE, GRAIN, NONE, SEPARATORS, Numbers, figure
 
 # About fixed axes: first about x, then about y, then about z.
 TURNS = "xyz"
@@ -79,6 +80,37 @@ class Course:
             )
         values = Numbers((len(words),)).parse(" ".join(words), None, label)
         return Schedule(values[::2], values[1::2], kind or "linear")
+
+
+@dataclass(frozen=True)
+class Courses:
+    """Several numbers or schedules with semicolons between."""
+
+    def write(self, value: Any) -> str:
+        """The numbers and schedules."""
+        return "; ".join(Course().write(part) for part in value)
+
+    def parse(self, text: str, held: Any, label: str) -> tuple[float | Schedule, ...]:
+        """Those of a text."""
+        return tuple(Course().parse(part, None, label) for part in text.split(";"))
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """A number for all rows of a joint, numbers by the names of rows, or none: ``100``, ``slide_z 1e4, turn 20``."""
+
+    def write(self, value: Any) -> str:
+        """The number, or names with numbers."""
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name} {figure(number, ALONE)}" for name, number in value.items())
+        return Numbers((1,), NONE).write(value)
+
+    def parse(self, text: str, held: Any, label: str) -> Any:
+        """What a text says."""
+        parts = [part.split() for part in text.split(",")]
+        if not all(len(part) == 2 for part in parts):
+            return Numbers((1,), NONE).parse(text, None, label)
+        return {name: Numbers().parse(number, None, label) for name, number in parts}
 
 
 def _unit(quaternion: Any, text: str, label: str) -> Any:

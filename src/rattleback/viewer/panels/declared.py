@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.scenes.parameters import ARGUMENT
-from rattleback.viewer.panels.compound_entry import Course, Seat
+from rattleback.viewer.panels.compound_entry import ByRow, Course, Courses, Seat
 from rattleback.viewer.panels.entry import NONE, Choice, Code, Entry, Names, Numbers, Tick, Words, listed
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ QUOTED = re.compile(r'``"(\w+)"``')
 FREE, ALL = "free", "all"
 # Numbers of a frame: a point and a quaternion.
 FRAMES = ("frame_a", "frame_b")
-BODIES, JOINTS, GROUPS = ("a", "b"), ("joint",), ("bodies",)
+BODIES, JOINTS, GROUPS = ("a", "b", "body"), ("joint",), ("bodies", "joints")
+# Fields that say how soft rows of a joint are, where they are no plain numbers.
+SOFTNESS = ("stiffness", "damping", "row_damping")
 # Fields of a joint that is placed in the world, and of one that is placed in its bodies.
 IN_WORLD = ("at", "axis", "at_b", "axis_b")
 # Longer units stand in the hint alone.
@@ -118,6 +120,12 @@ def form_of(field: Any, value: Any, scene: Scene, meaning: str) -> Any:
     name, whole = field.name, str(field.type)
     if name in (*BODIES, *JOINTS, *GROUPS):
         return _form_of_names(name, scene)
+    if name in SOFTNESS and "float" not in whole:
+        return ByRow()
+    if name == "freedom":
+        return Names(NONE)
+    if name == "target" and isinstance(value, tuple):
+        return Courses()
     if kind == "bool":
         return Tick()
     if "Schedule" in whole:
@@ -130,7 +138,7 @@ def form_of(field: Any, value: Any, scene: Scene, meaning: str) -> Any:
 
 def _form_of_names(name: str, scene: Scene) -> Any:
     if name in GROUPS:
-        return Names(ALL)
+        return Names(ALL if name == "bodies" else "")
     return listed([body.name for body in scene.bodies], scene.world.name) if name in BODIES else listed([*scene.joints])
 
 

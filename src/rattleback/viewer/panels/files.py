@@ -128,7 +128,10 @@ def opened(name: str, content: bytes, device: str) -> Simulation:
         try:
             if content.startswith(ARCHIVE) and path.suffix.lower() != ".usdz":
                 return state_file.load(path, device=device)
-            return Simulation(Scene.from_file(path), device=device)
+            scene = Scene.from_file(path)
+            robot: Any = scene.robot
+            told: Any = {} if robot is None else {"time_step": robot.time_step}
+            return Simulation(scene, device=device, **told)
         except FileError as error:
             raise FileError(str(error).replace(str(path), name)) from None
 

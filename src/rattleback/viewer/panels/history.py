@@ -32,7 +32,7 @@ class Span(NamedTuple):
         low: Least values (columns,); no number where there was none.
         high: Largest values (columns,).
         falls: Where the largest came before the least (columns,).
-        count: How many there are.
+        samples: How many there are.
     """
 
     begun: float
@@ -40,20 +40,20 @@ class Span(NamedTuple):
     low: Floats
     high: Floats
     falls: NDArray[np.bool_]
-    count: int
+    samples: int
 
     def with_next(self, other: Span) -> Span:
         """This span and the one after it."""
         low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         low_here, high_here = self.low <= low, self.high >= high
         falls = np.where(low_here & high_here, self.falls, np.where(low_here == high_here, other.falls, high_here))
-        return Span(self.begun, other.ended, low, high, falls, self.count + other.count)
+        return Span(self.begun, other.ended, low, high, falls, self.samples + other.samples)
 
     def points(self) -> list[tuple[float, ...]]:
         """What is drawn: one row where there is one sample, and else two, each a time and values."""
         first, last = np.where(self.falls, self.high, self.low), np.where(self.falls, self.low, self.high)
         rows: list[tuple[float, ...]] = [(self.begun, *first)]
-        return rows if self.count == 1 else [*rows, (self.ended, *last)]
+        return rows if self.samples == 1 else [*rows, (self.ended, *last)]
 
 
 class History:
@@ -81,7 +81,7 @@ class History:
             self._spans.pop()
         now = np.array(values, dtype=np.float64)
         span = Span(time, time, now, now, np.zeros(self.columns, dtype=np.bool_), 1)
-        if self._spans and self._spans[-1].count < self._most:
+        if self._spans and self._spans[-1].samples < self._most:
             self._spans[-1] = self._spans[-1].with_next(span)
         else:
             self._spans.append(span)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rattleback import presets
+from rattleback import steps as step_methods
 from rattleback.collision import broadphase, narrowphase
 from rattleback.collision.detection import Detection
 from rattleback.core.choice import name_of
@@ -22,6 +23,7 @@ from rattleback.solvers.contacts.restitution.impact import RESTITUTIONS
 from rattleback.solvers.contacts.schemes.impulse import Impulse
 from rattleback.solvers.contacts.stages.shock_propagation import ShockPropagation
 from rattleback.solvers.joints.levels import LEVELS, STABILISATIONS
+from rattleback.steps.symmetric.scheme import ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,6 +145,18 @@ def _contacts(name: str, methods: Methods) -> dict[str, Any]:
     return {"contacts": with_impulse(method, **kept)}
 
 
+def _order(methods: Methods) -> str:
+    """The order of a step of high order; ``"none"`` where it has none to choose."""
+    return str(methods.step.order) if _has(methods.step, "order") else NO_LAW
+
+
+def _with_order(value: str, methods: Methods) -> dict[str, Any]:
+    """The step with another order."""
+    if not _has(methods.step, "order"):
+        raise InputError("The step 'impulse' has no order to choose; choose 'extrapolated' or 'composed' first.")
+    return {"step": replace(methods.step, order=int(value))}
+
+
 SLOTS = (
     Slot(
         "preset",
@@ -151,6 +165,22 @@ SLOTS = (
         tuple(presets.MENU),
         lambda methods: methods.preset,
         lambda name, _: {"preset": name},
+    ),
+    Slot(
+        "step",
+        "Step",
+        "What happens in a step; steps of high order hold joints by themselves.",
+        tuple(step_methods.MENU),
+        lambda methods: name_of(methods.step, step_methods.MENU),
+        lambda name, _: {"step": name},
+    ),
+    Slot(
+        "order",
+        "Order",
+        "Order of such a step.",
+        tuple(map(str, ORDERS)),
+        _order,
+        _with_order,
     ),
     Slot(
         "joints",

@@ -10,13 +10,13 @@ from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import parts as split
 from rattleback.model import Material
 from rattleback.model.body import DEFAULT_CATEGORY
-from rattleback.shapes import Compound, HeightField, Placed, Plane
+from rattleback.shapes import Compound, HeightField, Placed, Plane, Sphere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.builder.parts import Bodies, Part
-    from rattleback.io.robots.description import Description, Geometry
+    from rattleback.io.robots.description import Description, Geometry, Link
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
@@ -27,10 +27,11 @@ GROUND = (Plane, HeightField)
 
 
 class Drawn(NamedTuple):
-    """A geometry and its frame in that of the body."""
+    """A geometry, its frame in that of the body, and whether it is shown."""
 
     geometry: Geometry
     place: Floats
+    seen: bool
 
 
 def add_bodies(
@@ -77,7 +78,7 @@ def _add_static(scene: Scene, description: Description, link: str, place: Floats
         if isinstance(geometry.shape, GROUND):
             _add_ground(scene, geometry.name or f"{link} ground".strip(), geometry, place)
         else:
-            drawn.append(Drawn(geometry, geometry.place))
+            drawn.append(_drawn(description.links[link], geometry, np.eye(4)))
     if not drawn:
         return ""
     where = description.links[link].where or f"link {link!r}"
@@ -90,7 +91,7 @@ def _add_static(scene: Scene, description: Description, link: str, place: Floats
 
 def _add_ground(scene: Scene, name: str, geometry: Geometry, place: Floats) -> None:
     point, turn = split(place @ geometry.place)
-    options = _surface([Drawn(geometry, geometry.place)])
+    options = _surface([Drawn(geometry, geometry.place, True)])
     if not geometry.collides:
         options["collision"] = None
     scene.add_static(geometry.shape, name=free_name(scene, name, "body"), position=point, orientation=turn, **options)
@@ -100,7 +101,7 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     name, place = named
     links = description.links
     drawn = [
-        Drawn(geometry, frame @ geometry.place)
+        _drawn(links[link], geometry, frame)
         for link, frame in part.members.items()
         for geometry in links[link].geometries
     ]
@@ -112,6 +113,10 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     point, turn = split(place)
     own, speed = part.inertia, links[part.name].velocity
     assert own is not None
+    if shape is None and part.dot > 0.0:
+        # A body without a shape is shown in the size of its moments, which here are those of no body.
+        x, y, z = own.center.tolist()
+        shape = Compound((Placed(Sphere(part.dot), (x, y, z)),))
     if speed is not None:
         arm = place[:3, :3] @ own.center
         options |= {"velocity": speed[:3] + np.cross(speed[3:], arm), "angular_velocity": speed[3:]}
@@ -119,15 +124,21 @@ def _add_moving(scene: Scene, description: Description, part: Part, named: Any, 
     scene.add_body(shape, name=name, origin=point, orientation=turn, **options)
 
 
+def _drawn(link: Link, geometry: Geometry, frame: Floats) -> Drawn:
+    """A geometry of a link whose frame in that of the body is given."""
+    return Drawn(geometry, frame @ geometry.place, geometry.seen or (link.unseen and geometry.collides))
+
+
 def appearance(drawn: list[Drawn], where: str, report: Report) -> tuple[Any, dict[str, Any]]:
     """Shape and options of a body: what is seen, or else what collides; what collides; material and categories."""
-    seen = [one for one in drawn if one.geometry.seen]
+    seen = [one for one in drawn if one.seen]
     solid = [one for one in drawn if one.geometry.collides]
     shape = _compound(seen or solid)
     options: dict[str, Any] = {"collision": [_placed(one) for one in solid] or None}
     surfaces = [one.geometry.surface for one in solid]
     if any(surface != surfaces[0] for surface in surfaces):
-        report.approximate(f"{where} surface", "its shapes differ in friction or restitution; those of the first count")
+        told = "its shapes differ in friction or restitution; those of the first that has any count"
+        report.approximate(f"{where} surface", told)
     kinds = {(one.geometry.category, one.geometry.collides_with) for one in solid}
     if len(kinds) > 1:
         report.approximate(f"{where} filter", "its shapes collide with different bodies; the body with all of them")
@@ -136,8 +147,9 @@ def appearance(drawn: list[Drawn], where: str, report: Report) -> tuple[Any, dic
 
 def _surface(solid: list[Drawn]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    if solid and solid[0].geometry.surface:
-        options["material"] = Material(**solid[0].geometry.surface)
+    surface = next((one.geometry.surface for one in solid if one.geometry.surface), None)
+    if surface:
+        options["material"] = Material(**surface)
     categories = {one.geometry.category: None for one in solid if one.geometry.category}
     if categories:
         options["category"] = tuple(categories)

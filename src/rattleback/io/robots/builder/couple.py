@@ -4,15 +4,15 @@
 
 | follower and leader | becomes |
 |---|---|
-| two hinges on different axes | ``Gear``; its radii are as 1 to |c₁|, its centres lie on the axes |
+| two hinges on different axes | ``Gear``; its radii are as 1 to |c₁|, its wheels touch, its centres lie on the axes |
 | a hinge and a slide | ``Rack`` of radius |c₁| or 1/|c₁| |
-| two slides, or two hinges on one axis | a small pinion on the common body that both roll on |
+| two slides | a small pinion on the common body that both roll on |
 
 A gear couples angles seen from the body that carries both wheels; where its centres lie on their axes does not matter,
 nor whether the axes are parallel. Everything is placed so that the condition holds at the start.
 
-Couplings that are not linear, and joints without a common body, are kept as data: in reduced coordinates and in the
-kinematic tree they are simple, here they would join more than two bodies.
+Couplings that are not linear, of hinges on one axis, and of joints without a common body are kept as data. The
+kinematic tree follows all that are linear; here they would join more than two bodies.
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ def _gear(scene: Scene, a: Wheel, b: Wheel, ratio: float) -> Gear:
     axis_b = -b.axis if ratio > 0.0 else b.axis
     ends = [(a.body, with_axes(q - p, a.axis, p)), (b.body, with_axes(p - q, axis_b, q))]
     frame_a, frame_b = (split(_in_body(scene, name, frame)) for name, frame in ends)
-    return Gear(a.body, b.body, frame_a=frame_a, frame_b=frame_b, radii=(1.0, abs(ratio)))
+    # Wheels that touch each other where the axes are nearest.
+    size = float(np.linalg.norm(q - p)) / (1.0 + abs(ratio))
+    return Gear(a.body, b.body, frame_a=frame_a, frame_b=frame_b, radii=(size, size * abs(ratio)))
 
 
 def _centres(a: Wheel, b: Wheel) -> tuple[Floats, Floats]:

@@ -2,13 +2,14 @@
 
 | what the file says | what it becomes |
 |---|---|
-| damping of a hinge or slide | ``VelocityJoint`` that yields, which is implicit: stable for any damping |
+| damping of a hinge, slide or ball joint | ``VelocityJoint`` that yields, which is implicit: stable for any damping |
 | stiffness of a hinge | ``TorsionSpring`` |
 | stiffness of a slide | ``Servo`` of the position |
 | a position actuator, effort = k (u − q) − c q̇ | ``Servo`` of gain k and rate time c/k |
 | a velocity actuator, effort = c (u − q̇) | ``Servo`` of the velocity of gain c |
 | a motor | nothing: its effort is written by the user, ``sim.joints[name].torque`` |
 | gravity compensation | ``Gravity`` upwards on the body |
+| a spring between two points | ``Spring`` |
 """
 
 from __future__ import annotations
@@ -17,21 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.forces import Gravity, Servo, TorsionSpring
+from rattleback.forces import Gravity, Servo, Spring, TorsionSpring
 from rattleback.io.robots.builder.bodies import free_name
 from rattleback.io.robots.description import WORLD
-from rattleback.joints import VelocityJoint
+from rattleback.io.robots.source.placing import from_quaternion
+from rattleback.joints import Fixed, VelocityJoint
 
 if TYPE_CHECKING:
     from rattleback.io.robots.builder.joints import Attached
     from rattleback.io.robots.builder.robot import Robot
-    from rattleback.io.robots.description import Actuator, Description, Joint
+    from rattleback.io.robots.description import Actuator, Description, Joint, Line
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
-NOT_HERE = (
-    "only joints='reduced' holds it: scene.robot.use_drives(scene) gives it to the joints, scene.robot.joints keeps it"
-)
+NOT_HERE = "scene.robot.use_drives(scene) gives it to the joints where it is wanted, scene.robot.joints keeps it"
 
 
 def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -> None:
@@ -46,6 +46,8 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
                 report.drop(f"{where} {field}", NOT_HERE)
     for actuator in description.actuators:
         _add_actuator(scene, description, actuator, robot, report)
+    for line in description.lines:
+        _add_line(scene, attached, line)
     for name, link in description.links.items():
         if link.gravity_compensation and attached.bodies.home.get(name, WORLD) != WORLD:
             _compensate(scene, attached, name, report)
@@ -53,23 +55,33 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
 
 def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) -> None:
     where = joint.where or f"joint {joint.name!r}"
+    if name is not None and joint.kind == "ball" and joint.damping:
+        _add_damper(scene, joint, name, {"angular": (0.0, 0.0, 0.0), "angular_damping": joint.damping})
+        return
+    if name is not None and isinstance(scene.joints[name], Fixed):
+        report.drop(f"{where} damping", "its limits hold the joint where it is")
+        return
     if name is None or joint.kind not in ("revolute", "prismatic"):
         told = f"springs and dampers act on joints of one freedom, not {joint.kind}; scene.robot.joints keeps it"
         report.drop(f"{where} damping", told)
         return
     turning = joint.kind == "revolute"
     if joint.damping:
-        made, rates = scene.joints[name], (None, None, 0.0)
         way = "angular" if turning else "linear"
-        law: dict[str, Any] = {way: rates, f"{way}_damping": joint.damping}
-        damper = VelocityJoint(made.a, made.b, frame_a=made.frame_a, frame_b=made.frame_b, **law)
-        scene.add_joint(damper, name=free_name(scene, f"{joint.name} damper", "joint"))
+        _add_damper(scene, joint, name, {way: (None, None, 0.0), f"{way}_damping": joint.damping})
     if joint.stiffness and turning:
         spring = TorsionSpring(name, stiffness=joint.stiffness, angle=joint.rest)
         scene.add_force(spring, name=f"{joint.name} spring")
     elif joint.stiffness:
         drive = Servo(name, target=joint.rest, control="position", gain=joint.stiffness)
         scene.add_force(drive, name=f"{joint.name} spring")
+
+
+def _add_damper(scene: Scene, joint: Joint, name: str, law: dict[str, Any]) -> None:
+    """Add a velocity joint that brakes where a joint is."""
+    made = scene.joints[name]
+    damper = VelocityJoint(made.a, made.b, frame_a=made.frame_a, frame_b=made.frame_b, **law)
+    scene.add_joint(damper, name=free_name(scene, f"{joint.name} damper", "joint"))
 
 
 def _add_actuator(scene: Scene, description: Description, actuator: Actuator, robot: Robot, report: Report) -> None:
@@ -80,9 +92,16 @@ def _add_actuator(scene: Scene, description: Description, actuator: Actuator, ro
         joints = ", ".join(repr(name) for name in actuator.joints)
         report.keep(where, f"its effort on {joints} is written by the user; scene.robot.actuators has gear and limits")
         return
+    if min(_gain(actuator, gear) for gear in actuator.joints.values()) <= 0.0:
+        told = "it drives joints against each other, which no servo of one joint can do; scene.robot.actuators keeps it"
+        report.drop(where, told)
+        return
     for joint, gear in actuator.joints.items():
         if joint not in names or description.joints[joint].kind not in ("revolute", "prismatic", "screw"):
             report.drop(where, f"joint {joint!r} has no single coordinate that could be driven")
+            continue
+        if isinstance(scene.joints[names[joint]], Fixed):
+            report.drop(where, f"the limits of joint {joint!r} hold it where it is")
             continue
         servo = _servo(description, actuator, (joint, gear), names)
         single = len(actuator.joints) == 1
@@ -93,12 +112,18 @@ def _add_actuator(scene: Scene, description: Description, actuator: Actuator, ro
         robot.drives.setdefault(actuator.name, []).append(label)
 
 
+def _gain(actuator: Actuator, gear: float) -> float:
+    """Gain of the servo of a joint that an actuator drives by a gear, if its other joints move alike."""
+    own = actuator.position_gain if actuator.kind == "position" else actuator.velocity_gain
+    return own * gear * sum(actuator.joints.values())
+
+
 def _servo(description: Description, actuator: Actuator, driven: tuple[str, float], names: dict[str, str]) -> Servo:
     """The servo of one joint of an actuator whose length is Σ gear_j q_j, all q_j alike where there are several."""
     joint, gear = driven
     total, target = sum(actuator.joints.values()), target_of(actuator, actuator.control)
     turning = description.joints[joint].kind != "prismatic"
-    limit = abs(gear) * actuator.limit
+    limit = min(abs(gear) * actuator.limit, description.joints[joint].effort_limit or np.inf)
     stiff, slow = actuator.position_gain * gear * total, actuator.velocity_gain * gear * total
     if actuator.kind == "position":
         control = "angle" if turning else "position"
@@ -110,6 +135,23 @@ def target_of(actuator: Actuator, control: float) -> float:
     """The coordinate, or the rate, at which an actuator gives no effort for a control."""
     gain = actuator.position_gain if actuator.kind == "position" else actuator.velocity_gain
     return (actuator.gain * control + actuator.bias) / (gain * sum(actuator.joints.values()))
+
+
+def _add_line(scene: Scene, attached: Attached, line: Line) -> None:
+    """Add a spring between two points, where the bodies lie."""
+    names, points = [], []
+    for link, point in zip(line.links, line.points, strict=True):
+        part, place = attached.bodies.place(link)
+        name = attached.names[part]
+        body = np.eye(4) if part == WORLD else from_quaternion(scene[name].origin, scene[name].orientation)
+        names.append(name)
+        points.append((body @ place @ np.append(point, 1.0))[:3])
+    label = line.name
+    while label in scene.forces:
+        label += " spring"
+    if names[0] != names[1]:
+        law = {"stiffness": line.stiffness, "damping": line.damping, "length": line.length}
+        scene.add_force(Spring(*names, at=points[0], at_b=points[1], **law), name=label)
 
 
 def _compensate(scene: Scene, attached: Attached, link: str, report: Report) -> None:

@@ -37,6 +37,7 @@ PLAIN = {
     "point_on_plane": kinds.PointOnPlane,
     "fixed_orientation": kinds.FixedOrientation,
     "common_direction": kinds.CommonDirection,
+    "double_rotation": kinds.DoubleRotation,
 }
 # Limits closer together than this hold the joint [rad or m].
 HELD = 1e-9
@@ -77,7 +78,7 @@ def add_joints(scene: Scene, attached: Attached, report: Report) -> dict[str, st
             report.drop(joint.where or f"joint {joint.name!r}", "neither of its links can move")
             continue
         frames: dict[str, Any] = {"frame_a": frame_a, "frame_b": frame_b}
-        if joint.kind == "universal":
+        if joint.kind in ("universal", "double_rotation"):
             frames["frame_b"] = split(joint.frame_child @ CROSSED)
         made = _make(joint, (a, b), frames, report)
         found[joint.name] = free_name(scene, joint.name, "joint")

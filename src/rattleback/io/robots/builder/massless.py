@@ -41,6 +41,8 @@ SHARE_OF_MASS, SHARE_OF_MOMENT, HALVINGS = 0.01, 0.05, 30
 THIN, THINNER = 1e-4, 1e-7
 # What a link without any neighbour of mass gets [kg, kg m²].
 OWN = (1e-3, 1e-6)
+# Of the size of the neighbour: radius of the ball as which a link without a shape is shown.
+DOT = 0.05
 # Axes and points this close are the same [m or rad].
 CLOSE = 1e-9
 TURNING = ("revolute", "universal", "ball")
@@ -148,6 +150,7 @@ def _borrow(bodies: Bodies, description: Description, above: Joint, report: Repo
         if left is None:
             continue
         _keep_apart(bodies, description, above.child)
+        part.dot = DOT * float(np.sqrt(np.trace(other.inertia.tensor) / other.inertia.mass))
         other.inertia, part.inertia = left, Inertia(mass, here[:3, 3].copy(), moment * np.eye(3))
         _tell(description, part, report, (joint, other.name))
         return

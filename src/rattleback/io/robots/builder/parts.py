@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A moment of inertia below the first part of the largest one is none; it is raised to the second.
 NO_MOMENT, LEAST_MOMENT = 1e-14, 1e-6
+# Radius of gyration of a body without any moments [m].
+NO_SIZE = 0.01
 SLACK = 1e-10
 
 
@@ -38,11 +40,13 @@ class Part:
         name: Name of the link the others hang on; the part has its frame.
         members: Frames of its links in that of the part (4, 4), by name.
         inertia: Mass properties in its frame; None without mass.
+        dot: Radius of the ball it is shown as where it has no shape, as its mass is borrowed [m]; zero for none.
     """
 
     name: str
     members: dict[str, Floats] = field(default_factory=dict)
     inertia: Inertia | None = None
+    dot: float = 0.0
 
 
 @dataclass
@@ -113,7 +117,7 @@ def _added_up(part: Part, links: dict[str, Link], report: Report) -> Inertia | N
     if not found:
         return None
     mass, center, tensor = inertia_maths.combine([(m, c, 0.5 * (j + j.T)) for m, c, j in found])
-    mended = possible(tensor)
+    mended = possible(tensor, mass)
     if mended is not tensor:
         place = links[part.name].where or f"link {part.name!r}"
         moments = ", ".join(f"{one:.6g}" for one in np.linalg.eigvalsh(tensor))
@@ -124,10 +128,10 @@ def _added_up(part: Part, links: dict[str, Link], report: Report) -> Inertia | N
     return Inertia(mass, center, mended)
 
 
-def possible(tensor: Floats) -> Floats:
-    """The tensor itself where a rigid body can have it, else one with moments raised until a body can."""
+def possible(tensor: Floats, mass: float) -> Floats:
+    """The tensor itself where a rigid body of a mass can have it, else one with moments raised until a body can."""
     moments, axes = np.linalg.eigh(tensor)
-    top = moments[2] if moments[2] > 0.0 else 1e-9
+    top = moments[2] if moments[2] > 0.0 else mass * NO_SIZE**2 / LEAST_MOMENT
     raised = np.where(moments > NO_MOMENT * top, moments, LEAST_MOMENT * top)
     lacking = 0.5 * (raised[2] - raised[0] - raised[1])
     if lacking > SLACK * top:

@@ -2,7 +2,10 @@
 
 scene.robot.frames["tool0"]                        body and frame of a link, merged or not, or of a site
 scene.robot.joints["elbow"].armature               what the file says, used by the scene or not
-scene.robot.pose(scene, "home")                    move the bodies to a named state, or to joint coordinates
+scene.robot.pose(sim, "home")                      move the bodies to a named state, or to joint coordinates
+scene.robot.control(sim, {"gripper": 255})         give actuators controls
+scene.robot.frame(sim, "tool0")                    where a frame is now
+scene.robot.measure(sim, "wrist_force")            what a sensor of the file shows
 """
 
 from __future__ import annotations
@@ -11,14 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rattleback.core.errors import UnknownName, did_you_mean, listing
+from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.sealed import sealed
+from rattleback.io.robots.builder.command import control, effort, is_running, stated
 from rattleback.io.robots.builder.couple import PINION_RADIUS, Pinion
-from rattleback.io.robots.builder.drives import target_of
+from rattleback.io.robots.builder.looks import camera
 from rattleback.io.robots.builder.motion import followed, places
+from rattleback.io.robots.builder.sensors import WORLD_BODY, Measure, Seen, seen
 from rattleback.io.robots.description import WORLD
 from rattleback.io.robots.source.placing import about_z
 from rattleback.io.robots.source.placing import parts as split
+from rattleback.kinematics.pose import make_pose
+from rattleback.maths.rotation import quaternion_from_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +33,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.builder.parts import Bodies
-    from rattleback.io.robots.description import Actuator, Coupling, Description, Joint, Keyframe, Sensor, View
+    from rattleback.io.robots.description import (
+        Actuator,
+        Colour,
+        Coupling,
+        Description,
+        Inertia,
+        Joint,
+        Keyframe,
+        Sensor,
+        View,
+    )
     from rattleback.model import Scene
+    from rattleback.simulation import Simulation
 
     Floats = NDArray[np.float64]
+
+
+# Length of a step for robots whose file asks for none [s].
+TIME_STEP = 0.002
 
 
 class NamedFrame(NamedTuple):
@@ -55,6 +77,10 @@ class Robot:
         start: Coordinates of the joints at the start, by name, before loops were closed.
         pinions: Bodies that are not in the file, between slides that follow each other.
         drives: Names of the servos of each actuator in the scene.
+        measures: What the sensors of the file measure, by name.
+        dots: Bodies that are shown as a small ball, as their links have no mass and no shape.
+        colours: Red, green, blue and opacity, 0 to 1, of the bodies that have a colour in the file.
+        masses: Mass properties of each body as in the file, None without mass, and as it got them, by its name.
     """
 
     def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str]) -> None:
@@ -66,6 +92,14 @@ class Robot:
         self.start: dict[str, Any] = {}
         self.pinions: list[Pinion] = []
         self.drives: dict[str, list[str]] = {}
+        self.measures: dict[str, Measure] = {}
+        self.colours: dict[str, Colour] = {}
+        self.dots = {
+            self._names[part.name]
+            for part in bodies.parts.values()
+            if part.dot > 0.0 and not any(description.links[link].geometries for link in part.members)
+        }
+        self.masses: dict[str, tuple[Inertia | None, Inertia]] = {}
         for link in bodies.home:
             if link != WORLD:
                 part, place = bodies.place(link)
@@ -91,6 +125,11 @@ class Robot:
     def damping(self) -> dict[str, float]:
         """Damping by joint of the scene [N m s or N s/m], as ``rb.dynamics.Articulation`` takes it."""
         return {name: self.joints[told].damping for told, name in self.joint_names.items() if self.joints[told].damping}
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step that the file asks for, or one for robots [s]; the command line and the page take it."""
+        return self.description.time_step or TIME_STEP
 
     @property
     def couplings(self) -> list[Coupling]:
@@ -133,27 +172,58 @@ class Robot:
         found = places(self.description, self.coordinates(state))
         return {name: frame for name, frame in found.items() if name != WORLD}
 
-    def control(self, scene: Scene, controls: Mapping[str, float]) -> None:
-        """Give actuators other controls, in the units of the file; their servos get the targets that follow.
+    def frame(self, where: Any, name: str) -> Floats:
+        """Frame of a link or site in the world (4, 4), as it is now; with a leading axis for worlds.
 
         Args:
-            scene: The scene, or a copy of it.
+            where: A scene, or a simulation that runs.
+            name: Name of a link, merged or not, or of a site.
+        """
+        now = self._seen(where, name)
+        return np.asarray(make_pose(now.point, now.turn))
+
+    def motion(self, where: Any, name: str) -> tuple[Floats, Floats, Floats, Floats]:
+        """Motion of a link or site in the world, as it is now; each with a leading axis for worlds.
+
+        Args:
+            where: A scene, or a simulation that runs.
+            name: Name of a link, merged or not, or of a site.
+
+        Returns:
+            Origin (3,) [m], quaternion (x, y, z, w), velocity of the origin [m/s] and angular velocity [rad/s].
+        """
+        now = self._seen(where, name)
+        return now.point, np.asarray(quaternion_from_matrix(now.turn)), now.velocity, now.spin
+
+    def _seen(self, where: Any, name: str) -> Seen:
+        if name not in self.frames:
+            known = list(self.frames)
+            raise UnknownName(f"There is no frame {name!r}.{did_you_mean(name, known)} There are {listing(known)}.")
+        return seen(where, self.frames[name])
+
+    def placed(self, link: str, place: Floats) -> NamedFrame | None:
+        """A frame in that of a link as one on a body; None where the link is part of a joint."""
+        if link == WORLD:
+            return NamedFrame("world", place)
+        home = self.frames.get(link)
+        return None if home is None else NamedFrame(home.body, home.place @ place)
+
+    def control(self, where: Scene | Simulation, controls: Mapping[str, Any]) -> None:
+        """Give actuators their controls by name, in the units of the file.
+
+        Servos get the targets that follow. The effort of a motor acts in every step until another control is given;
+        motors that share a joint are given theirs in one call.
+
+        Args:
+            where: A simulation, in which they change at once; or a scene, in which motors cannot be driven.
             controls: Controls by name of the actuator.
         """
-        known = {actuator.name: actuator for actuator in self.actuators if actuator.name in self.drives}
-        for name, value in controls.items():
-            if name not in known:
-                raise UnknownName(
-                    f"There is no servo of an actuator {name!r}.{did_you_mean(name, list(known))} There are "
-                    f"{listing(list(known))}."
-                )
-            for label in self.drives[name]:
-                scene.change_force(label, target=target_of(known[name], value))
+        control(self, where, controls)
 
     def use_drives(self, scene: Scene) -> list[str]:
         """Give hinges and slides of a scene made from this file the armature and the friction loss that it tells.
 
-        Only ``joints="reduced"`` holds these; every other method of joints refuses such a scene by name.
+        The methods ``direct``, ``iterative`` and ``reduced`` hold these; every other one refuses such a scene by name.
 
         Args:
             scene: The scene, or a copy of it.
@@ -170,19 +240,64 @@ class Robot:
                 found.append(name)
         return found
 
-    def pose(self, scene: Scene, state: str | Mapping[str, Any]) -> None:
-        """Move the bodies of a scene made from this file; loops are closed by ``scene.assemble()`` afterwards.
+    def camera(self, where: Any, name: str) -> dict[str, Any]:
+        """What ``rb.Camera`` takes to see as a camera of the file does: ``rb.Camera(**robot.camera(sim, "eye"))``.
 
         Args:
-            scene: The scene, or a copy of it.
+            where: A scene, or one world of a simulation that runs.
+            name: Name of the camera.
+        """
+        if name not in self.cameras:
+            known = list(self.cameras)
+            raise UnknownName(f"There is no camera {name!r}.{did_you_mean(name, known)} There are {listing(known)}.")
+        view = self.cameras[name]
+        frame = self.placed(view.link, view.place)
+        if frame is None:
+            raise InputError(f"Camera {name!r} is on link {view.link!r}, which is part of a joint.")
+        now, bodies = seen(where, frame), [where[body] for body in self._names.values() if body != WORLD_BODY]
+        middle = np.mean([body.position for body in bodies] or [now.point - now.turn[:, 2]], axis=0)
+        return camera(np.asarray(make_pose(now.point, now.turn)), view.field_of_view, middle)
+
+    def effort(self, sim: Simulation, name: str) -> Any:
+        """Force of an actuator in the last step, before its gear [N or N m]."""
+        return effort(self, sim, name)
+
+    def measure(self, sim: Simulation, name: str) -> Any:
+        """What a sensor of the file shows now; a ``Recorder`` takes the names of sensors, too."""
+        if name not in self.measures:
+            known = list(self.measures)
+            raise UnknownName(f"No sensor {name!r} measures.{did_you_mean(name, known)} There are {listing(known)}.")
+        return self.measures[name].read(sim)
+
+    def pose(self, where: Scene | Simulation, state: str | Mapping[str, Any]) -> None:
+        """Move the bodies of a scene made from this file, or of a simulation, where they are at rest afterwards.
+
+        A named state gives actuators its controls, too: in a scene those of servos. Loops that the coordinates leave
+        open are closed by ``scene.assemble()``, or in the next steps.
+
+        Args:
+            where: The scene, a copy of it, or a simulation of one of them.
             state: A named state, or coordinates of joints by name [rad or m].
         """
         values = self.coordinates(state)
         frames = {WORLD: np.eye(4), **self.link_frames(values)}
         for link in self._parts:
-            point, turn = split(frames[link])
-            scene.change_body(self._names[link], origin=point, orientation=turn)
+            _put(where, self._names[link], frames[link])
         for pinion in self.pinions:
             way = float(values[pinion.leader] or 0.0) - float(self.start[pinion.leader] or 0.0)
-            point, turn = split(frames[pinion.carrier] @ pinion.place @ about_z(way / PINION_RADIUS))
-            scene.change_body(pinion.body, origin=point, orientation=turn)
+            _put(where, pinion.body, frames[pinion.carrier] @ pinion.place @ about_z(way / PINION_RADIUS))
+        if isinstance(state, str):
+            stated(self, where, state)
+
+
+def _put(where: Any, body: str, frame: Floats) -> None:
+    """Move a body of a scene, or of a simulation, where it is at rest."""
+    point, turn = split(frame)
+    if not is_running(where):
+        where.change_body(body, origin=point, orientation=turn)
+        return
+    view = where[body]
+    view.orientation = np.broadcast_to(turn, np.shape(view.orientation))
+    view.origin = point
+    for name in ("velocity", "angular_velocity"):
+        setattr(view, name, np.zeros_like(getattr(view, name)))

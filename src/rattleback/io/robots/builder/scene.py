@@ -5,10 +5,12 @@
 3  give a mass to what moves    ``massless``
 4  add bodies, joints, gears, drives, filters
 5  close the loops              ``scene.assemble``
+6  part what overlaps           ``overlaps``
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +20,19 @@ from rattleback.io.robots.builder.bodies import add_bodies
 from rattleback.io.robots.builder.couple import add_couplings
 from rattleback.io.robots.builder.drives import add_drives
 from rattleback.io.robots.builder.joints import Attached, add_joints
+from rattleback.io.robots.builder.looks import colours
 from rattleback.io.robots.builder.massless import fill_massless, thicken
 from rattleback.io.robots.builder.motion import places, starts, tree_joints
+from rattleback.io.robots.builder.overlaps import part_overlapping
 from rattleback.io.robots.builder.parts import find_bodies
 from rattleback.io.robots.builder.robot import Robot
+from rattleback.io.robots.builder.sensors import measures
 from rattleback.io.robots.description import WORLD, Joint
 from rattleback.model import Scene
 
 if TYPE_CHECKING:
-    from rattleback.io.robots.description import Description
+    from rattleback.io.robots.builder.parts import Bodies
+    from rattleback.io.robots.description import Description, Inertia
     from rattleback.io.robots.report import Report
 
 # Starts that are tried where loops do not close from that of the file, and how far they are away at most [rad or m].
@@ -44,6 +50,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     set_base(description, base)
     _hold(description, report)
     bodies = find_bodies(description, report)
+    told = {part.name: None if part.inertia is None else replace(part.inertia) for part in bodies.parts.values()}
     fill_massless(bodies, description, report)
     thicken(bodies, description, report)
     start = starts(description)
@@ -53,15 +60,25 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     names, still = add_bodies(scene, description, bodies, where, report)
     attached = Attached(description, bodies, names, still)
     robot = Robot(description, bodies, names)
+    robot.masses.update(_masses(bodies, names, told))
     robot.joint_names.update(add_joints(scene, attached, report))
     robot.start.update(start)
     robot.pinions.extend(add_couplings(scene, attached, where, report))
     add_drives(scene, attached, robot, report)
-    _add_filters(scene, attached, report)
+    robot.measures.update(measures(robot, report))
+    robot.colours.update(colours(attached))
     _tell_starts(description, start, report)
     vars(scene).update(robot=robot, import_report=report)
-    _close(scene, report)
-    return scene
+    _add_filters(scene, attached, report)
+    return _closed(scene, attached, report)
+
+
+def _masses(
+    bodies: Bodies, names: dict[str, str], told: dict[str, Inertia | None]
+) -> dict[str, tuple[Inertia | None, Inertia]]:
+    """Mass properties of bodies as in the file, and as they got them."""
+    own = {name: part.inertia for name, part in bodies.parts.items() if name != WORLD}
+    return {names[name]: (told[name], replace(inertia)) for name, inertia in own.items() if inertia is not None}
 
 
 def set_base(description: Description, base: str | None) -> None:
@@ -151,6 +168,13 @@ def _closed_from_elsewhere(scene: Scene) -> bool:
         return True
     scene.renew(dict(enumerate(before)), {}, {})
     return False
+
+
+def _closed(scene: Scene, attached: Attached, report: Report) -> Scene:
+    """The scene with its loops closed, and what overlaps then parted."""
+    _close(scene, report)
+    part_overlapping(scene, attached, report)
+    return scene
 
 
 def _close(scene: Scene, report: Report) -> None:

@@ -64,8 +64,7 @@ def build_tree(description: Description, base: str | None, options: dict[str, An
     where = places(description, {})
     joints = tree_joints(description)
     hanging = {joint.child for joint in joints}
-    names = {joint.name: joint.name for joint in joints}
-    names |= {name: f"{name} joint" for name in names if name in description.links}
+    names = _names(description, joints)
     follows = {coupling.follower: coupling for coupling in description.couplings}
     links = [
         Link(name, joint="fixed", place=where[name])
@@ -73,7 +72,7 @@ def build_tree(description: Description, base: str | None, options: dict[str, An
         if name not in hanging and name != WORLD
     ]
     for joint in joints:
-        links.extend(_links(joint, names, follows.get(joint.name)))
+        links.extend(_links(joint, names, follows))
     if not any(link.moves for link in links):
         raise InputError("Nothing in it moves by a joint; a kinematic tree needs a coordinate.")
     tools = {
@@ -86,14 +85,26 @@ def build_tree(description: Description, base: str | None, options: dict[str, An
     )
 
 
-def _links(joint: Joint, names: dict[str, str], coupling: Coupling | None) -> Iterator[Link]:
+def _names(description: Description, joints: list[Joint]) -> dict[str, str]:
+    """What each joint is called in the tree: its name, or another one where a link or a joint has that."""
+    taken, found = {*description.links, *(joint.name for joint in joints)}, {}
+    for name in [joint.name for joint in joints]:
+        own = name
+        while name in description.links and own in taken:
+            own += " joint"
+        taken.add(own)
+        found[name] = own
+    return found
+
+
+def _links(joint: Joint, names: dict[str, str], follows: dict[str, Coupling]) -> Iterator[Link]:
     """The links of one joint and of what hangs on it."""
     name, above = names[joint.name], joint.parent
     place: Any = joint.frame_parent
     for freedom in FREEDOMS.get(joint.kind, ()):
         own = f"{name}.{freedom.name}" if freedom.name else name
         limits = joint.limits[freedom.place] if freedom.place is not None and joint.limits else None
-        told = _mimic(coupling, names) if not freedom.name else {}
+        told = _mimic(joint.name, names, follows) if not freedom.name else {}
         yield Link(own, above, freedom.kind, place, freedom.axis, limits, **told)
         above, place = own, HERE
     if joint.kind == "screw":
@@ -103,9 +114,14 @@ def _links(joint: Joint, names: dict[str, str], coupling: Coupling | None) -> It
     yield Link(joint.child, above, "fixed", below if FREEDOMS.get(joint.kind) else np.asarray(place) @ below)
 
 
-def _mimic(coupling: Coupling | None, names: dict[str, str]) -> dict[str, Any]:
-    """How a joint follows another; one that follows a curve has a coordinate of its own."""
-    if coupling is None or not coupling.linear or coupling.leader not in names:
-        return {}
-    ratio = coupling.coefficients[1] if len(coupling.coefficients) > 1 else 0.0
-    return {"mimic": Mimic(names[coupling.leader], ratio, coupling.value(0.0))}
+def _mimic(name: str, names: dict[str, str], follows: dict[str, Coupling]) -> dict[str, Any]:
+    """How a joint follows another, through all that this one follows; one that follows a curve has a coordinate."""
+    leader, ratio, offset, met = name, 1.0, 0.0, {name}
+    while (coupling := follows.get(leader)) is not None and coupling.linear and coupling.leader in names:
+        slope = coupling.coefficients[1] if len(coupling.coefficients) > 1 else 0.0
+        offset += ratio * coupling.value(0.0)
+        leader, ratio = coupling.leader, ratio * slope
+        if leader in met:
+            raise InputError(f"Joint {name!r} follows itself.")
+        met.add(leader)
+    return {} if leader == name else {"mimic": Mimic(names[leader], ratio, offset)}

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NAMED = ("fixed", "ball", "revolute", "prismatic", "cylindrical", "universal", "planar")
-KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, "point_on_line", "point_on_plane")}}
+LOOSE = ("point_on_line", "point_on_plane", "fixed_orientation", "common_direction", "double_rotation")
+KINDS = {"6d": "fixed", "3d": "ball", **{kind: kind for kind in (*NAMED, *LOOSE)}}
+# What is read of a YAML file; ``name`` says what the joints are called.
+KEYS = ("closed_loop", "type", "name")
 MOST_BYTES = 2**20
 # What a YAML file beside a robot must hold to be one of loops.
 KEY = b"closed_loop"
@@ -48,11 +51,11 @@ def add_loops(description: Description, source: Source) -> None:
             return
         given = str(beside)
     pairs = _from_yaml(str(given), source) if isinstance(given, (str, Path)) else _from_user(given)
-    for number, (first, second, kind) in enumerate(pairs, 1):
+    for number, (first, second, kind, label) in enumerate(pairs, 1):
         (a, frame_a), (b, frame_b) = (_frame(description, name) for name in (first, second))
         if kind not in KINDS:
             raise InputError(f"A loop is of the kind {kind!r}; it may be {listing(list(KINDS))}.")
-        name = f"loop {number}"
+        name = label if label and label not in description.joints else f"loop {number}"
         description.joints[name] = Joint(name, KINDS[kind], a, b, frame_a, frame_b, name, closes=True)
         source.report.keep(f"{name}, {first!r} to {second!r}", f"a {KINDS[kind]} joint")
 
@@ -69,7 +72,7 @@ def _frame(description: Description, name: str) -> tuple[str, Floats]:
     raise InputError(f"A loop joins {name!r}, which is no link, frame or joint.{did_you_mean(name, known)}")
 
 
-def _from_user(given: Any) -> list[tuple[str, str, str]]:
+def _from_user(given: Any) -> list[tuple[str, str, str, str]]:
     pairs = []
     for entry in given if isinstance(given, (list, tuple)) else [given]:
         if not isinstance(entry, (list, tuple)) or len(entry) not in (2, 3) or not all(map(_is_text, entry)):
@@ -77,7 +80,7 @@ def _from_user(given: Any) -> list[tuple[str, str, str]]:
                 f"The option loops has {entry!r}; it must be a list of (link, link) or (link, link, kind), a YAML "
                 "file, or False."
             )
-        pairs.append((entry[0], entry[1], entry[2] if len(entry) == 3 else "fixed"))
+        pairs.append((entry[0], entry[1], entry[2] if len(entry) == 3 else "fixed", ""))
     return pairs
 
 
@@ -85,19 +88,21 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _from_yaml(name: str, source: Source) -> list[tuple[str, str, str]]:
+def _from_yaml(name: str, source: Source) -> list[tuple[str, str, str, str]]:
     """The loops of a YAML file; of the language it needs lists of names, in brackets or line by line."""
     content = whole_file.read(name, "loop file")
     if len(content) > MOST_BYTES:
         raise FileError(f"The loop file {name!r} has more than {MOST_BYTES} bytes.")
     table = _read_table(content.decode("utf-8", "replace"), name)
-    pairs, kinds = table.get("closed_loop", []), table.get("type", [])
+    pairs, kinds, names = (table.get(key, []) for key in KEYS)
     for key in table:
-        if key not in ("closed_loop", "type"):
-            source.report.drop(f"{name}: {key}", "only closed_loop and type are read")
+        if key not in KEYS:
+            source.report.drop(f"{name}: {key}", f"only {', '.join(KEYS)} are read")
     if not all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair)) for pair in pairs):
         raise FileError(f"The loop file {name!r} has a closed_loop that is not a list of pairs of names.")
-    return [(a, b, str(kinds[k]).lower() if k < len(kinds) else "6d") for k, (a, b) in enumerate(pairs)]
+    given = [str(kinds[k]).lower() if k < len(kinds) else "6d" for k in range(len(pairs))]
+    labels = [str(names[k]) if k < len(names) else "" for k in range(len(pairs))]
+    return [(a, b, kind, label) for (a, b), kind, label in zip(pairs, given, labels, strict=True)]
 
 
 def _read_table(text: str, name: str) -> dict[str, list[Any]]:

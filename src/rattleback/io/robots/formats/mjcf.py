@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Description, Inertia, Joint, Link, Site, View
+from rattleback.io.robots.description import FAR, WORLD, Description, Inertia, Joint, Link, Site, View
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.mjcf_drives import add_actuators, add_equalities, add_keyframes, add_sensors
-from rattleback.io.robots.formats.mjcf_files import compiled
-from rattleback.io.robots.formats.mjcf_geometry import add_geometries
+from rattleback.io.robots.formats.mjcf_files import compiled, mujoco_module
+from rattleback.io.robots.formats.mjcf_flags import switch_off
+from rattleback.io.robots.formats.mjcf_geometry import add_geometries, listed_pairs
 from rattleback.io.robots.formats.mjcf_report import judge
+from rattleback.io.robots.formats.mjcf_tendons import add_tendons
 from rattleback.io.robots.source.placing import about_z, along_axis, from_quaternion, shift
 
 if TYPE_CHECKING:
@@ -34,11 +36,13 @@ def read(source: Source) -> Description:
     assert source.document is not None
     root = source.document.root
     model, documents = compiled(source)
+    switch_off(model)
     described = Described(model, root.attributes.get("model", "") or "robot")
     for number in range(1, model.nbody):
         described.add_body(number)
     add_geometries(described)
     add_equalities(described, source.report)
+    add_tendons(described, source.report)
     add_actuators(described, source.report)
     add_keyframes(described)
     add_sensors(described)
@@ -46,7 +50,7 @@ def read(source: Source) -> Description:
     described.add_exclusions()
     add_loops(described.description, source)
     for document in (source.document, *documents):
-        judge(document.root)
+        judge(document.root, described.lost)
         if document is not source.document:
             document.tell(source.report)
     return described.description
@@ -66,15 +70,18 @@ class Described:
         description: What is made.
         links: Names of the links by number of the body.
         joints: Names of the joints by their number.
+        lost: Names of the actuators that are dropped.
     """
 
     def __init__(self, model: Any, name: str) -> None:
         self.model = model
         self.description = Description(name, gravity=tuple(model.opt.gravity.tolist()))
+        self.description.time_step = float(model.opt.timestep)
         # Sliding, torsional and rolling coefficients of two bodies combine to the larger one.
         self.description.combine = dict.fromkeys(("friction", "rolling", "spinning"), "max")
         self.links = {0: WORLD}
         self.joints: dict[int, str] = {}
+        self.lost: set[str] = set()
         self.description.links[WORLD] = Link(WORLD, "worldbody")
 
     def name(self, kind: str, number: int, taken: Any = ()) -> str:
@@ -138,7 +145,7 @@ class Described:
             joint.rest, joint.stiffness = float(model.qpos_spring[q]), float(model.jnt_stiffness[k])
         if model.jnt_limited[k]:
             lower, upper = model.jnt_range[k].tolist()
-            joint.limits = ((lower, upper),)
+            joint.limits = ((None if lower <= -FAR else lower, None if upper >= FAR else upper),)
             if kind in (SLIDE, HINGE) and not lower <= joint.start <= upper:
                 joint.start = None
         self._add_resistance(joint, k)
@@ -181,6 +188,8 @@ class Described:
         for signature in model.exclude_signature:
             pair = self.links[int(signature) >> 16], self.links[int(signature) & 0xFFFF]
             description.exclusions.append(pair)
+        for first, second in listed_pairs(model):
+            self._allow(first, second, set())
         kept = {frozenset(pair) for pair in description.exclusions}
         bits = model.geom_contype | model.geom_conaffinity
         solid = {int(model.geom_bodyid[k]) for k in range(model.ngeom) if bits[k]}
@@ -189,6 +198,11 @@ class Described:
             # A parent that is welded to the world is no parent for MuJoCo's filter.
             if parent in solid and parent != 0 and model.body_weldid[parent] == 0 != model.body_weldid[number]:
                 self._allow(parent, number, kept)
+        if int(model.opt.disableflags) & int(mujoco_module("").mjtDisableBit.mjDSBL_FILTERPARENT):
+            for number in sorted(solid):
+                parent = int(model.body_parentid[number])
+                if parent in solid and model.body_weldid[parent] != model.body_weldid[number]:
+                    self._allow(parent, number, kept)
         for k in range(model.neq):
             ends = self.closed.get(k)
             if ends is not None and ends[0] in solid and ends[1] in solid:
@@ -196,7 +210,7 @@ class Described:
 
     def _allow(self, first: int, second: int, kept: set[frozenset[str]]) -> None:
         pair = self.links[first], self.links[second]
-        if frozenset(pair) not in kept and WORLD not in pair:
+        if frozenset(pair) not in kept and WORLD not in pair and pair not in self.description.allowed:
             self.description.allowed.append(pair)
 
     @property

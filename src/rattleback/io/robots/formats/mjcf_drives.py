@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CONNECT, WELD, JOINT = range(3)
+CONNECT, WELD, JOINT, TENDON = range(4)
 BODY = 1
 ON_JOINT, IN_PARENT, ON_TENDON = 0, 1, 3
+# Kinds of joints of one freedom: slide, hinge.
+ONE_FREEDOM = (2, 3)
 FIXED_GAIN = 0
+INTEGRATES = 1
 NO_BIAS, AFFINE_BIAS = 0, 1
+# The named state that files of our own start with.
+START = "rattleback:start"
 # Object of the simulator that a fixed tendon wraps.
 WRAPS_JOINT = 1
 
@@ -44,6 +49,9 @@ def add_equalities(described: Described, report: Report) -> None:
             report.drop(where, "it is not active")
         elif kind in (CONNECT, WELD):
             description.joints[name] = _loop(described, k, name)
+        elif kind == TENDON:
+            # Held lengths are told of with the tendons.
+            continue
         elif kind == JOINT:
             description.couplings.append(_coupling(described, k, where))
         else:
@@ -96,19 +104,30 @@ def add_actuators(described: Described, report: Report) -> None:
     for k in range(model.nu):
         name = described.name("actuator", k)
         where, joints = f"actuator {name!r}", _driven(described, k)
-        if not joints:
-            report.drop(where, "it acts on neither joints nor fixed tendons")
-            continue
-        gain, bias = int(model.actuator_gaintype[k]), int(model.actuator_biastype[k])
-        if gain != FIXED_GAIN or bias not in (NO_BIAS, AFFINE_BIAS):
-            report.drop(where, "its force is no linear function of control, coordinate and speed")
+        if reason := _no_drive(model, k, joints):
+            report.drop(where, reason)
+            described.lost.add(name)
             continue
         if int(model.actuator_dyntype[k]):
             report.approximate(where, "its activation follows the control at once")
         described.description.actuators.append(_actuator(model, k, (name, where), joints))
+        lower, upper = model.actuator_forcerange[k].tolist()
+        if model.actuator_forcelimited[k] and lower != -upper:
+            report.approximate(where, f"its force range is not even; it is {max(-lower, upper):g} both ways")
         driven = described.description.actuators[-1].kind != "motor"
-        if driven and len(joints) > 1 and not _alike(described, joints):
+        together = min(joints.values()) * max(joints.values()) > 0.0
+        if driven and len(joints) > 1 and together and not _alike(described, joints):
             report.approximate(where, "each joint of its tendon is driven as if the others moved with it")
+
+
+def _no_drive(model: Any, k: int, joints: dict[str, float]) -> str:
+    """Why an actuator is none here; empty if it is one."""
+    if not joints:
+        return "it acts on no joint of one freedom and on no fixed tendon of such joints"
+    gain, bias = int(model.actuator_gaintype[k]), int(model.actuator_biastype[k])
+    if gain != FIXED_GAIN or bias not in (NO_BIAS, AFFINE_BIAS):
+        return "its force is no linear function of control, coordinate and speed"
+    return "no drive integrates its control" if int(model.actuator_dyntype[k]) == INTEGRATES else ""
 
 
 def _driven(described: Described, k: int) -> dict[str, float]:
@@ -117,7 +136,7 @@ def _driven(described: Described, k: int) -> dict[str, float]:
     kind, target = int(model.actuator_trntype[k]), int(model.actuator_trnid[k][0])
     gear = float(model.actuator_gear[k][0])
     if kind in (ON_JOINT, IN_PARENT):
-        return {described.joints[target]: gear}
+        return {described.joints[target]: gear} if int(model.jnt_type[target]) in ONE_FREEDOM else {}
     if kind != ON_TENDON:
         return {}
     found = {}
@@ -159,9 +178,32 @@ def add_keyframes(described: Described) -> None:
     model, description = described.model, described.description
     for k in range(model.nkey):
         name = described.name("key", k, description.keyframes)
+        if name == START:
+            _begin(described, k)
+            continue
         state = {joint: described.coordinate(number, model.key_qpos[k]) for number, joint in described.joints.items()}
         controls = {described.name("actuator", a): float(model.key_ctrl[k][a]) for a in range(model.nu)}
         description.keyframes[name] = Keyframe(name, state, controls)
+
+
+def _begin(described: Described, k: int) -> None:
+    """Start with the controls and velocities of a named state that a file of our own has for it."""
+    from rattleback.io.robots.formats.mjcf_files import mujoco_module
+
+    mujoco, model = mujoco_module(""), described.model
+    controls = {described.name("actuator", a): float(model.key_ctrl[k][a]) for a in range(model.nu)}
+    for actuator in described.description.actuators:
+        actuator.control = controls.get(actuator.name, actuator.control)
+    if not model.key_qvel[k].any():
+        return
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = model.key_qpos[k], model.key_qvel[k]
+    mujoco.mj_forward(model, data)
+    for number, link in described.links.items():
+        found = np.zeros(6)
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, number, found, 0)
+        if number and found.any():
+            described.description.links[link].velocity = np.concatenate([found[3:], found[:3]])
 
 
 def add_sensors(described: Described) -> None:
@@ -171,5 +213,32 @@ def add_sensors(described: Described) -> None:
     mujoco, model = mujoco_module(""), described.model
     for k in range(model.nsensor):
         kind = mujoco.mjtSensor(int(model.sensor_type[k])).name.removeprefix("mjSENS_").lower()
-        on = mujoco.mj_id2name(model, int(model.sensor_objtype[k]), int(model.sensor_objid[k])) or WORLD
-        described.description.sensors.append(Sensor(described.name("sensor", k), kind, str(on)))
+        target, number = mujoco.mjtObj(int(model.sensor_objtype[k])), int(model.sensor_objid[k])
+        on = mujoco.mj_id2name(model, int(target), number) or WORLD
+        sensor = Sensor(described.name("sensor", k), kind, str(on))
+        if target == mujoco.mjtObj.mjOBJ_JOINT:
+            sensor.joint = described.joints[number]
+        elif target == mujoco.mjtObj.mjOBJ_ACTUATOR:
+            sensor.actuator = described.name("actuator", number)
+        else:
+            sensor.frame = _frame(described, target.name, number)
+        reference = mujoco.mjtObj(int(model.sensor_reftype[k]))
+        sensor.reference = _frame(described, reference.name, int(model.sensor_refid[k]))
+        described.description.sensors.append(sensor)
+
+
+def _frame(described: Described, kind: str, number: int) -> tuple[str, Floats] | None:
+    """Link of a thing, and its frame in the link's; None for what has none."""
+    model, kind = described.model, kind.removeprefix("mjOBJ_").lower()
+    if number < 0:
+        return None
+    if kind == "xbody":
+        return described.links[number], np.eye(4)
+    if kind == "body":
+        w, x, y, z = model.body_iquat[number]
+        return described.links[number], from_quaternion(model.body_ipos[number], (x, y, z, w))
+    names = {"site": "site", "geom": "geom", "camera": "cam"}
+    if kind not in names:
+        return None
+    body, point, (w, x, y, z) = (getattr(model, f"{names[kind]}_{end}")[number] for end in ("bodyid", "pos", "quat"))
+    return described.links[int(body)], from_quaternion(point, (x, y, z, w))

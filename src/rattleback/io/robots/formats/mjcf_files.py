@@ -8,6 +8,7 @@ outside, is taken out of the model before it is compiled. Textures and skins are
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 INCLUDES = ("include", "model")
 MOST_INCLUDES = 100
 MOST_BYTES = 256 * 2**20
+# Attributes that hold names, which may be anything.
+NAMES = frozenset(
+    (
+        *("name", "class", "childclass", "file", "model", "prefix", "target", "objname", "refname"),
+        *("mesh", "material", "texture", "hfield", "tendon", "tendon1", "tendon2", "actuator"),
+        *("body", "body1", "body2", "joint", "joint1", "joint2", "geom", "geom1", "geom2", "site", "site1", "site2"),
+    )
+)
 
 
 def mujoco_module(path: str) -> Any:
@@ -40,6 +49,9 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
     """The model that MuJoCo makes of a file, and the documents it includes."""
     mujoco = mujoco_module(source.path)
     documents = _included(source)
+    assert source.document is not None
+    for document in (source.document, *documents):
+        _check_numbers(document)
     try:
         with _warnings_told(mujoco, source):
             spec = mujoco.MjSpec.from_file(source.path)
@@ -53,13 +65,18 @@ def compiled(source: Source) -> tuple[Any, list[Document]]:
 
 @contextmanager
 def _warnings_told(mujoco: Any, source: Source) -> Iterator[None]:
-    """Warnings of the compiler go into the report, not into a log file in the folder of the user."""
+    """Warnings of the compiler go into the report, not to the user or into a log file in the user's folder."""
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: source.report.approximate("compiler", f"MuJoCo warns: {text}"))
+    told: list[str] = []
+    mujoco.set_mju_user_warning(told.append)
     try:
-        yield
+        with warnings.catch_warnings(record=True) as python:
+            warnings.simplefilter("always")
+            yield
     finally:
         mujoco.set_mju_user_warning(before)
+    for text in dict.fromkeys([*told, *(str(one.message) for one in python)]):
+        source.report.approximate("compiler", f"MuJoCo warns: {text}")
 
 
 def _included(source: Source) -> list[Document]:
@@ -83,6 +100,14 @@ def _included(source: Source) -> list[Document]:
             if len(found) > MOST_INCLUDES:
                 raise node.error(f"more than {MOST_INCLUDES} files are included.")
     return found
+
+
+def _check_numbers(document: Document) -> None:
+    """Refuse what is not a number: the compiler may never end with it."""
+    for node in _all_nodes(document.root):
+        for name, value in node.attributes.items():
+            if name not in NAMES and "nan" in (token.lstrip("+-") for token in value.lower().split()):
+                raise node.error(f"{name} is {value[:40]!r}, which is not a number.")
 
 
 def _all_nodes(root: Any) -> list[Any]:

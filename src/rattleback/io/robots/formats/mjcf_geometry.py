@@ -1,16 +1,18 @@
 """Geometry of MJCF: shapes, colours, friction, and the bits that say which shapes meet.
 
-MuJoCo lets two shapes meet where (c₁ & a₂) | (c₂ & a₁), c contype and a conaffinity. Every pair (c, a) that occurs is a
-category here, and it meets those of the others for which that holds: the same pairs of shapes, whatever the bits.
+MuJoCo lets two shapes meet where (c₁ & a₂) | (c₂ & a₁), c contype and a conaffinity, or where ``contact/pair`` lists
+them. Every (c, a, listed pairs) that occurs is a category here, and it meets those of the others for which that holds:
+the same pairs of shapes, whatever the bits.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rattleback.io.robots.description import Geometry
+from rattleback.io.robots.formats.mjcf_flags import contacts_are_off
 from rattleback.io.robots.source.placing import from_quaternion
 from rattleback.shapes import Box, Capsule, ConvexHull, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
@@ -18,30 +20,40 @@ if TYPE_CHECKING:
     from rattleback.io.robots.formats.mjcf import Described
 
 PLANE, HEIGHTS, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
+# Colour of a geometry of which the file says none.
+UNSAID = [0.5, 0.5, 0.5, 1.0]
 # Groups that MuJoCo shows if nothing is said.
 SHOWN_GROUPS = 3
 # More categories than these have no bits.
 MOST_CLASSES = 31
 
 
+class Class(NamedTuple):
+    """What says which shapes a geometry meets: its bits, and the numbers of the listed pairs it is in."""
+
+    contype: int
+    conaffinity: int
+    pairs: tuple[int, ...]
+
+
 def add_geometries(described: Described) -> None:
     """Add the geometry of all bodies."""
     model = described.model
-    pairs = [(int(c), int(a)) for c, a in zip(model.geom_contype, model.geom_conaffinity, strict=True)]
-    classes = list(dict.fromkeys(pair for pair in pairs if any(pair)))
-    few = 1 < len(classes) <= MOST_CLASSES or classes not in ([], [(1, 1)])
+    classed = _classes(model)
+    classes = list(dict.fromkeys(one for one in classed if any(one)))
+    few = 1 < len(classes) <= MOST_CLASSES or classes not in ([], [Class(1, 1, ())])
     for k in range(model.ngeom):
         shape = _shape(model, k)
         if shape is None:
             continue
         w, x, y, z = model.geom_quat[k]
         place = from_quaternion(model.geom_pos[k], (x, y, z, w))
-        geometry = Geometry(model.geom(k).name, shape, place, int(model.geom_group[k]) < SHOWN_GROUPS, any(pairs[k]))
+        geometry = Geometry(model.geom(k).name, shape, place, int(model.geom_group[k]) < SHOWN_GROUPS, any(classed[k]))
         geometry.colour = _colour(model, k)
         geometry.surface = _surface(model, k)
         if geometry.collides and few:
-            geometry.category = _named(pairs[k])
-            geometry.collides_with = tuple(_named(other) for other in classes if _meet(pairs[k], other))
+            geometry.category = _named(classed[k])
+            geometry.collides_with = tuple(_named(other) for other in classes if _meet(classed[k], other))
         if geometry.collides and isinstance(shape, Mesh):
             _add_hull(described, k, geometry)
         described.description.links[described.links[int(model.geom_bodyid[k])]].geometries.append(geometry)
@@ -58,12 +70,34 @@ def _add_hull(described: Described, k: int, geometry: Geometry) -> None:
     geometry.collides = False
 
 
-def _named(pair: tuple[int, int]) -> str:
-    return f"contype {pair[0]:#x} conaffinity {pair[1]:#x}"
+def _classes(model: Any) -> list[Class]:
+    """The class of each geometry."""
+    listed: dict[int, list[int]] = {}
+    if not contacts_are_off(model):
+        for number, ends in enumerate(zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)):
+            for end in ends:
+                listed.setdefault(end, []).append(number)
+    bits = zip(model.geom_contype.tolist(), model.geom_conaffinity.tolist(), strict=True)
+    return [Class(c, a, tuple(listed.get(k, ()))) for k, (c, a) in enumerate(bits)]
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return bool((one[0] & other[1]) | (other[0] & one[1]))
+def listed_pairs(model: Any) -> list[tuple[int, int]]:
+    """Numbers of the bodies whose shapes are listed one by one to meet."""
+    if contacts_are_off(model):
+        return []
+    ends = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
+    bodies = [tuple(int(model.geom_bodyid[geom]) for geom in pair) for pair in ends]
+    return [(first, second) for first, second in bodies if first != second]
+
+
+def _named(one: Class) -> str:
+    pairs = f" pairs {', '.join(map(str, one.pairs))}" if one.pairs else ""
+    return f"contype {one.contype:#x} conaffinity {one.conaffinity:#x}{pairs}"
+
+
+def _meet(one: Class, other: Class) -> bool:
+    bits = (one.contype & other.conaffinity) | (other.contype & one.conaffinity)
+    return bool(bits or set(one.pairs) & set(other.pairs))
 
 
 def _shape(model: Any, k: int) -> Any:
@@ -115,7 +149,8 @@ def _heights(model: Any, h: int) -> HeightField:
 
 def _colour(model: Any, k: int) -> Any:
     material = int(model.geom_matid[k])
-    return tuple((model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).astype(float).tolist())
+    colour = (model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).astype(float).tolist()
+    return None if material < 0 and colour == UNSAID else tuple(colour)
 
 
 def _surface(model: Any, k: int) -> dict[str, Any]:

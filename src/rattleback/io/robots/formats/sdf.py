@@ -39,7 +39,6 @@ UNUSED = {
     "light": "the viewer has lights of its own",
     "scene": "the viewer has settings of its own",
     "gui": "the viewer has settings of its own",
-    "physics": "methods and time step are chosen with the Simulation",
     "include": "models of other folders are not opened",
     "actor": "there are no actors",
     "atmosphere": "a medium is added with rb.Drag",
@@ -70,6 +69,7 @@ def read(source: Source) -> Description:
         if gravity is not None:
             x, y, z = gravity.values(3).tolist()
             described.description.gravity = x, y, z
+        described.read_step(world)
         _drop_unused(world)
     for model in models:
         described.add_model(model, "", single=world is None and len(models) == 1)
@@ -104,6 +104,19 @@ class Described:
         self._links: list[tuple[Node, str, bool]] = []
         self._sites: list[tuple[Node, str, str]] = []
         self._models: list[Node] = []
+
+    def read_step(self, world: Node) -> None:
+        """Read the length of a step; everything else of methods is dropped."""
+        physics = world.child("physics")
+        if physics is None:
+            return
+        for name in physics.attributes:
+            physics.drop("methods are chosen with the Simulation", name)
+        for node in physics.children:
+            if node.tag != "max_step_size":
+                node.drop("methods are chosen with the Simulation")
+        step = _value(physics, "max_step_size")
+        self.description.time_step = step if step > 0.0 else None
 
     def add_model(self, node: Node, outer: str, single: bool = False) -> None:
         """Add a model; the only one of a file gives its links no scope."""
@@ -155,6 +168,9 @@ class Described:
             inertial = node.child("inertial")
             if inertial is not None:
                 link.inertia = _inertia(inertial)
+            elif not still:
+                link.inertia = Inertia(1.0, np.zeros(3), np.eye(3))
+                node.keep("it has no inertial; the format gives it 1 kg and moments of 1 kg m²")
             gravity = node.child("gravity")
             if gravity is not None and not gravity.flag("", True):
                 link.gravity_compensation = 1.0

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Coupling, Description, Geometry, Inertia, Joint, Link
+from rattleback.io.robots.description import FAR, WORLD, Coupling, Description, Geometry, Inertia, Joint, Link
 from rattleback.io.robots.formats.loops import add_loops
+from rattleback.io.robots.formats.urdf_extras import add_filters, add_frames, surface
 from rattleback.io.robots.source.placing import along_axis, from_roll_pitch_yaw
 from rattleback.shapes import Box, Capsule, Cylinder, Sphere
 
@@ -35,6 +36,7 @@ KINDS = {
 }
 UNUSED = {
     "transmission": "motors are declared by the user; sim.joints takes efforts",
+    "ros2_control": "it is for the controller of the real robot",
     "gazebo": "it is for another simulator",
     "sensor": "recorders measure bodies and joints",
 }
@@ -60,6 +62,8 @@ def read(source: Source) -> Description:
     for tag, why in UNUSED.items():
         for node in root.all(tag):
             node.drop(why)
+    add_frames(description, root)
+    add_filters(description, root)
     _hang_on_world(description, source.base)
     add_loops(description, source)
     return description
@@ -79,11 +83,14 @@ def _link(node: Node, source: Source, colours: dict[str, Any]) -> Link:
     inertial = node.child("inertial")
     if inertial is not None:
         link.inertia = _inertia(inertial)
+    material = surface(node)
     for tag in ("visual", "collision"):
         for shown in node.all(tag):
             geometry, colour = _geometry(shown, source, tag == "visual"), _shown_colour(shown, colours)
+            link.unseen |= geometry is None and tag == "visual"
             if geometry is not None:
                 geometry.colour = colour
+                geometry.surface = material if geometry.collides else {}
                 link.geometries.append(geometry)
     return link
 
@@ -265,4 +272,5 @@ def _read_limits(joint: Joint, node: Node, kind: str) -> None:
         return
     if lower > upper:
         raise limit.error(f"the lower limit {lower:g} is above the upper one, {upper:g}.")
-    joint.limits = ((None if lower == -np.inf else lower, None if upper == np.inf else upper),)
+    pair = None if lower <= -FAR else lower, None if upper >= FAR else upper
+    joint.limits = (pair,) if pair != (None, None) else ()

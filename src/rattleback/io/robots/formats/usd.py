@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Description, Joint, Link, View
+from rattleback.io.robots.description import WORLD, Description, Joint, Link, Site, View
 from rattleback.io.robots.formats.graph import plant
 from rattleback.io.robots.formats.loops import add_loops
 from rattleback.io.robots.formats.usd_bodies import fill_body
 from rattleback.io.robots.formats.usd_geometry import Solid, add_geometry
-from rattleback.io.robots.formats.usd_joints import add_joint
-from rattleback.io.robots.formats.usd_stage import Stage, refused
+from rattleback.io.robots.formats.usd_joints import add_couplings, add_joint
+from rattleback.io.robots.formats.usd_stage import EXACT, Stage, refused
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,8 +45,10 @@ def _read(source: Source) -> Description:
     for prim in stage.prims:
         if prim.IsA(stage.physics.Joint):
             add_joint(described, prim)
+    add_couplings(described)
     described.add_filters()
     described.add_cameras()
+    described.add_frames()
     plant(described.description)
     add_loops(described.description, source)
     stage.tell(source.report)
@@ -67,12 +69,19 @@ class Described:
         self.stage, self.source, self.description = stage, source, description
         self.links: dict[str, str] = {}
         self._names: dict[str, int] = {}
+        self._told: dict[tuple[Any, str], int] = {}
         for prim in stage.prims:
             self._names[prim.GetName()] = self._names.get(prim.GetName(), 0) + 1
+            told = stage.value(prim, f"{EXACT}name"), str(prim.GetTypeName())
+            if isinstance(told[0], str) and told[0]:
+                self._told[told] = self._told.get(told, 0) + 1
 
     def name(self, prim: Any) -> str:
         """Name of a prim where only one has it, else its path."""
         name = str(prim.GetName())
+        told = self.stage.value(prim, f"{EXACT}name")
+        if self._told.get((told, str(prim.GetTypeName()))) == 1:
+            return str(told)
         return name if self._names.get(name) == 1 else str(prim.GetPath()).lstrip("/")
 
     def add_gravity(self) -> None:
@@ -147,8 +156,9 @@ class Described:
                 if ends[0] is not None and ends[1] is not None:
                     self._keep_apart([ends[0].name], [ends[1].name])
             if prim.IsA(stage.physics.CollisionGroup):
+                own = self._members(prim)
                 for target in stage.targets(prim, GROUPS):
-                    self._keep_apart(self._members(prim), self._members(stage.stage.GetPrimAtPath(target)))
+                    self._keep_apart(own, self._members(stage.stage.GetPrimAtPath(target)))
             apart = "physxArticulation:enabledSelfCollisions"
             if prim.HasAttribute(apart) and not stage.value(prim, apart, True):
                 inside = [name for path, name in self.links.items() if path.startswith(f"{prim.GetPath()}/")]
@@ -168,6 +178,15 @@ class Described:
         pairs = {tuple(sorted((a, b))) for a in first for b in second if a != b}
         known = set(self.description.exclusions)
         self.description.exclusions.extend((a, b) for a, b in sorted(pairs) if (a, b) not in known)
+
+    def add_frames(self) -> None:
+        """Frames that files of our own mark as such."""
+        for prim in self.stage.prims:
+            if prim.HasAttribute(f"{EXACT}frame") and self.stage.value(prim, f"{EXACT}frame"):
+                link, place, name = self.link_of(prim), self.stage.frame(prim), self.name(prim)
+                if link is not None:
+                    place = np.linalg.inv(link.place) @ place
+                self.description.sites[name] = Site(name, WORLD if link is None else link.name, place)
 
     def add_cameras(self) -> None:
         """Views."""

@@ -43,9 +43,9 @@ def fill_body(described: Described, prim: Any, link: Link, solids: list[Solid]) 
         found = Inertia(size, np.zeros(3), 0.4 * size * radius**2 * np.eye(3))
     if mass > 0.0:
         found = Inertia(mass, found.center, found.tensor * mass / found.mass)
-    center = stage.value(prim, "physics:centerOfMass")
-    if center is not None and np.isfinite(np.array(center)).all():
-        found.center = (stage.local(prim) @ np.append(np.array(center, dtype=np.float64), 1.0))[:3]
+    center = _center(stage, prim)
+    if center is not None:
+        found.center = (stage.local(prim) @ np.append(center, 1.0))[:3]
     diagonal = stage.vector(prim, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if diagonal.any():
         turn = quaternion(stage.value(prim, "physics:principalAxes"))
@@ -58,10 +58,24 @@ def fill_body(described: Described, prim: Any, link: Link, solids: list[Solid]) 
     _fill_velocity(described, prim, link)
 
 
+def _center(stage: Any, prim: Any) -> Floats | None:
+    """The centre of mass that is said; None where it is not, or not finite, which is how UsdPhysics says so."""
+    told = stage.value(prim, "physics:centerOfMass")
+    try:
+        center = None if told is None else np.array(tuple(told), dtype=np.float64)
+    except (TypeError, ValueError):
+        center = np.zeros(0)
+    if center is not None and center.shape != (3,):
+        raise stage.error(prim, "physics:centerOfMass must be three numbers.")
+    return center if center is not None and np.isfinite(center).all() else None
+
+
 def quaternion(value: Any) -> Floats:
     """A quaternion of USD as a rotation matrix; the identity where it is none or zero."""
     if value is None:
         return np.eye(3)
+    if not hasattr(value, "GetImaginary"):
+        raise InputError(f"Something that must be a quaternion is {str(value)[:60]!r}.")
     q = np.array([*value.GetImaginary(), value.GetReal()], dtype=np.float64)
     length = float(np.linalg.norm(q))
     if not 1e-9 < length < np.inf:

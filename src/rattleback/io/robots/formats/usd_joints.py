@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Actuator, Joint
+from rattleback.io.robots.description import WORLD, Actuator, Coupling, Joint
 from rattleback.io.robots.formats.usd_bodies import quaternion
 from rattleback.io.robots.formats.usd_geometry import AXES
+from rattleback.io.robots.formats.usd_stage import EXACT
 from rattleback.io.robots.source.placing import inverse
 from rattleback.kinematics.pose import make_pose
 
@@ -147,9 +148,7 @@ def _kind_of(ways: list[int], turns: list[int]) -> tuple[str, Floats, tuple[str,
     if not ways and len(turns) == 1:
         return "revolute", AXES[letters[turns[0]]], (TURNS[turns[0]],)
     if not ways and len(turns) == 2:
-        first, second = np.eye(3)[turns[0]], np.eye(3)[turns[1]]
-        turn = np.stack([second, np.cross(first, second), first], axis=-1)
-        return "universal", turn, (TURNS[turns[0]], TURNS[turns[1]])
+        return "universal", _crossed(*turns), (TURNS[turns[0]], TURNS[turns[1]])
     if len(ways) == 1 and not turns:
         return "prismatic", AXES[letters[ways[0]]], (WAYS[ways[0]],)
     if len(ways) == 1 and turns == ways:
@@ -160,9 +159,22 @@ def _kind_of(ways: list[int], turns: list[int]) -> tuple[str, Floats, tuple[str,
         return "point_on_plane", AXES[letters[({0, 1, 2} - set(ways)).pop()]], ()
     if len(ways) == 2 and len(turns) == 1 and turns[0] not in ways:
         return "planar", AXES[letters[turns[0]]], ()
-    if len(ways) == 3 and not turns:
+    return _unanchored(turns) if len(ways) == 3 else None
+
+
+def _unanchored(turns: list[int]) -> tuple[str, Floats, tuple[str, ...]] | None:
+    """The same for a joint that leaves all ways free."""
+    if not turns:
         return "fixed_orientation", np.eye(3), ()
-    return None
+    if len(turns) == 1:
+        return "common_direction", AXES["XYZ"[turns[0]]], ()
+    return ("double_rotation", _crossed(*turns), ()) if len(turns) == 2 else None
+
+
+def _crossed(first: int, second: int) -> Floats:
+    """The turn that puts the first of two axes on z and the second on x."""
+    one, other = np.eye(3)[first], np.eye(3)[second]
+    return np.stack([other, np.cross(one, other), one], axis=-1)
 
 
 def _read_rest(described: Described, joint: Joint, prim: Any) -> None:
@@ -176,6 +188,23 @@ def _read_rest(described: Described, joint: Joint, prim: Any) -> None:
         described.description.allowed.append((joint.parent, joint.child))
     joint.armature = stage.number(prim, "physxJoint:armature")
     joint.friction_loss = stage.number(prim, "physxJoint:jointFriction")
+
+
+def add_couplings(described: Described) -> None:
+    """Add joints that follow others, as files of our own say it."""
+    stage, joints = described.stage, described.description.joints
+    names = {joint.where: joint.name for joint in joints.values()}
+    for prim in stage.prims:
+        law = stage.value(prim, f"{EXACT}coefficients")
+        if law is None or str(prim.GetPath()) not in names:
+            continue
+        leaders = [names[str(path)] for path in stage.targets(prim, f"{EXACT}leader") if str(path) in names]
+        numbers = np.array(law, dtype=np.float64)
+        if len(leaders) != 1 or not len(numbers) or not np.isfinite(numbers).all():
+            raise stage.error(prim, f"{EXACT}coefficients needs finite numbers and one joint as {EXACT}leader.")
+        where = f"{prim.GetPath()}.{EXACT}coefficients"
+        coupling = Coupling(names[str(prim.GetPath())], leaders[0], tuple(numbers.tolist()), 0.0, where)
+        described.description.couplings.append(coupling)
 
 
 def _add_drives(described: Described, joint: Joint, prim: Any) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 MOST_BYTES, MOST_LAYERS, MOST_PRIMS = 256 * 2**20, 200, 200_000
 # Columns of a transform this far from right angles are sheared.
 SHEAR = 1e-6
+# What stands before the name of an attribute whose value is that of another one in double precision.
+EXACT = "rattleback:"
 IGNORED = ("xformOp", "xformOpOrder", "extent", "visibility", "purpose", "primvars:displayColor", "kind")
 UNKNOWN = "this reader does not know the property"
 
@@ -85,7 +87,9 @@ class Stage:
         if not (0.0 < self.meters < np.inf and 0.0 < self.kilograms < np.inf):
             raise FileError(f"The USD file {self.path!r} has a unit that is not above zero.")
         self.up = about_x(0.5 * np.pi) if self.geom.GetStageUpAxis(self.stage) == "Y" else np.eye(4)
-        self.prims = [prim for prim, _ in zip(self.stage.Traverse(), range(MOST_PRIMS), strict=False)]
+        # Prims of instances, too, each where it is.
+        every = self.stage.Traverse(usd.TraverseInstanceProxies())
+        self.prims = [prim for prim, _ in zip(every, range(MOST_PRIMS), strict=False)]
         self._cache = self.geom.XformCache()
         self._read: dict[Any, set[str]] = {}
 
@@ -118,10 +122,16 @@ class Stage:
 
     def value(self, prim: Any, name: str, default: Any = None) -> Any:
         """A property of a prim; a value that is not finite, or none, is the default."""
-        self._read.setdefault(prim.GetPath(), set()).add(name)
-        attribute = prim.GetAttribute(name)
-        found = attribute.Get() if attribute and attribute.HasAuthoredValue() else None
-        return default if found is None else found
+        self._read.setdefault(prim.GetPath(), set()).update((name, EXACT + name))
+        found, exact = (
+            attribute.Get() if attribute and attribute.HasAuthoredValue() else None
+            for attribute in (prim.GetAttribute(name), prim.GetAttribute(EXACT + name))
+        )
+        if type(found).__name__ == "UnregisteredValue":
+            raise self.error(prim, f"{name} is of a type that USD does not know.")
+        if found is None or exact is None or not _agree(found, exact):
+            return default if found is None else found
+        return exact
 
     def number(self, prim: Any, name: str, default: float = 0.0) -> float:
         """A property as a number, infinite where the file says so."""
@@ -138,7 +148,10 @@ class Stage:
     def vector(self, prim: Any, name: str, default: Any) -> Floats:
         """A property as finite numbers, as many as the default has."""
         found = self.value(prim, name)
-        values = np.array(default if found is None else tuple(found), dtype=np.float64)
+        try:
+            values = np.array(default if found is None else tuple(found), dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.array([])
         if values.shape != np.shape(default) or not np.isfinite(values).all():
             raise self.error(prim, f"{name} must be {np.size(default)} finite numbers.")
         return values
@@ -192,6 +205,22 @@ class Stage:
                     report.keep(f"{place}.{name}")
                 else:
                     report.drop(f"{place}.{name}", UNKNOWN)
+
+
+def _agree(found: Any, exact: Any) -> bool:
+    """Whether a value in single precision is that of another in double, so that it was not changed by itself."""
+    single, double = (np.array(_numbers(value), dtype=np.float64) for value in (found, exact))
+    return single.shape == double.shape and np.array_equal(np.float32(single), np.float32(double))
+
+
+def _numbers(value: Any) -> Any:
+    """A number, a vector or a quaternion as plain numbers; nothing for what is none of these."""
+    if hasattr(value, "GetImaginary"):
+        return (*value.GetImaginary(), value.GetReal())
+    try:
+        return tuple(float(part) for part in value) if hasattr(value, "__len__") else float(value)
+    except (TypeError, ValueError):
+        return ()
 
 
 def _said(error: Exception) -> str:

@@ -59,6 +59,16 @@ class JointResponse:
         self.hit = joints.preview.stops.status.held
 
     @property
+    def answers(self) -> Any:
+        """How bodies that touch answer to each other through trees; None where joints have rows beside stops, too."""
+        return self.joints.trees
+
+    @property
+    def stops(self) -> Any:
+        """The limits of the joints, a ``joint_stops.JointStops``."""
+        return self.joints.preview.stops
+
+    @property
     def has_stops(self) -> bool:
         """Whether any of the joints has limits."""
         return bool(self.joints.preview.stops.count)
@@ -120,6 +130,13 @@ class JointResponse:
             self.joints.respond(motion, which)
         problem, held = self.problem, self.joints.held
         problem.program.launch(mark_answered, len(held), problem.bodies, problem.system, problem.status, held)
+
+    def answer_trees(self, motion: Motion, which: Any) -> None:
+        """Record the answer of trees alone, in the worlds where ``which`` is 1; no stop is hit there."""
+        if self.displaces:
+            self.joints.displace_trees(motion, which)
+        else:
+            self.joints.respond_trees(motion, which)
 
     def begin_steps(self, motion: Motion, which: Any) -> None:
         """Record that conjugate directions begin."""

@@ -17,6 +17,7 @@ from rattleback.solvers.contacts.kernels.block import (
     is_at_rest,
     is_satisfied,
     is_separating,
+    solve_block,
     solve_manifold,
     solve_normal_block,
     solve_normal_point,
@@ -141,8 +142,12 @@ def point_correction(law: str) -> Any:
     return corrects(solve_twist_by_boxes, is_separating) if law == "pyramid" else solve_points
 
 
+def block_twist(law: str) -> tuple[Any, Any]:
+    """What finds the wrench of a manifold as a block where it can be, and whether there is nothing to correct."""
+    found = {"cone": (solve_cone_manifold, is_cone_satisfied), "pyramid": (solve_box_manifold, is_satisfied)}
+    return found.get(law, (solve_block, is_satisfied))
+
+
 def block_correction(law: str) -> Any:
     """The correction of a manifold as a block where it can be, under a law."""
-    if law == "cone":
-        return corrects(solve_cone_manifold, is_cone_satisfied)
-    return corrects(solve_box_manifold, is_satisfied) if law == "pyramid" else solve_manifold
+    return corrects(*block_twist(law)) if law in ("cone", "pyramid") else solve_manifold

@@ -22,6 +22,7 @@ from rattleback.model.contact_memory import Due, MovedLoads, record_due, record_
 from rattleback.model.state import Motion
 from rattleback.solvers.contacts.coupling.alternation import WorldStage, alternate
 from rattleback.solvers.contacts.coupling.joint_response import JointResponse
+from rattleback.solvers.contacts.coupling.masses_through import mark_touching
 from rattleback.solvers.contacts.coupling.softness import Softness
 from rattleback.solvers.contacts.coupling.ties import CoupledWorlds
 from rattleback.solvers.contacts.problem.contact_graph import find_levels, gather_manifolds, order_manifolds
@@ -157,6 +158,8 @@ class ContactSteps:
         problem.for_manifolds(targets.prepare_manifolds, *given, int(self.ends.loads_end))
         if self.response is not None:
             self.response.softness.harden()
+            if self.response.answers is not None:
+                program.launch(mark_touching, 1, problem.system, graph, self.response.answers.touching)
         if context.model.scene.joints:
             self.worlds.record_jointed_worlds()
 
@@ -172,7 +175,26 @@ class ContactSteps:
         self.account.begin()
         if self.response is not None:
             self.response.begin_step()
-        self.worlds.where_free(self.worlds.jointed_worlds if self.worlds.jointed else None, self._apply_loads)
+        jointed_worlds = self.worlds.jointed_worlds if self.worlds.jointed else None
+        self.worlds.where_free(jointed_worlds, self._apply_loads)
+        if self._answers_at_once:
+            self.worlds.where_jointed(jointed_worlds, self._load_joints)
+
+    @property
+    def _answers_at_once(self) -> bool:
+        """Whether joints can answer before the first prediction: trees know how without one."""
+        return self.response is not None and self.response.answers is not None
+
+    def _load_joints(self, which: Any) -> None:
+        """Apply the loads of the last step, to which joints answer."""
+        start, response = self.context.start, self.response
+        if response is not None:
+            response.joints.note(start, which)
+            self.problem.record_push(start, which)
+            if self._answers_at_once:
+                response.answer_trees(start, which)
+            else:
+                response.joints.respond(start, which)
 
     def _apply_loads(self, which: Any) -> None:
         """Apply the loads of the last step, limited where they may be impacts."""
@@ -197,14 +219,12 @@ class ContactSteps:
 
     def _solve_start_jointed(self, predict: Callable[[], None], hold: WorldStage, which: Any) -> None:
         """Record the same where joints hold what touches, which answer to the loads of the last step first."""
-        start, response = self.context.start, self.response
-        if response is not None:
-            response.joints.note(start, which)
-            self.problem.record_push(start, which)
-            response.joints.respond(start, which)
+        if not self._answers_at_once:
+            self._load_joints(which)
             predict()
-            hold = partial(response.hold, hold)
-        self.alternate((partial(self._solve_start, predict, self.turn, response), hold), which)
+        if self.response is not None:
+            hold = partial(self.response.hold, hold)
+        self.alternate((partial(self._solve_start, predict, self.turn, self.response), hold), which)
 
     def _solve_start(self, predict: Callable[[], None], most: int | None, response: Any, which: Any) -> None:
         context, problem = self.context, self.problem

@@ -18,11 +18,12 @@ When to use it: by default. Reference: Bender, dissertation, §5.2.1; Silcowitz-
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rattleback.core import arrays, checks
 from rattleback.core.sealed import sealed
-from rattleback.solvers.contacts.kernels.by_law import block_correction
+from rattleback.solvers.contacts.kernels.by_law import block_correction, block_twist
 from rattleback.solvers.contacts.kernels.laws import LAWS, USUAL_LAWS
 from rattleback.solvers.contacts.problem.status import (
     begin_sweep,
@@ -39,6 +40,7 @@ from rattleback.solvers.contacts.solvers.conjugate import (
 )
 from rattleback.solvers.contacts.solvers.gauss_seidel import Sweeps, drivers
 from rattleback.solvers.contacts.solvers.iteration import begin, iterate
+from rattleback.solvers.contacts.solvers.through_trees import ThroughTrees
 
 if TYPE_CHECKING:
     from rattleback.model.state import Motion
@@ -89,6 +91,21 @@ class BoundBlockGaussSeidel:
 
     def record(self, motion: Motion, goal: Goal, which: Any, response: Any = None) -> None:
         """Record what solves the problem in the worlds where ``which`` is 1."""
+        if getattr(response, "answers", None) is None or self.problem.colour_driver is not None:
+            self._record(motion, goal, which, response)
+            return
+        response.note(motion, which)
+        self.through.record(motion, goal, which, response)
+        with self.problem.program.when(self.through.any_other):
+            self._record(motion, goal, self.through.others, response)
+
+    @cached_property
+    def through(self) -> ThroughTrees:
+        """Sweeps that answer through trees themselves."""
+        return ThroughTrees(self.problem, *(block_twist(law) for law in (self.problem.law, "coulomb")))
+
+    def _record(self, motion: Motion, goal: Goal, which: Any, response: Any) -> None:
+        """Record sweeps to which joints answer one by one."""
         problem, status = self.problem, self.problem.status
         plain, early = min(goal.sweeps, PLAIN_SWEEPS), min(goal.sweeps, EARLY_SWEEPS)
         accelerates = self.accelerates and early < goal.sweeps - 1 and getattr(response, "accelerates", True)

@@ -1,0 +1,1 @@
+"""URDF: links, joints, mimic joints, and a YAML file of loops beside it."""

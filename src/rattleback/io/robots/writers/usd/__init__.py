@@ -1,0 +1,1 @@
+"""USD: rigid bodies, colliders, joints, drives and filters of UsdPhysics."""

@@ -1,0 +1,1 @@
+"""The energy of a protein over its dihedrals, and its minimum."""
