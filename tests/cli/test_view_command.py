@@ -4,11 +4,13 @@ import signal
 import subprocess
 import sys
 import time
+import types
 import urllib.error
 import urllib.request
 
 import pytest
 
+import rattleback as rb
 from rattleback.cli.main import main
 
 pytest.importorskip("viser")
@@ -43,10 +45,11 @@ def ended(process):
 def test_view_prints_its_address_serves_the_page_and_ends_cleanly_with_ctrl_c():
     process, line = started("view", "pendulum", "--no-browser")
     address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    assert b"<html" in opener.open(address).read()
+    for _ in range(2):
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"<html" in browser.open(address).read()
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(address)
+        urllib.request.urlopen(address.partition("?")[0])
     _, err, code = ended(process)
     assert (err, code) == ([], 0)
 
@@ -69,6 +72,7 @@ def test_a_failing_script_is_shown_with_its_line_and_the_simulator_goes_on(tmp_p
 
     def wait(shown):
         """Until the fault is told and the simulator has gone on; then Ctrl-C."""
+        shown.session.play()
         end, told = time.monotonic() + 30.0, None
         while told is None or shown.session.frame.steps < told + 5:
             assert time.monotonic() < end, "it never went on"
@@ -136,3 +140,13 @@ def test_compare_opens_a_page_with_all_of_them(monkeypatch, capsys):
     assert main(["compare", "chain", "--joints", "direct", "iterative", "--no-browser"]) == 0
     assert "http://" in capsys.readouterr().out
     assert labels == ["direct", "iterative"]
+
+
+def test_the_demo_shows_the_hit_slowly_and_then_goes_on_as_before():
+    from rattleback.cli import demo
+
+    sim, speeds = rb.Simulation(rb.scenes.pendulum(), time_step=0.05), []
+    session = types.SimpleNamespace(set_speed=lambda speed: speeds.append((round(sim.time, 3), speed)))
+    demo.slow_through(sim, session)
+    sim.run(3.0)
+    assert speeds == [(demo.HIT[0], demo.SLOW), (demo.HIT[1], 1.0)]

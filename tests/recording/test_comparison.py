@@ -1,5 +1,6 @@
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +18,9 @@ def falling(**settings):
     return rb.Simulation(scene, time_step=0.01, **settings)
 
 
-def text_of(lanes):
+def text_of(lanes, width=200):
     said = io.StringIO()
-    Console(width=200, file=said).print(comparison_table(lanes))
+    Console(width=width, file=said).print(comparison_table(lanes))
     return said.getvalue()
 
 
@@ -96,3 +97,11 @@ def test_the_plot_has_a_curve_for_each_lane_and_is_saved(tmp_path):
 def test_nothing_cannot_be_compared():
     with pytest.raises(InputError, match="nothing to compare"):
         compare({}, 1.0)
+
+
+def test_met_and_missed_can_be_told_apart_on_a_narrow_terminal():
+    met, missed = (falling() for _ in range(2))
+    lanes = compare({"a method of a rather long name, joints direct": met, "b": missed}, 0.05, looks=5)
+    rows = text_of([lanes[0], replace(lanes[1], converged=False)], width=80).splitlines()
+    assert max(map(len, rows)) <= 80
+    assert [word for word in ("met", "missed", "verdict", "corrections") if word not in " ".join(rows).split()] == []

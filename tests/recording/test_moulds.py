@@ -6,7 +6,7 @@ import trimesh
 
 import rattleback as rb
 from rattleback.recording.instances import batches
-from rattleback.recording.joint_marks import marks
+from rattleback.recording.joint_marks import marks, rods
 from rattleback.recording.moulds import casts, mould
 
 HULL = rb.ConvexHull(np.random.default_rng(1).normal(size=(30, 3)))
@@ -155,6 +155,23 @@ def test_the_pin_of_a_hinge_lies_along_its_axis():
     ((_, cast),) = marks(scene)
     along = rb.rotation.rotate(arm.orientation, rb.rotation.rotate(cast.orientation, (0, 0, 1)))
     assert np.abs(along) == pytest.approx([0, 1, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("place", [(0.3, 0.4, 1.2), (0.0, 0.0, -2.0), (0.0, 0.0, 2.0)])
+def test_a_body_that_does_not_reach_its_joint_has_a_rod_to_it(place):
+    scene = rb.Scene()
+    bob = scene.add_body(rb.Sphere(0.1), position=place, orientation=rb.rotation.random(1, seed=3)[0], name="bob")
+    scene.add_joint(rb.Ball(scene.world, bob, at=(0.0, 0.0, 0.0)))
+    ((row, rod),) = rods(scene)
+    assert row == 0
+    along = rb.rotation.rotate(bob.orientation, rb.rotation.rotate(rod.orientation, (0, 0, 1)))
+    middle = bob.position + rb.rotation.rotate(bob.orientation, rod.position)
+    half = 0.5 * rod.shape.bounds()[1][2] - 0.5 * rod.shape.bounds()[0][2]
+    ends = sorted([middle - half * along, middle + half * along], key=np.linalg.norm)
+    assert ends[0] == pytest.approx(np.zeros(3), abs=1e-12)
+    assert ends[1] == pytest.approx(place)
+    near, _ = jointed(lambda scene, arm: rb.Ball(scene.world, arm, at=(0.1, 0.2, 0.1)))
+    assert list(rods(near)) == []
 
 
 def test_a_joint_placed_by_frames_is_marked_on_its_body():

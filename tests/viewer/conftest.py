@@ -126,6 +126,17 @@ class Visitor:
         options = {"subprotocols": [language], "max_size": None, "compression": None, "close_timeout": 0.2}
         return connect(address, additional_headers=given, **options)
 
+    def look(self, socket):
+        """Say where the camera is, as a page does when it has drawn the scene."""
+        import msgspec
+
+        said = {
+            "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [3.0, 3.0, 3.0],
+            "image_height": 400, "image_width": 600, "fov": 0.75, "near": 0.01, "far": 1000.0,
+            "look_at": [0.0, 0.0, 0.0], "up_direction": [0.0, 0.0, 1.0],
+        }  # fmt: skip
+        socket.send(msgspec.msgpack.encode(said))
+
 
 @pytest.fixture(scope="session")
 def visitor():

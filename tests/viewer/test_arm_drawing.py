@@ -6,15 +6,16 @@ from scipy.spatial.transform import Rotation
 
 import rattleback as rb
 from rattleback.kinematics import Link, Look, Tree
-from rattleback.viewer.arm.drawing import TOOL, TURNING, Arm, Ellipsoid, base_height, parts_of, thickness
+from rattleback.viewer.arm.drawing import TOOL, TURNING, Arm, Ellipsoid, base_height, extent, parts_of, thickness
 from rattleback.viewer.arm.problem import MODELS
+from rattleback.viewer.front import Front
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
 
 @pytest.fixture
 def scene():
-    server = make_server(Gate(), "127.0.0.1", port=0, title="arm")
+    server = make_server(Gate(), Front("arm"), "127.0.0.1", port=0)
     yield server.scene
     stop_server(server)
 
@@ -93,12 +94,23 @@ def test_the_ellipsoid_holds_the_velocities_of_unit_rates(scene):
     ellipsoid.place(q, "tip")
     handle = ellipsoid.handle
     turn = Rotation.from_quat(np.roll(handle.batched_wxyzs[0], -1)).as_matrix()
-    half = handle.batched_scales[0] / Ellipsoid.SECONDS
+    half = handle.batched_scales[0] / ellipsoid.seconds
     rates = np.random.default_rng(0).normal(size=(500, 6))
     velocity = (rates / np.linalg.norm(rates, axis=1, keepdims=True)) @ tree.jacobian(q)[:3].T
     inside = np.linalg.norm((velocity @ turn) / half, axis=1)
     assert inside.max() <= 1.0 + 1e-5
     np.testing.assert_allclose(handle.batched_positions[0], tree.forward(q)[:3, 3], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["planar_3r", "puma560"])
+def test_the_ellipsoid_leaves_the_arm_to_be_seen(scene, name):
+    tree = MODELS[name]()
+    ellipsoid, arm = Ellipsoid(scene, tree), extent(tree)
+    for q in [tree.middle, *tree.random(20, seed=4)]:
+        ellipsoid.place(q, "tip")
+        assert ellipsoid.handle.batched_scales.max() < 0.5 * arm
+    ellipsoid.place(tree.middle, "tip")
+    assert ellipsoid.handle.batched_scales.max() == pytest.approx(Ellipsoid.PART * arm)
 
 
 def test_a_removed_arm_leaves_nothing(scene):

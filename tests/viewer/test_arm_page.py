@@ -248,3 +248,16 @@ def test_what_is_no_arm_is_refused():
 
 def test_the_page_is_served_where_the_door_says(open_arm):
     assert open_arm("scara", door=Door(token="a-token-of-our-own")).address.endswith("/?token=a-token-of-our-own")
+
+
+def test_steps_beyond_the_most_are_said_to_be_those_of_all_tries():
+    """A target out of reach, for which lm begins again and again."""
+    with ArmPage("planar_3r") as page:
+        assert page.settle()
+        goal = page.stage.goal
+        goal[:3, 3] = (100.0, 0.0, 0.0)
+        page.aim(goal)
+        assert page.settle()
+        assert not page.course.solution.reached
+        assert page.course.solution.iterations > page.panel.most_steps.value
+        assert "steps over all tries" in page.panel.verdict.content

@@ -1,5 +1,6 @@
 """Joints, contacts, arrows, trails and colours on the page, compared with what the scene says."""
 
+import colorsys
 import time
 from dataclasses import replace
 
@@ -11,15 +12,16 @@ import rattleback as rb
 from rattleback.joints import MENU as JOINTS
 from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
-from rattleback.viewer.drawing.colours import CHOSEN, MODES, STILL, graded
+from rattleback.viewer.drawing.colours import CHOSEN, MODES, PALETTE_RGB, STILL, chosen_colours, graded
 from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import BROKEN, PROBE, Joints
 from rattleback.viewer.drawing.marks import MAKERS, MOTOR, coil
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.surroundings import nice
 from rattleback.viewer.drawing.trails import POINTS, Trails
 from rattleback.viewer.drawing.turns import along, product, turned
-from rattleback.viewer.panels.show import Show
+from rattleback.viewer.panels.show import Show, legend
 
 
 def part_of(page, kind):
@@ -67,10 +69,10 @@ def test_a_pin_lies_along_the_axis_of_its_hinge_and_moves_with_the_body(open_pag
 def test_a_broken_joint_turns_red(open_page, until):
     page = open_page(rb.Simulation(a_pendulum(breaking_force=1.0)), Joints)
     (batch,) = part_of(page, Joints)._crowd.batches
-    assert tuple(batch.handle.batched_colors[0]) != BROKEN
+    assert not np.array_equal(batch.handle.batched_colors[0], painted(BROKEN))
     until(lambda: PROBE in page.session.probes)
     page.session.step(5).result()
-    until(lambda: tuple(batch.handle.batched_colors[0]) == BROKEN)
+    until(lambda: np.array_equal(batch.handle.batched_colors[0], painted(BROKEN)))
 
 
 def test_a_motor_is_marked(open_page):
@@ -249,3 +251,42 @@ def test_a_thousand_moving_bodies_cost_little(open_page):
             bodies.show(replace(frame, pictures=(picture,)))
         spent.append(time.thread_time() - begun)
     assert np.median(spent) < 2e-3
+
+
+def row_of_boxes(count):
+    scene = rb.Scene(gravity=(0, 0, 0), name="boxes")
+    for k in range(count):
+        scene.add_body(rb.Box(1, 1, 1), position=(2.0 * k, 0, 0), name=f"body_{k}")
+    return scene
+
+
+@pytest.mark.parametrize("count", [4, 11])
+def test_a_body_that_goes_leaves_the_others_their_colours(count):
+    scene, known = row_of_boxes(count), {}
+    before = dict(zip([body.name for body in scene.bodies], chosen_colours(scene.bodies, known).tolist(), strict=True))
+    rest = [body for body in scene.bodies if body.name != "body_1"]
+    assert chosen_colours(rest, known).tolist() == [before[body.name] for body in rest]
+    new = row_of_boxes(count + 1).bodies[-1]
+    assert chosen_colours([*rest, new], known).tolist()[:-1] == [before[body.name] for body in rest]
+
+
+def test_what_is_chosen_looks_like_no_body():
+    """Told apart by hue: what of the palette is within 40 degrees of it is pale."""
+    hue = [colorsys.rgb_to_hsv(*(np.array(colour) / 255.0))[0] * 360.0 for colour in (CHOSEN, *PALETTE_RGB)]
+    strength = [colorsys.rgb_to_hsv(*(np.array(colour) / 255.0))[1] for colour in (CHOSEN, *PALETTE_RGB)]
+    apart = np.abs((np.array(hue[1:]) - hue[0] + 180.0) % 360.0 - 180.0)
+    assert np.all((apart > 40.0) | (np.array(strength[1:]) < 0.6 * strength[0]))
+
+
+@pytest.mark.contacts
+def test_one_force_far_beyond_the_others_leaves_them_their_colours(open_page):
+    page = open_page(rb.Simulation(row_of_boxes(12)), Bodies)
+    colours, frame = bodies_of(page).colours, page.session.frame
+    colours.mode = "Contact force"
+    colours._values = lambda picture: np.array([1e6, *np.linspace(1.0, 11.0, 11)])
+    found = colours.of(frame)
+    assert colours.passed
+    assert colours.largest <= 33.0
+    assert np.array_equal(found[:1], graded(np.ones(1)))
+    assert len({tuple(colour) for colour in found[1:]}) == 11
+    assert "33 N or more" in legend(33.0, "N", passed=True)

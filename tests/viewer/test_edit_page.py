@@ -24,7 +24,7 @@ def window(open_page):
 
 @pytest.fixture
 def page(window, visit):
-    there = visit(window.address, 480, 640)
+    there = visit(window.address, 600, 640)
     there.evaluate("document.querySelectorAll('canvas').forEach(canvas => canvas.remove())")
     there.get_by_text("Edit", exact=True).first.click()
     there.get_by_label("Selected").first.wait_for()

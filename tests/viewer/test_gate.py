@@ -104,6 +104,25 @@ def test_a_chosen_token_is_good_for_many():
     assert [enter(gate, "a-word-of-one-s-own").status for _ in range(3)] == [303] * 3
 
 
+def test_many_runs_leave_few_cookies_and_none_of_another_server_goes():
+    """A browser with the cookies of 130 servers on 127.0.0.1, and of a program that is none of ours."""
+    jar = {"other": "1"}
+    for _ in range(130):
+        said = "; ".join(f"{name}={value}" for name, value in jar.items())
+        for _, cookie in [header for header in enter(Gate(), Cookie=said).headers if header[0] == "Set-Cookie"]:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            jar.pop(name, None)
+            if "Max-Age=0" not in cookie:
+                jar[name] = value
+    assert len(jar) <= 1 + 9
+    assert jar["other"] == "1"
+
+
+def test_a_cookie_that_others_named_cannot_write_headers():
+    answer = enter(Gate(), Cookie="; ".join(["rattleback_\r\nX: 1=2"] * 20))
+    assert [value for name, value in answer.headers if name == "Set-Cookie" and "\n" in value] == []
+
+
 def test_the_address_a_request_came_in_at_is_a_host():
     gate = Gate()
     headers = {"Host": "192.0.2.7:8080"}

@@ -1,5 +1,6 @@
 """Clients of the page: who may come in, two at once, one that does not read, one that comes back."""
 
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -97,6 +98,41 @@ def test_a_client_that_comes_back_sees_the_scene_again(window, visitor):
     for _ in range(3):
         with visitor.enter(window, Cookie=cookie) as socket:
             assert frames(socket, 2) == 2
+
+
+def test_what_went_wrong_before_anybody_came_is_told_to_the_first_client(window, visitor, until):
+    for k in range(20):
+        window.session.tell(f"The script failed the {k}th time.", fault=True)
+    time.sleep(0.3)
+    with visitor.enter(window) as socket:
+        visitor.look(socket)
+        text = heard(socket, b"the 19th time")
+    assert b"the 15th time" in text
+    assert b"the 19th time" in text
+    assert b"the 14th time" not in text
+
+
+def heard(socket, words, seconds=10.0):
+    """What a client is sent until these words come."""
+    text, end = b"", time.monotonic() + seconds
+    while words not in text and time.monotonic() < end:
+        try:
+            text += _unpacked(socket.recv(timeout=0.1))
+        except TimeoutError:
+            continue
+    return text
+
+
+def test_a_command_that_takes_long_is_said_to_be_under_way_until_it_is_over(window, visitor, until):
+    with visitor.enter(window) as socket:
+        visitor.look(socket)
+        until(lambda: len(window.server.get_clients()) == 1)
+        over = threading.Event()
+        slow = window.session.do(lambda sim: over.wait(20.0))
+        assert b"is compiled" in heard(socket, b"is compiled")
+        assert not slow.done()
+        over.set()
+        assert b"RemoveNotification" in heard(socket, b"RemoveNotification")
 
 
 def test_a_flood_of_messages_leaves_the_simulation_running(window, visitor, until):

@@ -23,7 +23,7 @@ def tree(open_page):
 
 @pytest.fixture
 def page(tree, visit):
-    there = visit(tree.address, 480, 720)
+    there = visit(tree.address, 600, 720)
     there.get_by_role("button", name="Play").wait_for()
     return there
 

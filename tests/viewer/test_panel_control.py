@@ -1,6 +1,7 @@
 """The controls of the run, turned without a browser."""
 
 import math
+import re
 
 import pytest
 
@@ -9,7 +10,8 @@ from rattleback.core.report import Report
 from rattleback.scenes import MENU
 from rattleback.viewer.panels.control import RESET, SPEEDS, STEP, STEPS, Control, name_of_speed
 from rattleback.viewer.panels.number_form import Number
-from rattleback.viewer.panels.readings import duration, readings
+from rattleback.viewer.panels.readings import AMBER, BAD, GOOD, chip, duration, readings
+from rattleback.viewer.session import Session
 
 
 @pytest.fixture
@@ -116,11 +118,39 @@ def test_half_a_sweep_is_refused():
 def test_readings_name_the_worst_joint_and_let_no_name_become_code(window):
     reason = "Joint '<img src=x onerror=alert(1)>' is off by 1 m."
     report = Report(step=3, converged=False, reason=reason, worst_joint="<img src=x onerror=alert(1)>")
-    text = readings(window.session.frame, report)
+    text = readings(window.session.frame, [report])
     assert "outside tolerance" in text
     assert "&lt;img src=x" in text
     assert "<img" not in text
-    assert "within tolerance" in readings(window.session.frame, Report(step=3))
+    assert "within tolerance" in readings(window.session.frame, [Report(step=3)])
+
+
+def report_of(ratio):
+    """A report of an error so many times its tolerance."""
+    return Report(step=1, converged=ratio <= 1.0, position_error=1e-6 * ratio, position_tolerance=1e-6)
+
+
+def test_the_verdict_on_several_methods_is_that_on_each_and_the_chip_shows_the_worst():
+    sims = [rb.Simulation(MENU["chain"].build(), joints=name) for name in ("direct", "penalty")]
+    session = Session(sims, ["direct", "penalty <b>"])
+    text = readings(session.frame, [report_of(0.5), report_of(40.0)])
+    assert re.search(r"direct: <[^>]*>within tolerance", text)
+    assert re.search(r"penalty &lt;b&gt;: <[^>]*>outside tolerance", text)
+    assert "40 × tolerance" in chip([report_of(0.5), report_of(40.0)])
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words", "colour"),
+    [(0.3, "within tolerance", GOOD), (2.4, "2.4 × tolerance", AMBER), (123.0, "123 × tolerance", BAD)],
+)
+def test_the_chip_says_how_far_outside_in_a_colour(ratio, words, colour):
+    assert words in chip([report_of(ratio)])
+    assert colour in chip([report_of(ratio)])
+
+
+def test_without_contacts_nobody_claims_that_they_are_within_tolerance():
+    sim = rb.Simulation(MENU["pendulum"].build(), contacts="none")
+    assert "contacts are not looked for" in readings(Session([sim]).frame, [report_of(0.5)])
 
 
 @pytest.mark.parametrize(

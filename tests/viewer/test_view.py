@@ -1,5 +1,7 @@
 import sys
+import time
 import types
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -15,9 +17,18 @@ def sim():
     return rb.Simulation(pendulum(), time_step=0.01)
 
 
-def test_it_plays_and_says_where(sim, capsys, until):
+def test_it_plays_once_it_is_looked_at_and_says_where(sim, capsys, until, visitor):
     with rb.view(sim, wait=False, browser=False) as shown:
-        until(lambda: shown.session.frame.steps > 2)
+        time.sleep(0.3)
+        assert shown.session.frame.steps == 0
+        with visitor.enter(shown.window) as client:
+            visitor.look(client)
+            until(lambda: shown.session.frame.steps > 2)
+        shown.session.pause().result(10)
+        with visitor.enter(shown.window) as client:
+            visitor.look(client)
+            until(lambda: len(shown.window.server.get_clients()) == 1)
+            assert not shown.session.frame.playing
         assert "The simulator is at http://127.0.0.1:" in capsys.readouterr().out
         assert repr(shown).startswith("<simulator of 'pendulum' at http://127.0.0.1:")
     assert repr(shown) == "<simulator of 'pendulum' closed>"
@@ -64,6 +75,17 @@ def test_a_notebook_shows_the_page_in_its_output(sim, monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", notebook)
     rb.view(sim, inline=True).close()
     assert shown[0][0].startswith("http://localhost:")
+
+
+def test_the_address_is_good_for_every_browser_and_that_in_a_notebook_for_one(sim, visitor):
+    with rb.view(sim, wait=False, browser=False) as shown:
+
+        def ask(address):
+            return visitor.ask(shown.window, f"/?{urlsplit(address).query}")[0]
+
+        assert [ask(shown.address) for _ in range(3)] == [303] * 3
+        once = shown.window.address_for_one
+        assert [ask(once) for _ in range(2)] == [303, 403]
 
 
 def test_inline_without_a_notebook_is_refused_and_nothing_is_left_open(sim, monkeypatch):

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     import argparse
 
     from rattleback.simulation import Simulation
+    from rattleback.viewer.session import Session
 
 MEASURED, SHOWN = "tumbling", "wall"
 # Fifty samples a second: the curves are smooth, and taking them costs little.
 STEPS_PER_SAMPLE = 4
+# The ball hits the wall at 1.57 s; so slow the simulator shows it between these times [s].
+SLOW, HIT = 0.1, (1.5, 2.5)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +45,23 @@ def execute(arguments: argparse.Namespace) -> int:
         return code
     from rattleback.viewer.view import view
 
-    with suppress(KeyboardInterrupt):
-        view(_make(SHOWN, arguments.device), wait=True)
+    sim = _make(SHOWN, arguments.device)
+    with suppress(KeyboardInterrupt), view(sim, wait=False) as shown:
+        shown.session.do(lambda sim: slow_through(sim, shown.session))
+        shown.wait()
     return FINE
+
+
+def slow_through(sim: Simulation, session: Session) -> None:
+    """Have the simulator show the hit slowly, and go on as before."""
+
+    @sim.at(HIT[0])
+    def slow(sim: Simulation) -> None:
+        session.set_speed(SLOW)
+
+    @sim.at(HIT[1])
+    def as_before(sim: Simulation) -> None:
+        session.set_speed(1.0)
 
 
 def _make(name: str, device: str) -> Simulation:

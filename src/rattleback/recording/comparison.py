@@ -119,10 +119,11 @@ def comparison_table(lanes: list[Lane]) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    for title in ("ms/step", "worst [m]", "median [m]", "energy drift", "corrections"):
+    # On a narrow terminal the names of methods are broken, and numbers and verdicts stay whole.
+    table.add_column("method", min_width=8, overflow="fold")
+    for title in ("ms/step", "worst [m]", "median [m]", "drift", "corrections"):
         table.add_column(Text(title), justify="right", no_wrap=True)
-    table.add_column("verdict")
+    table.add_column("verdict", min_width=7)
     for lane in lanes:
         verdict = lane.fault or ("met" if lane.converged else "missed")
         numbers = (lane.error.max(), float(np.median(lane.error[1:] if len(lane.error) > 1 else lane.error)))

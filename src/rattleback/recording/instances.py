@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rattleback.maths.rotation import multiply, rotate
-from rattleback.recording.joint_marks import marks
+from rattleback.recording.joint_marks import marks, rods
 from rattleback.recording.moulds import Cast, Mould, casts, mould
 from rattleback.recording.picture import solid_of
 from rattleback.shapes import Box, Cylinder, Plane
@@ -76,7 +76,7 @@ def batches(scene: Scene, joints: bool) -> list[Castings]:
             for cast in casts(solid_of(body)):
                 found.setdefault(cast.key, []).append((row, row, cast))
     if joints:
-        for row, cast in marks(scene):
+        for row, cast in (*marks(scene), *rods(scene)):
             found.setdefault(cast.key, []).append((row, len(scene.bodies), cast))
     rounded = [cast.rounding for solids in found.values() for _, _, cast in solids if cast.key in (Box, Cylinder)]
     most = float(np.median(rounded)) if rounded else 0.0

@@ -1,7 +1,7 @@
 """Joints drawn as what they are: a ball for a ball joint, a pin for a hinge, a cross for a universal joint.
 
 A mark is a solid on body B of the joint, or on body A where B is the world, as thick as the thinner of the two allows.
-Other joints have no mark.
+Other joints have no mark. A body that does not reach the joint it hangs on, as the bob of a pendulum, has a rod to it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.joints import Ball, Cylindrical, Revolute, Universal
+from rattleback.joints.joint import turn_to
 from rattleback.maths.rotation import conjugate, multiply, rotate
 from rattleback.recording.moulds import Cast, casts
 from rattleback.recording.picture import solid_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 OF_THICKNESS, OF_LENGTH = 0.65, 0.18
 # Length of a pin beside its radius.
 PIN, CROSS = 3.4, 3.0
+# Radius of a rod beside that of a mark; a joint so many times farther than a body reaches is out of its reach.
+ROD, BEYOND = 0.3, 1.05
 
 
 def marks(scene: Scene) -> Iterator[tuple[int, Cast]]:
@@ -42,6 +45,15 @@ def marks(scene: Scene) -> Iterator[tuple[int, Cast]]:
                 place, turn = _in_body(joint, bodies[0], side, axis)
                 for cast in casts(shape, place, turn):
                     yield rows[bodies[0].name], cast
+
+
+def rods(scene: Scene) -> Iterator[tuple[int, Cast]]:
+    """Rods from bodies to joints with a mark that they do not reach, each with the row of its body, in its frame."""
+    for joint in scene.joints.values():
+        for side, name in (("a", joint.a), ("b", joint.b)):
+            body = None if name == scene.world.name else scene[name]
+            if type(joint) in MAKERS and body is not None and not body.static:
+                yield from ((scene.index(name), cast) for cast in _rod(joint, body, side))
 
 
 def hooks(scene: Scene) -> NDArray[np.float64]:
@@ -61,6 +73,17 @@ def _in_body(joint: Any, body: Body, side: str, axis: str) -> tuple[Any, Any]:
         return point, joint.frames()["ab".index(side)]
     back = conjugate(body.orientation)
     return rotate(back, point - body.origin), multiply(back, turn)
+
+
+def _rod(joint: Any, body: Body, side: str) -> Iterator[Cast]:
+    """A rod from the centre of mass of a body to a joint that the body does not reach."""
+    way = np.asarray(_in_body(joint, body, side, side)[0]) - body.center_of_mass
+    length, reach = float(np.linalg.norm(way)), 0.0
+    if body.shape is not None:
+        reach = body.shape.bounding_radius() + float(np.linalg.norm(body.center_of_mass))
+    if length > BEYOND * reach and not isinstance(body.shape, Plane):
+        rod = Cylinder(ROD * _radius(body), length)
+        yield from casts(rod, body.center_of_mass + 0.5 * way, turn_to(way / length))
 
 
 def _radius(body: Body) -> float:

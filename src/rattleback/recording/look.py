@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from rattleback.core import checks
+from rattleback.recording.body_colours import paints
 from rattleback.recording.style import PALETTE
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ SPEEDS = ("#33507a", "#2a9d8f", "#e0b04a", "#c8452d")
 # The sun stands to the left of the camera and behind it, high up [rad].
 SUN_ASIDE, SUN_ELEVATION = math.radians(-62.0), math.radians(48.0)
 MOST_SAMPLES = 4096
+# Light goes with about this power of what is written in sRGB.
+GAMMA = 2.2
 
 
 class LookOptions(TypedDict, total=False):
@@ -90,8 +93,8 @@ class Appearance:
         static = np.array([body.static for body in snapshot.scene.bodies], dtype=bool)
         order = np.cumsum(~static) - 1
         if self.colour != "speed":
-            palette = np.array([light(colour) for colour in PALETTE])
-            found = palette[_scattered(order, len(palette))]
+            number, shade = paints(snapshot.scene.bodies)
+            found = np.array([light(colour) for colour in PALETTE])[number] * (shade**GAMMA)[:, None]
         else:
             scale = np.linspace(0.0, 1.0, len(SPEEDS))
             stops = np.array([light(colour) for colour in SPEEDS])

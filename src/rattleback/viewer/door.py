@@ -24,7 +24,7 @@ class Door:
     Args:
         listen: Address to listen at. Only this machine can reach the one it has by default; any other needs a token.
         port: Port to listen at; where it is taken, the next one that is free. 0 for any.
-        token: A token of one's own, which is good for every browser; empty for tokens that are good for one each.
+        token: A token of one's own; empty for a random one.
     """
 
     listen: str = LOCAL_ADDRESS

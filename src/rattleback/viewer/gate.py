@@ -1,8 +1,9 @@
 """Admission of clients: requests for the right host, from the page itself, by clients with a key.
 
-The address that is printed holds a token. The first request that brings it gets a cookie in exchange, and the token is
-used up; from then on the cookie opens the door to that browser. Requests without it are asked for the token. A token
-that the user chose, for a server others can reach, stays good for all of them. A web page from elsewhere that the user
+The address that is printed holds a word. A request that brings it gets a cookie in exchange; from then on the cookie
+opens the door to that browser. The word is good for every browser for as long as the page is served. A token is good
+for one browser, once: that is for addresses that are written where others may read them, such as the output of a
+notebook. Requests without cookie are asked for a token. A web page from elsewhere that the user
 happens to visit has another origin, and a name that was made to point at this machine is another host: both are
 refused.
 """
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 # Tokens that were given out and not brought back; more than these, and the oldest is void.
 MOST_TOKENS = 64
+# Cookies of earlier pages that a browser may keep; the oldest of more than these are taken from it.
+MOST_COOKIES, COOKIE = 8, "rattleback_"
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,14 @@ class Gate:
     Args:
         hosts: Names and addresses under which the server may be asked for, without port; ``localhost`` and its
             addresses are always among them.
-        word: A token that is never used up; empty for none.
+        word: What admits every browser; empty for nothing.
     """
 
     def __init__(self, hosts: tuple[str, ...] = (), word: str = "") -> None:
         self._word = word
         self.hosts = frozenset(name.lower() for name in (*LOCAL, *hosts))
         # Cookies of one host go to all its ports, so every server has one of its own.
-        self._cookie = f"rattleback_{secrets.token_hex(4)}"
+        self._cookie = f"{COOKIE}{secrets.token_hex(4)}"
         self._tokens: list[str] = []
         self._keys: list[str] = []
 
@@ -77,7 +80,8 @@ class Gate:
         origin = headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return _refused("This server answers its own page only.")
-        if self._has_key(headers.get("Cookie", "")):
+        cookies = headers.get("Cookie", "")
+        if self._has_key(cookies):
             return self._welcome(path)
         given = parse_qs(urlsplit(path).query).get("token", [""])[0]
         if not given:
@@ -86,14 +90,15 @@ class Gate:
             return _refused("This token is wrong or used up; give another, or ask for a new address:", asks=True)
         key = secrets.token_urlsafe(32)
         self._keys.append(key)
-        return _moved((("Set-Cookie", f"{self._cookie}={key}; HttpOnly; SameSite=Strict; Path=/"),))
+        given = f"{self._cookie}={key}; HttpOnly; SameSite=Strict; Path=/"
+        return _moved(tuple(("Set-Cookie", cookie) for cookie in (given, *_taken(cookies))))
 
     def _welcome(self, path: str) -> Answer | None:
         """Admit clients with the key; a token is removed from the address."""
         return _moved() if "token=" in urlsplit(path).query else None
 
     def _take(self, given: str) -> bool:
-        """Whether a token is good; it is used up, unless the user chose it."""
+        """Whether a word or a token is good; a token is used up."""
         if self._word and hmac.compare_digest(self._word.encode(), given.encode()):
             return True
         for token in self._tokens:
@@ -106,6 +111,13 @@ class Gate:
         pairs = (part.strip().partition("=") for part in cookies.split(";"))
         brought = [value.encode() for name, _, value in pairs if name == self._cookie]
         return any(hmac.compare_digest(key.encode(), value) for key in self._keys for value in brought)
+
+
+def _taken(cookies: str) -> list[str]:
+    """What takes the oldest cookies of earlier pages from a browser, which sends those it got first in front."""
+    names = [part.strip().partition("=")[0] for part in cookies.split(";")]
+    own = [name for name in names if name.startswith(COOKIE) and name.isascii() and name.removeprefix(COOKIE).isalnum()]
+    return [f"{name}=; Max-Age=0; Path=/" for name in own[:-MOST_COOKIES]]
 
 
 def _name(host: str) -> str:

@@ -19,6 +19,7 @@ from rattleback.simulation import Simulation
 from rattleback.viewer.door import LOCAL_ADDRESS
 from rattleback.viewer.drawing.lookout import Lookout
 from rattleback.viewer.frame import Frame, take_picture
+from rattleback.viewer.front import Front
 from rattleback.viewer.gate import Gate
 from rattleback.viewer.server import make_server, stop_server
 
@@ -82,7 +83,7 @@ class _Stage:
         from rattleback.viewer.parts import DRAWN
 
         self.selected = ""
-        self.server = make_server(Gate(), LOCAL_ADDRESS, port=0, title=frame.picture.scene.name)
+        self.server = make_server(Gate(), Front(frame.picture.scene.name), LOCAL_ADDRESS, port=0)
         self.lookout, self.parts = Lookout(self.server), list[Any]()
         stage: Any = self
         for make in DRAWN:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     import viser
 
+    from rattleback.viewer.front import Front
+
 _making = threading.Lock()
 # Connections that break are the business of their clients; the user's terminal need not hear of it.
 _log = logging.getLogger("rattleback.viewer.server")
@@ -45,21 +47,21 @@ def load_viser() -> Any:
 
 
 def make_server(
-    gate: Gate, listen: str, port: int, title: str, tell: Callable[[str], Any] = lambda text: None
+    gate: Gate, front: Front, listen: str, port: int, tell: Callable[[str], Any] = lambda text: None
 ) -> viser.ViserServer:
     """A running server.
 
     Args:
         gate: Decides about every request.
+        front: The page, and what it is called.
         listen: Address to listen at.
         port: Port to listen at; where it is taken, the next free one; 0 for any.
-        title: What the panel of the page is called.
         tell: Called with the words of a fault in what the page has carried out.
     """
     viser, log = load_viser(), PageLog()
     intake = Intake(log)
-    with _making, _guarded(gate, intake), _quiet():
-        server = viser.ViserServer(host=listen, port=port, label=title, verbose=False)
+    with _making, _guarded(gate, front, intake), _quiet():
+        server = viser.ViserServer(host=listen, port=port, label=front.title, verbose=False)
     intake.server = server
     catch_faults(server, log, tell)
     # viser ends what is left of its servers at exit, after this; a thread may still have something to say then.
@@ -106,7 +108,7 @@ class _Patched:
 
 
 @contextlib.contextmanager
-def _guarded(gate: Gate, intake: Intake) -> Iterator[None]:
+def _guarded(gate: Gate, front: Front, intake: Intake) -> Iterator[None]:
     """While this is open, servers that viser makes ask the gate about requests and the intake about messages."""
     import viser.infra._infra
     import websockets.asyncio.server
@@ -117,7 +119,9 @@ def _guarded(gate: Gate, intake: Intake) -> Iterator[None]:
                 await handler(Filtered(connection, intake))
 
         def judge_first(connection: Any, request: Any) -> Any:
-            return _refusal(gate, connection, request) or process_request(connection, request)
+            return (
+                _refusal(gate, connection, request) or _answer(front, request) or process_request(connection, request)
+            )
 
         return websockets.asyncio.server.serve(take_in, *arguments, process_request=judge_first, logger=_log, **options)
 
@@ -133,15 +137,28 @@ def _guarded(gate: Gate, intake: Intake) -> Iterator[None]:
 
 def _refusal(gate: Gate, connection: Any, request: Any) -> Any:
     """What a gate answers to a request instead of what it asked for; None to let it in."""
-    from websockets.datastructures import Headers
-    from websockets.http11 import Response
-
     try:
         answer = gate.judge(request.path, request.headers, connection.local_address[0])
     except LookupError:
         answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
     if answer is None:
         return None
+    return _response(answer)
+
+
+def _answer(front: Front, request: Any) -> Any:
+    """What the front answers to a request; None where it is for viser, as those for connections are."""
+    found = None if request.headers.get("Upgrade") else front.answer(request.path)
+    if found is None:
+        return None
+    kind, text = found
+    return _response(Answer(HTTPStatus.OK, text, (("Content-Type", kind),)))
+
+
+def _response(answer: Answer) -> Any:
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
     body = answer.text.encode()
     headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
     return Response(answer.status, answer.status.phrase, headers, body)

@@ -75,6 +75,7 @@ class Session:
         probes: Functions of a simulation by name, whose answers frames are to hold.
         notices: The last things the user is to be told.
         watchers: Set when there is a new frame.
+        busy_since: When the command or the steps under way began [s, of ``time.perf_counter``]; None between them.
 
     Args:
         sims: The simulations, all of one scene.
@@ -92,6 +93,7 @@ class Session:
         self.probes: dict[str, Callable[[Simulation], Any]] = {}
         self.notices: deque[Notice] = deque(maxlen=50)
         self.watchers: list[threading.Event] = []
+        self.busy_since: float | None = None
         self._pace = Pace(speed)
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._news = threading.Condition()
@@ -281,11 +283,13 @@ class Session:
             command, future = self._commands.popleft()
             if not future.set_running_or_notify_cancel():
                 continue
+            self.busy_since = time.perf_counter()
             try:
                 answers.append(partial(future.set_result, command()))
             except Exception as error:
                 self.tell(_sentence(error), fault=True)
                 answers.append(partial(future.set_exception, error))
+            self.busy_since = None
         return answers
 
     def _steps_due(self) -> int:
@@ -301,7 +305,7 @@ class Session:
 
     def _take(self, steps: int) -> None:
         """Take steps with all simulations; a fault ends the run with a notice."""
-        begun = time.perf_counter()
+        self.busy_since = begun = time.perf_counter()
         try:
             for sim in self.sims:
                 for hand in self.hands:
@@ -312,6 +316,8 @@ class Session:
             self._set_playing(False)
             self._steps_wanted = 0
             return
+        finally:
+            self.busy_since = None
         now = time.perf_counter()
         each = (now - begun) / steps
         self._step_seconds = each if self._step_seconds == 0.0 else 0.9 * self._step_seconds + 0.1 * each

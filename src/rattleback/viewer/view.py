@@ -48,7 +48,7 @@ class View(Opened):
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self.window.address
 
     def _take_down(self) -> None:
@@ -68,9 +68,9 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
             them by ``view.session.do`` until it is closed.
         **wishes: ``inline``, to show the page in the output of a notebook; ``wait``, to come back only after Ctrl-C
             (by default in a program, not at a prompt or in a notebook); ``browser``, whether to open one (by default
-            where there is a screen); ``playing``, whether it runs from the start (default True); ``speed``, simulated
-            seconds in a second (default 1); ``labels`` of several simulations; ``door``, the address it is served
-            at.
+            where there is a screen); ``playing``, whether it runs as soon as a browser shows it (default True);
+            ``speed``, simulated seconds in a second (default 1); ``labels`` of several simulations; ``door``, the
+            address it is served at.
 
     Returns:
         The open simulator, with its address.
@@ -84,10 +84,11 @@ def view(sims: Simulation | Sequence[Simulation], **wishes: Unpack[Wishes]) -> V
     shown = View(session, Window(session, door=wishes.get("door")))
     session.start()
     if wishes.get("playing", True):
-        session.play()
+        shown.window.when_seen(session.play)
     if notebook is not None:
-        # A notebook is served under the name localhost; a cookie for a number would be one of another site.
-        address = shown.address.replace("127.0.0.1", "localhost")
+        # A notebook is served under the name localhost; a cookie for a number would be one of another site. Its output
+        # is kept in a file, so the address in it is good once.
+        address = shown.window.address_for_one.replace("127.0.0.1", "localhost")
         notebook.display(notebook.IFrame(address, width="100%", height=INLINE_HEIGHT))
         return shown
     announce(shown.address, wishes.get("browser"))

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 # So often it looks for news where there is no new frame [s].
 LOOK_SECONDS = 0.2
+# So many of the messages that waited for a client are shown, the last ones.
+MOST_AT_ONCE = 5
+# What takes longer than this is said to be under way [s].
+PATIENCE = 0.7
+AT_WORK = "The simulation is at work. A method that is used for the first time is compiled, which takes some seconds."
 # The panel of the page has these tabs.
 TABS = ("Run", "Methods", "Show", "Edit", "Plots", "Files")
 
@@ -65,6 +70,7 @@ class Window:
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._selecting: list[Callable[[str], Any]] = []
         self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
+        self._waiting = False
         self._closing, self._fresh = threading.Event(), threading.Event()
         session.watchers.append(self._fresh)
         if parts is None:
@@ -81,8 +87,21 @@ class Window:
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self._host.address
+
+    @property
+    def address_for_one(self) -> str:
+        """A new address of the page, good for one browser, once."""
+        return self._host.address_for_one
+
+    def rename(self, title: str) -> None:
+        """Give the page another name."""
+        self._host.rename(title)
+
+    def when_seen(self, act: Callable[[], Any]) -> None:
+        """Have a function called once, as soon as a client shows the page."""
+        self._host.when_seen(act)
 
     def select(self, name: str) -> None:
         """Choose a body or a joint; an empty name for none."""
@@ -135,9 +154,20 @@ class Window:
             self._fresh.clear()
             self.refresh()
             self._tell_news()
+            self._tell_waiting()
 
     def _tell_news(self) -> None:
-        """Show the messages of the session to all clients."""
-        for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told]:
+        """Show the messages of the session to all clients; they wait for the first."""
+        if not self.server.get_clients():
+            return
+        for notice in [notice for notice in tuple(self.session.notices) if notice.number > self._told][-MOST_AT_ONCE:]:
             self._told = notice.number
             self._host.notify(notice.text, notice.fault)
+
+    def _tell_waiting(self) -> None:
+        """Say that a command or a step takes long, until it is over."""
+        since = self.session.busy_since
+        waiting = since is not None and time.perf_counter() - since > PATIENCE
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self._host.show_waiting(AT_WORK if waiting else "")

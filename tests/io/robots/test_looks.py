@@ -31,7 +31,7 @@ def load(tmp_path: Path) -> rb.Scene:
 def test_bodies_have_the_colours_of_their_file(tmp_path: Path) -> None:
     scene = load(tmp_path)
     assert scene.robot.colours == {"a": pytest.approx((0.9, 0.1, 0, 1)), "static": (0, 0, 1, 1)}
-    shown = by_body(scene)
+    shown = by_body(scene, {})
     np.testing.assert_array_equal(shown[scene.index("a")], (229, 25, 0))
     np.testing.assert_array_equal(shown[scene.index("static")], (0, 0, 255))
     snapshot = snapshot_of(rb.Simulation(scene))

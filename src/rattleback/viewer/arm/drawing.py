@@ -10,6 +10,7 @@ from rattleback.kinematics.look import sticks
 from rattleback.maths import rotation
 from rattleback.viewer.drawing.batches import SIGNS_OF_TURN, Piece, pieces
 from rattleback.viewer.drawing.crowd import Crowd, Member
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.turns import along, wxyz
 
 if TYPE_CHECKING:
@@ -122,20 +123,23 @@ class Arm:
 class Ellipsoid:
     """How fast the tip moves in each direction when the coordinates change at rates of length one.
 
-    Half axes: singular values of the upper half of the Jacobian, times a quarter of a second.
+    Half axes: singular values of the upper half of the Jacobian, times as long as makes the largest in the middle of
+    the limits this part of the arm.
 
     Args:
         scene: Scene of the page.
         tree: The arm.
     """
 
-    SECONDS, COLOUR = 0.25, (217, 164, 65)
+    PART, COLOUR = 0.16, (217, 164, 65)
 
     def __init__(self, scene: Any, tree: Tree) -> None:
         from rattleback.recording.tessellation import tessellate
         from rattleback.shapes import Sphere
 
         self._tree, mesh = tree, tessellate(Sphere(1.0), 32)
+        fastest = float(np.linalg.norm(tree.jacobian(tree.middle)[:3], 2))
+        self.seconds = self.PART * extent(tree) / fastest if fastest > 0.0 else 0.0
         self.handle = scene.add_batched_meshes_simple(
             "/ellipsoid",
             mesh.vertices,
@@ -143,8 +147,8 @@ class Ellipsoid:
             np.array([[1.0, 0.0, 0.0, 0.0]]),
             np.zeros((1, 3)),
             batched_scales=np.ones((1, 3)),
-            batched_colors=self.COLOUR,
-            batched_opacities=np.array([0.45]),
+            batched_colors=painted(np.array(self.COLOUR)),
+            batched_opacities=np.array([0.3]),
             lod="off",
             cast_shadow=False,
             receive_shadow=False,
@@ -159,7 +163,7 @@ class Ellipsoid:
         full[: len(values)] = values
         self.handle.batched_wxyzs = wxyz(rotation.quaternion_from_matrix(axes))[None]
         self.handle.batched_positions = self._tree.forward(q, tool)[None, :3, 3]
-        self.handle.batched_scales = np.maximum(self.SECONDS * full, 2e-3 * self._tree.size)[None]
+        self.handle.batched_scales = np.maximum(self.seconds * full, 2e-3 * self._tree.size)[None]
 
 
 def _mark(link: Any, row: int, radius: float) -> Iterator[Part]:

@@ -85,7 +85,7 @@ class ArmPage(Opened):
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self.host.address
 
     @property

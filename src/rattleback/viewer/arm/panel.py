@@ -104,7 +104,9 @@ class Panel:
             self.verdict.content = _box(BAD, "Cannot be asked", escape(course.fault))
             return
         off = f"off by {found.residual[0]:.1e} m and {found.residual[1]:.1e} rad"
-        effort = f"{found.iterations} {'step' if found.iterations == 1 else 'steps'} · {duration(course.seconds)}"
+        # lm begins again from other configurations, and counts the steps of all its tries.
+        over = "" if found.iterations <= int(self.most_steps.value) else " over all tries"
+        effort = f"{found.iterations} {'step' if found.iterations == 1 else 'steps'}{over} · {duration(course.seconds)}"
         why = "" if found.reached else f"{escape(str(found.reason))}<br>"
         title, colour = ("Reached", GOOD) if found.reached else ("Not reached", BAD)
         self.verdict.content = _box(colour, title, f"{why}{off}<br>{effort}")

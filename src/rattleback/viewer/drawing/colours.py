@@ -1,15 +1,16 @@
 """Colours of bodies: by body, by material, by speed or by the contact forces they feel.
 
-Quantities go from calm blue to hot yellow; the largest one of the last seconds is the end of the scale, so that the
-scale does not jump.
+Quantities go from calm blue to hot red. The end of the scale is the largest one of the last seconds, so that it does
+not jump; a few contact forces far beyond all others are as red as that.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.recording.body_colours import paints
 from rattleback.recording.style import PALETTE
 
 if TYPE_CHECKING:
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 
 MODES = ("Body", "Material", "Speed", "Contact force")
 STILL = (168, 174, 182)
-CHOSEN = (255, 196, 0)
-# Bodies of one colour are so much lighter or darker than each other.
-SHADES = 0.16
-# Light washes colours out; they are made this much stronger before.
-STRENGTH = 1.35
+# No colour of the palette, however light or dark, comes near this one.
+CHOSEN = (255, 0, 200)
 # From calm to hot.
 SCALE = np.array([(48, 75, 120), (42, 157, 143), (233, 196, 106), (231, 111, 81), (200, 30, 40)], dtype=np.float64)
 # The end of the scale falls by this much from frame to frame, until something larger comes.
 FADING = 0.99
+# The scale of contact forces ends at so many times the one that is not among this part of those largest.
+BEYOND, FEW = 3.0, 0.1
+
+
+def bar() -> str:
+    """The scale from calm to hot, as a background of HTML."""
+    steps = ",".join(f"rgb({r:.0f},{g:.0f},{b:.0f})" for r, g, b in SCALE)
+    return f"linear-gradient(to right,{steps})"
 
 
 def from_hex(text: str) -> tuple[int, int, int]:
@@ -42,13 +48,7 @@ def from_hex(text: str) -> tuple[int, int, int]:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def strong(colours: NDArray[Any]) -> NDArray[np.uint8]:
-    """Colours that look right in the light of the page (colours, 3)."""
-    grey = colours.mean(axis=-1, keepdims=True)
-    return np.clip(grey + STRENGTH * (colours - grey), 0.0, 255.0).astype(np.uint8)
-
-
-PALETTE_RGB = strong(np.array([from_hex(text) for text in PALETTE], dtype=np.float64))
+PALETTE_RGB = np.array([from_hex(text) for text in PALETTE], dtype=np.uint8)
 
 
 def graded(part: Floats) -> NDArray[np.uint8]:
@@ -57,33 +57,25 @@ def graded(part: Floats) -> NDArray[np.uint8]:
     return np.stack([np.interp(part, steps, channel) for channel in SCALE.T], axis=1).astype(np.uint8)
 
 
-def by_body(scene: Scene) -> NDArray[np.uint8]:
-    """Colours of the bodies of a scene (bodies, 3), those of a robot file as the file has them."""
-    found, robot = chosen_colours(scene.bodies), vars(scene)["robot"]
+def by_body(scene: Scene, known: dict[Hashable, int]) -> NDArray[np.uint8]:
+    """Colours of the bodies of a scene (bodies, 3), those of a robot file as the file has them.
+
+    Args:
+        scene: The scene.
+        known: Numbers of the colours given so far, which stay; new ones are added.
+    """
+    found, robot = chosen_colours(scene.bodies, known), vars(scene)["robot"]
     for name, colour in robot.colours.items() if robot is not None else ():
         found[scene.index(name)] = np.clip(255.0 * np.array(colour[:3]), 0.0, 255.0)
     return found
 
 
-def chosen_colours(bodies: Sequence[Body]) -> NDArray[np.uint8]:
-    """Colours of bodies that have none of their own: a few differ, many have that of their shape, lighter or darker."""
-    moving = [body for body in bodies if not body.static]
-    few = len(moving) <= len(PALETTE_RGB)
-    kinds: dict[Hashable, int] = {}
-    for body in moving:
-        kinds.setdefault(body.name if few else _kind(body), len(kinds))
-    shade = np.random.default_rng(1).uniform(1.0 - SHADES, 1.0 + SHADES, len(bodies))
-    found = np.tile(np.array(STILL, dtype=np.float64), (len(bodies), 1))
-    for row, body in enumerate(bodies):
-        if not body.static:
-            own = PALETTE_RGB[kinds[body.name if few else _kind(body)] % len(PALETTE_RGB)]
-            found[row] = own if few else own * shade[row]
+def chosen_colours(bodies: Sequence[Body], known: dict[Hashable, int]) -> NDArray[np.uint8]:
+    """Colours of bodies that have none of their own, as pictures have them; ``known`` as above."""
+    number, shade = paints(bodies, known)
+    found = PALETTE_RGB[number].astype(np.float64) * shade[:, None]
+    found[[body.static for body in bodies]] = STILL
     return np.clip(found, 0.0, 255.0).astype(np.uint8)
-
-
-def _kind(body: Body) -> Hashable:
-    """Equal for bodies that look alike."""
-    return type(body.shape), 0.0 if body.shape is None else float(f"{body.shape.bounding_radius():.6g}")
 
 
 class Colours:
@@ -92,6 +84,7 @@ class Colours:
     Attributes:
         mode: One of MODES.
         largest: The end of the scale [m/s or N].
+        passed: Whether something is beyond it.
 
     Args:
         window: The page; what is chosen there stands out.
@@ -103,19 +96,27 @@ class Colours:
         self._static = np.zeros(0, dtype=np.bool_)
         self._names: list[str] = []
         self._fixed: dict[str, NDArray[np.uint8]] = {}
-        self.largest = 0.0
+        self._known: tuple[str, dict[Hashable, int]] = ("", {})
+        self.largest, self.passed = 0.0, False
         self._last: tuple[str, str] | None = None
+
+    @property
+    def known(self) -> dict[Hashable, int]:
+        """Numbers of the colours given in this scene, by body or shape."""
+        return self._known[1]
 
     def renew(self, frame: Frame) -> None:
         """Colours by body and by material of another scene."""
         bodies = [body for picture in frame.pictures for body in picture.scene.bodies]
         self._static = np.array([body.static for body in bodies], dtype=np.bool_)
         self._names = [body.name for body in bodies]
+        if self._known[0] != frame.picture.scene.name:
+            self._known = frame.picture.scene.name, {}
         materials = {body.material: None for body in bodies}
         which = {material: number for number, material in enumerate(materials)}
         kinds = np.array([which[body.material] for body in bodies], dtype=np.int64)
         self._fixed = {
-            "Body": np.concatenate([by_body(picture.scene) for picture in frame.pictures]),
+            "Body": np.concatenate([by_body(picture.scene, self.known) for picture in frame.pictures]),
             "Material": PALETTE_RGB[kinds % len(PALETTE_RGB)],
         }
         self.largest, self._last = 0.0, None
@@ -126,7 +127,9 @@ class Colours:
             colours = self._fixed[self.mode].copy()
         else:
             values = np.concatenate([self._values(picture) for picture in frame.pictures])
-            self.largest = max(float(values.max(initial=0.0)), FADING * self.largest)
+            end = self._end(values)
+            self.largest = max(end, FADING * self.largest)
+            self.passed = bool(np.any(values > self.largest))
             colours = graded(values / self.largest if self.largest > 0.0 else values)
             colours[self._static] = STILL
         if self._window.selected:
@@ -141,6 +144,13 @@ class Colours:
             return None
         self._last = now
         return self.of(frame)
+
+    def _end(self, values: Floats) -> float:
+        """Where the scale ends now [m/s or N]."""
+        largest, there = float(values.max(initial=0.0)), values[values > 0.0]
+        if self.mode != "Contact force" or len(there) == 0:
+            return largest
+        return min(largest, BEYOND * float(np.quantile(there, 1.0 - FEW, method="lower")))
 
     def _values(self, picture: Picture) -> Floats:
         """Speed [m/s] or contact force [N] of each body."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.viewer.drawing.batches import Piece, mesh_of
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.pick import distances
 from rattleback.viewer.drawing.turns import product, turned, wxyz
 from rattleback.viewer.server import send_poses
@@ -77,7 +78,7 @@ class Crowd:
         name: What its nodes are called.
         members: The pieces.
         pose: Places (bodies, 3) [m] and orientations (bodies, 4) of the bodies now.
-        colours: Colours of the members (members, 3).
+        colours: Colours the members are seen in (members, 3).
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Crowd:
                 batched_wxyzs=turn[chosen],
                 batched_positions=place[chosen],
                 batched_scales=scale,
-                batched_colors=colours[chosen],
+                batched_colors=painted(colours[chosen]),
                 lod="off",
                 side="front" if isinstance(piece.key, str) else "double",
                 receive_shadow=float(np.ptp(pose[0], axis=0).max(initial=0.0)) > SMALL,
@@ -149,7 +150,7 @@ class Crowd:
     def colour(self, colours: NDArray[np.uint8]) -> None:
         """Give the members these colours (members, 3)."""
         for batch in self.batches:
-            batch.handle.batched_colors = colours[batch.members]
+            batch.handle.batched_colors = painted(colours[batch.members])
 
     def remove(self) -> None:
         """Take it off the page."""

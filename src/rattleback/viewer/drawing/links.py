@@ -10,6 +10,7 @@ from rattleback.recording.tessellation import tessellate
 from rattleback.shapes import Cylinder
 from rattleback.viewer.drawing.batches import creased
 from rattleback.viewer.drawing.marks import SPRING, STEEL, coil
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.drawing.turns import along, turned, wxyz
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Links:
             turn, place, scale = self._rods(*self._find("rod", *pose))
             self._handles["rod"] = self._scene.add_batched_meshes_simple(
                 "/links/rods", mesh.vertices, mesh.triangles, turn, place,
-                batched_scales=scale, batched_colors=STEEL, lod="off",
+                batched_scales=scale, batched_colors=painted(np.array(STEEL)), lod="off",
             )  # fmt: skip
         if self._links["coil"]:
             thickness = 0.25 * min(link.radius for link in self._links["coil"])

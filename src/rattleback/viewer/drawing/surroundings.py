@@ -36,8 +36,8 @@ def light(scene: Any, shadows: bool = True) -> Any:
     scene.configure_default_lights(enabled=False)
     scene.configure_environment_map(None)
     direction = LAMP / np.linalg.norm(LAMP)
-    lamp = scene.add_light_directional("/light/lamp", position=tuple(direction), intensity=1.9, cast_shadow=shadows)
-    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 146, 142), intensity=1.2)
+    lamp = scene.add_light_directional("/light/lamp", position=tuple(direction), intensity=2.4, cast_shadow=shadows)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 146, 142), intensity=1.1)
     return lamp
 
 
@@ -71,7 +71,7 @@ def lay_grid(
         section_thickness=1.2,
         plane_color=GROUND,
         plane_opacity=0.3 if wall else 1.0,
-        shadow_opacity=0.35,
+        shadow_opacity=0.5,
         fade_distance=0.5 * width if flat else 20.0 * width,
         fade_strength=1.5 if flat else 0.5,
         fade_from="camera",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.viewer.drawing.bodies import layout_of
+from rattleback.viewer.drawing.bodies import bodies_of, layout_of
 from rattleback.viewer.drawing.colours import by_body
 from rattleback.viewer.drawing.crowd import joined
 
@@ -57,7 +57,9 @@ class Trails:
         moving = np.flatnonzero([not body.static for body in bodies])
         chosen = np.linspace(0, len(moving) - 1, min(len(moving), MOST_BODIES)).round().astype(np.int64)
         self._rows = moving[chosen] if len(moving) else moving
-        own = np.concatenate([by_body(picture.scene) for picture in frame.pictures])[self._rows]
+        drawn = bodies_of(self._window)
+        known = {} if drawn is None else drawn.colours.known
+        own = np.concatenate([by_body(picture.scene, known) for picture in frame.pictures])[self._rows]
         part = np.stack([np.arange(POINTS - 1), np.arange(1, POINTS)], axis=1)[:, None, :, None] / (POINTS - 1)
         mixed = (1.0 - part) * PALE + part * own[None, :, None, :]
         self._colours = mixed.reshape(-1, 2, 3).astype(np.uint8)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.interaction.grab import Grab, point_of
 from rattleback.viewer.interaction.marks import Mark
 
@@ -130,7 +131,7 @@ class Push:
 
 def words_of(strength: float, mass: float) -> str:
     """What is written at an arrow: an impulse [N s] and the speed it gives a mass [kg]."""
-    return f"{strength:.3g} N s  ({strength / mass:.2g} m/s)"
+    return f"{amount(strength)} N s  ({amount(strength / mass, 2)} m/s)"
 
 
 def speed_slider(gui: Any) -> Any:

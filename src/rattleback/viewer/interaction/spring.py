@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.maths.rotation import matrix_from_quaternion
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.interaction.grab import Grab, point_of, total_mass
 from rattleback.viewer.interaction.marks import Mark
 
@@ -185,7 +186,7 @@ class Spring:
 
     def _draw(self, hand: SpringHand, mark: Mark, frame: Frame) -> None:
         if (start := hand.grab.on_page(frame)) is not None:
-            mark.point(start, hand.target + hand.grab.offset, f"{hand.force:.2g} N" if frame.playing else "")
+            mark.point(start, hand.target + hand.grab.offset, f"{amount(hand.force, 2)} N" if frame.playing else "")
 
 
 def take(session: Any, hand: SpringHand) -> Any:

@@ -10,7 +10,7 @@ import viser
 
 from rattleback.viewer.panels.held import Held
 from rattleback.viewer.panels.number_form import Number, NumberForm
-from rattleback.viewer.panels.readings import readings
+from rattleback.viewer.panels.readings import chip, readings
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -57,6 +57,7 @@ class Control:
         gui: Any = window.server.gui
         with window.tabs["Run"]:
             self.play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY, hint="Run or pause. Key: space.")
+            self.chip = gui.add_html("")
             self.form = NumberForm(window, None, [TIME_STEP], self._set_time_step)
             with self.form.frame:
                 hint = "Keys: N for a step, R to go back to the start."
@@ -70,7 +71,7 @@ class Control:
         self._add_keys(gui)
         self._playing: bool | None = None
         self._read = 0.0
-        self._trouble: tuple[float, Report | None] = (-math.inf, None)
+        self._trouble: dict[int, tuple[float, Report]] = {}
 
     def _add_keys(self, gui: Any) -> None:
         keys = (
@@ -92,7 +93,8 @@ class Control:
         return self.session.step(1 if button == STEP else 10)
 
     def renew(self, frame: Frame) -> None:
-        """Nothing here hangs on the scene."""
+        """What was wrong with another scene is forgotten."""
+        self._trouble.clear()
 
     def show(self, frame: Frame) -> None:
         """Show how it runs."""
@@ -105,15 +107,21 @@ class Control:
         now = time.perf_counter()
         if not frame.playing or now - self._read >= 1.0 / READINGS_RATE:
             self._read = now
-            self.readings.content = readings(frame, self._accuracy(frame, now))
+            reports = self._accuracy(frame, now)
+            self.readings.content = readings(frame, reports)
+            if (said := chip(reports)) != self.chip.content:
+                self.chip.content = said
 
-    def _accuracy(self, frame: Frame, now: float) -> Report | None:
-        """The report; while it runs, what was wrong a moment ago, so that it can be read."""
-        report = frame.picture.report
-        if report is not None and not report.converged:
-            self._trouble = now, report
-        since, trouble = self._trouble
-        return trouble if frame.playing and now - since < LINGERING else report
+    def _accuracy(self, frame: Frame, now: float) -> list[Report | None]:
+        """The reports; while it runs, what was wrong a moment ago, so that it can be read."""
+        shown = []
+        for number, picture in enumerate(frame.pictures):
+            report = picture.report
+            if report is not None and not report.converged:
+                self._trouble[number] = now, report
+            since, trouble = self._trouble.get(number, (-math.inf, None))
+            shown.append(trouble if frame.playing and now - since < LINGERING else report)
+        return shown
 
     def _set_speed(self, name: str) -> Future[Any]:
         return self.session.set_speed(SPEEDS[name] if name in SPEEDS else float(name.removesuffix(" ×")))

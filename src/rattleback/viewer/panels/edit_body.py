@@ -13,9 +13,10 @@ from rattleback.core.errors import RattlebackError
 from rattleback.maths.rotation import conjugate, euler_from_quaternion, rotate
 from rattleback.model.body import Body, BodyOptions, StaticOptions
 from rattleback.model.material import Material
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.panels.compound_entry import TURNS, Turn
 from rattleback.viewer.panels.declared import entries_of, hint_of, label_of, meanings_of
-from rattleback.viewer.panels.entry import AMONG, GRAIN, Entry, Names, Numbers, Tick, Words, figure
+from rattleback.viewer.panels.entry import AMONG, GRAIN, Entry, Names, Numbers, Tick, Words
 from rattleback.viewer.panels.subject import REMOVE, edited
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class BodySubject:
         if not body.static:
             own = rotate(conjugate(q), w)
             energy = 0.5 * body.mass * float(v @ v) + 0.5 * float(own @ body.inertia @ own)
-            found.append(("Motion energy", f"{figure(energy if energy > LEAST else 0.0, AMONG)} J"))
+            found.append(("Motion energy", f"{amount(energy if energy > LEAST else 0.0, AMONG)} J"))
         return [*found, ("State", "asleep")] if seen.get("asleep") else found
 
     def _in(self, frame: Frame) -> Body:

@@ -11,8 +11,9 @@ from rattleback.forces import Servo, Spring, TorsionSpring
 from rattleback.forces.joint_axis import freedom_for
 from rattleback.maths.rotation import conjugate, rotate
 from rattleback.model.coordinates import TURN
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.panels.declared import entries_of
-from rattleback.viewer.panels.entry import AMONG, figure
+from rattleback.viewer.panels.entry import AMONG
 from rattleback.viewer.panels.subject import REMOVE, edited
 
 if TYPE_CHECKING:
@@ -74,14 +75,14 @@ class ForceSubject:
         force = picture.scene.forces[self.name]
         if isinstance(force, Spring):
             length, pull = stretched(picture, force)
-            return [("Length", f"{figure(length, AMONG)} m"), ("Pull", f"{figure(pull, AMONG)} N")]
+            return [("Length", f"{amount(length, AMONG)} m"), ("Pull", f"{amount(pull, AMONG)} N")]
         if isinstance(force, TorsionSpring) and seen:
             torque = force.stiffness * (force.angle - seen["angle"]) - force.damping * seen["velocity"]
-            return [("Angle", f"{figure(seen['angle'], AMONG)} rad"), ("Torque", f"{figure(torque, AMONG)} N m")]
+            return [("Angle", f"{amount(seen['angle'], AMONG)} rad"), ("Torque", f"{amount(torque, AMONG)} N m")]
         if isinstance(force, Servo) and seen:
             aim, effort = units_of(picture.scene, force)
             units = {"target": aim, "error": aim, "effort": effort}
-            return [(name.capitalize(), f"{figure(seen[name], AMONG)} {units[name]}") for name in units]
+            return [(name.capitalize(), f"{amount(seen[name], AMONG)} {units[name]}") for name in units]
         return []
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from rattleback.core.errors import InputError
 from rattleback.joints import VelocityJoint
 from rattleback.joints.joint import Placement
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.panels.declared import entries_of
-from rattleback.viewer.panels.entry import AMONG, Entry, Tick, figure
+from rattleback.viewer.panels.entry import AMONG, Entry, Tick
 from rattleback.viewer.panels.subject import REMOVE, edited, seen_in
 
 if TYPE_CHECKING:
@@ -94,12 +95,12 @@ class JointSubject:
         joint = picture.scene.joints[self.name]
         found = [("Joins", f"{joint.a} and {joint.b}")]
         there = [name for name in COORDINATES if name in seen]
-        found += [(name.capitalize(), f"{figure(seen[name], AMONG)} {COORDINATES[name]}") for name in there]
+        found += [(name.capitalize(), f"{amount(seen[name], AMONG)} {COORDINATES[name]}") for name in there]
         if "velocity" in seen and there:
-            found.append(("Rate", f"{figure(seen['velocity'], AMONG)} {COORDINATES[there[0]]}/s"))
+            found.append(("Rate", f"{amount(seen['velocity'], AMONG)} {COORDINATES[there[0]]}/s"))
         for name, (title, unit) in LOADS.items():
             if name in seen:
-                found.append((title, f"{figure(float(np.linalg.norm(seen[name])), AMONG)} {unit}"))
+                found.append((title, f"{amount(float(np.linalg.norm(seen[name])), AMONG)} {unit}"))
         return [*found, ("State", "broken")] if seen.get("broken") else found
 
 

@@ -70,7 +70,7 @@ class Files:
 
     def download_picture(self, client: Any) -> None:
         """Send what a client sees."""
-        send(self.session, client, f"{stem(self.session.frame)}.png", lambda: picture_of(client))
+        send(self.session, client, f"{stem(self.session.frame)}-view.png", lambda: picture_of(client))
 
     def open(self, name: str, content: bytes) -> Future[Any]:
         """Open a file in place of what is here; nothing is lost where it cannot be read."""

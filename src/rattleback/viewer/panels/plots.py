@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 # Plots are drawn anew at most so often [1/s].
 DRAWINGS = 6.0
-ASPECT = 1.7
+ASPECT = 1.5
+# Width of the numbers beside a plot [pixels], such as -12,345.6.
+ROOM = 66
+# Room above, right, below and left of a plot [pixels], that no number is cut.
+PADDING = (10, 24, 0, 0)
 # What is plotted from the start.
 AT_FIRST = ("Energy [J]", "Error / tolerance")
 STEPS_MEASURED = 20
@@ -103,8 +107,11 @@ class Plot:
             return self._window.server.gui.add_uplot(
                 self._history.data,
                 (uplot.Series(label="t [s]"), *lines),
+                title=self.curves.title,
                 scales={"x": uplot.Scale(time=False), "y": upright},
+                axes=(uplot.Axis(label="t [s]", labelSize=16, size=30), uplot.Axis(size=ROOM)),
                 aspect=ASPECT,
+                padding=PADDING,
                 order=self.box.order,
             )
 

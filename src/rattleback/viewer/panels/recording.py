@@ -61,7 +61,7 @@ class Recording:
         """Send what was recorded."""
         tape, kind = self.tape, FORMATS[self.format.value]
         if tape is not None and not tape.running:
-            send(self.session, client, f"{stem(self.session.frame)}.{kind}", lambda: tape.write(kind))
+            send(self.session, client, f"{stem(self.session.frame)}-recording.{kind}", lambda: tape.write(kind))
 
     def renew(self, frame: Frame) -> None:
         """Nothing is chosen any more, and what was recorded of another scene ends."""

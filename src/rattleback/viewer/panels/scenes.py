@@ -31,7 +31,7 @@ class Scenes:
     """
 
     def __init__(self, window: Window) -> None:
-        self.session, self._server = window.session, window.server
+        self.session, self._server, self._rename = window.session, window.server, window.rename
         gui: Any = window.server.gui
         there = window.session.frame.picture.scene.name
         # Several picks may be under way at once, each on a thread of its own.
@@ -87,8 +87,8 @@ class Scenes:
         return field
 
     def renew(self, frame: Frame) -> None:
-        """Give the panel the name of the scene."""
-        self._server.gui.set_panel_label(frame.picture.scene.name)
+        """Give the page the name of the scene."""
+        self._rename(frame.picture.scene.name)
 
     def show(self, frame: Frame) -> None:
         """Nothing here hangs on the step."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rattleback.viewer.amounts import amount
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
-from rattleback.viewer.drawing.colours import MODES
+from rattleback.viewer.drawing.colours import MODES, bar
 from rattleback.viewer.drawing.ground import Ground
 
 if TYPE_CHECKING:
@@ -58,14 +59,14 @@ class Show:
         colours = self._bodies.colours
         self._legend.visible = colours.mode in UNITS
         if colours.mode in UNITS:
-            self._legend.content = f"Blue is nothing, red is {colours.largest:.2g} {UNITS[colours.mode]}."
+            self._legend.content = legend(colours.largest, UNITS[colours.mode], colours.passed)
 
     def _add_colours(self) -> None:
         if self._bodies is None:
             return
         gui, colours = self._window.server.gui, self._bodies.colours
         choice = gui.add_dropdown("Colour by", MODES, initial_value=colours.mode, hint="What colours of bodies mean.")
-        self._legend = gui.add_markdown("", visible=False)
+        self._legend = gui.add_html("", visible=False)
 
         @choice.on_update
         def _(event: Any) -> None:
@@ -94,3 +95,17 @@ class Show:
         for part in self._window.parts:
             if isinstance(part, Ground):
                 part.look(self._window.session.frame)
+
+
+def legend(largest: float, unit: str, passed: bool) -> str:
+    """A colour bar with its ends, as HTML.
+
+    Args:
+        largest: The number at its end.
+        unit: Its unit.
+        passed: Whether some bodies are beyond it.
+    """
+    line = f'<div style="height:0.7em;border-radius:0.2em;background:{bar()}"></div>'
+    ends = f"<span>0</span><span>{amount(largest, 2)} {unit}{' or more' if passed else ''}</span>"
+    row = f'<div style="display:flex;justify-content:space-between">{ends}</div>'
+    return f'<div style="padding:0.1em 0.75em 0.5em;font-size:0.8em">{line}{row}</div>'

@@ -75,7 +75,7 @@ class ProteinPage(Opened):
 
     @property
     def address(self) -> str:
-        """A new address of the page, good for one browser; where the user chose a token, for all."""
+        """The address of the page, good for every browser for as long as it is served."""
         return self.host.address
 
     def choose(self, key: Any) -> None:
