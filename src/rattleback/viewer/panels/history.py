@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
 # When there are twice as many spans, they become half as many.
@@ -39,7 +40,7 @@ class Span(NamedTuple):
     ended: float
     low: Floats
     high: Floats
-    falls: NDArray[np.bool_]
+    falls: Flags
     samples: int
 
     def with_next(self, other: Span) -> Span:
