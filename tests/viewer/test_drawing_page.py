@@ -62,7 +62,7 @@ def test_the_page_shows_the_scene_and_what_moves_in_it(falling_brick, visit, kee
     keep(page, "drawing_brick")
     assert abs(middle_of(is_brick(after))[1] - middle_of(is_brick(before))[1]) < 25
     falling_brick.select("brick")
-    wait_for(page, lambda seen: ((seen[..., 0] > 180) & (seen[..., 2] < 120) & (seen[..., 1] > 130)).sum() > 300)
+    wait_for(page, lambda seen: ((seen[..., 0] > 150) & (seen[..., 2] > seen[..., 1] + 50)).sum() > 300)
     bodies_of(falling_brick).visible = False
     falling_brick.session.do(lambda sim: None).result()
     wait_for(page, lambda seen: is_brick(seen).sum() < 100)
