@@ -56,9 +56,9 @@ def apply(edit, until):
         dialog, said = edit.dialog, len(edit.session.notices)
         for name, text in values.items():
             dialog.fields[name.replace("__", ".")].value = text
-        asked = dialog._session.frame.number
+        wanted = dialog._wanted
         dialog._form.submit()
-        until(lambda: dialog._session.frame.number > asked)
+        until(lambda: edit.dialog is not dialog or dialog._wanted > wanted)  # it was answered
         until(lambda: edit.dialog is None or edit.dialog is not dialog or not dialog.stale)
         return list(edit.session.notices)[said:]
 
