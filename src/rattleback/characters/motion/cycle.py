@@ -18,7 +18,7 @@ import numpy as np
 
 from rattleback.characters.motion.blend import mix
 from rattleback.characters.motion.footing import standing
-from rattleback.characters.motion.ground import moved, unwound, where
+from rattleback.characters.motion.ground import moved, where
 from rattleback.characters.pose import Pose, slerp
 from rattleback.core import checks
 from rattleback.core.errors import InputError
@@ -100,7 +100,7 @@ class Cycle:
         way = places[-1] - places[0]
         course = float(np.arctan2(way[1], way[0]))
         if np.linalg.norm(way) < 1e-3:
-            course = float(np.mean(unwound(headings)))
+            course = float(np.mean(np.unwrap(headings)))
         even = places[0] + phases[:, None] * way
         still = moved(skeleton, moved(skeleton, poses, -even), np.zeros(2), -course)
         return cls(skeleton, _closed(still), again - down, float(np.linalg.norm(way)))

@@ -6,7 +6,7 @@ joint from the root outwards on which several hang; what stands above them stays
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -75,8 +75,3 @@ def grounded(skeleton: Skeleton, pose: Pose) -> Pose:
     x, y = np.moveaxis(place, -1, 0)
     back = np.stack([-(cosine * x + sine * y), sine * x - cosine * y], axis=-1)
     return moved(skeleton, pose, back, -heading)
-
-
-def unwound(headings: ArrayLike) -> Any:
-    """Headings over time without jumps by a full turn (frames,) [rad]."""
-    return np.unwrap(np.asarray(headings, dtype=np.float64))

@@ -9,7 +9,7 @@ like a critically damped spring of its own.
 
     once a step    M by composite rigid bodies, c by recursive Newton–Euler; torques by the law, held over the step
 Torques act between parts, so muscles keep no balance: a figure stands while its feet carry it, and ``Ragdoll.fallen``
-tells when they do not. Stable for ω₀ h below one half. Cost: a fraction of a millisecond a step, in Python.
+tells when they do not. Stable for ω₀ h up to one half. Cost: some 2 ms a step, in Python.
 
 Reference: Featherstone, Rigid Body Dynamics Algorithms, §6.2 and §9.2 (floating bases).
 """
@@ -44,7 +44,7 @@ BASE = 6
 
 @sealed
 class Muscles:
-    """What pulls a ragdoll after a clip.
+    """What pulls a ragdoll after a clip, in one simulation: another one needs muscles of its own.
 
     Attributes:
         clip: The clip; may be exchanged while a simulation runs.
