@@ -16,16 +16,15 @@ Reference: Bender, dissertation, §2.1.1, §2.1.3 and §3.5.
 from dataclasses import dataclass
 from typing import Any
 
-from rattleback.core import arrays
 from rattleback.core.protocols import Integrator
 from rattleback.forces.servo_bounds import ServoBounds
-from rattleback.model.contact_memory import Due, record_due
 from rattleback.model.step_context import StepContext, copy_motion
 from rattleback.problem.by_forces.account import JointAccount
 from rattleback.problem.by_forces.joint_forces import JointForces
 from rattleback.problem.by_forces.projection import JointProjection
 from rattleback.problem.preview import Preview
-from rattleback.steps.impulse import find_fault, forget, move_clock, remember, take_over
+from rattleback.steps.impulse import forget
+from rattleback.steps.unresolved import record_advance, record_prologue
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class AccelerationStep:
         """Record one step."""
         program, account = context.program, JointAccount(self.joints, self.forces)
         projection = JointProjection(self.joints) if self._stabilisation == "projection" else None
-        self._record_prologue(context)
+        record_prologue(context, self.joints, self.contacts)
         with program.stage("forces"):
             context.share_bodies(copy_motion, context.state.motion, context.start)
             account.record_start()
@@ -62,11 +61,7 @@ class AccelerationStep:
             self._predict(context)
         with program.stage("joints"):
             self._record_positions(context, projection)
-        with program.stage("advance"):
-            self._advance(context)
-        if self.contacts is not None:
-            with program.stage("contacts"):
-                self._find(context)
+        record_advance(context, self.contacts)
         with program.stage("velocities"):
             self._record_velocities(account, projection)
 
@@ -98,32 +93,6 @@ class AccelerationStep:
             self.joints.solver.record_preparation(self.joints.context.program, self.joints.everywhere)
         account.record_end()
 
-    def _record_prologue(self, context: StepContext) -> None:
-        """Make velocities that were written agree with the joints; find the contacts of the state."""
-        program, model = context.program, context.model
-        due = arrays.allocate(Due, {"worlds": model.worlds, "flags": 1}, model.device)
-        with program.prologue():
-            record_due(program, context.state.contacts, context.stop, due)
-            self.joints.record_prologue()
-            if self.contacts is not None:
-                with program.when(self.contacts.stale):
-                    self._find(context)
-                    self.contacts.record_fresh(program, context.stop)
-
-    def _find(self, context: StepContext) -> None:
-        self.contacts.record_contacts(context.program, context.stop)
-        self.contacts.record_memory(context.program, context.stop)
-
     def _predict(self, context: StepContext) -> None:
         context.share_bodies(forget, context.diagnostics)
         self.integrator.record_prediction(context)
-
-    def _advance(self, context: StepContext) -> None:
-        if self.contacts is not None:
-            self.contacts.record_stops(context.program, context.stop)
-        context.share_bodies(remember, context.diagnostics, context.worst)
-        context.share_bodies(find_fault, context.predicted, context.stop)
-        context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
-        context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
-        if self.contacts is not None:
-            self.contacts.record_end(context.program)

@@ -11,13 +11,12 @@ The integrator has no say: bodies without joints move by the same rule.
 from dataclasses import dataclass
 from typing import Any
 
-from rattleback.core import arrays
 from rattleback.forces.servo_bounds import ServoBounds
-from rattleback.model.contact_memory import Due, record_due
 from rattleback.model.step_context import StepContext
 from rattleback.problem.preview import Preview
 from rattleback.problem.soft.newton import ImplicitMotion
-from rattleback.steps.impulse import find_fault, forget, move_clock, remember, take_over
+from rattleback.steps.impulse import forget
+from rattleback.steps.unresolved import record_advance, record_prologue
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class ImplicitStep:
     def record(self, context: StepContext) -> None:
         """Record one step."""
         program = context.program
-        self._record_prologue(context)
+        record_prologue(context, self.joints, self.contacts)
         with program.stage("forces"):
             self.joints.record_start()
             if self.servos is not None:
@@ -50,36 +49,6 @@ class ImplicitStep:
             self.motion.record_reactions(self.joints.reactions)
             self.joints.record_moved()
             self.joints.record_account()
-        with program.stage("advance"):
-            self._advance(context)
-        if self.contacts is not None:
-            with program.stage("contacts"):
-                self._find(context)
+        record_advance(context, self.contacts)
         with program.stage("velocities"):
             self.joints.record_velocities()
-
-    def _record_prologue(self, context: StepContext) -> None:
-        """Make velocities that were written agree with the rows that hold; find the contacts of the state."""
-        program, model = context.program, context.model
-        due = arrays.allocate(Due, {"worlds": model.worlds, "flags": 1}, model.device)
-        with program.prologue():
-            record_due(program, context.state.contacts, context.stop, due)
-            self.joints.record_prologue()
-            if self.contacts is not None:
-                with program.when(self.contacts.stale):
-                    self._find(context)
-                    self.contacts.record_fresh(program, context.stop)
-
-    def _find(self, context: StepContext) -> None:
-        self.contacts.record_contacts(context.program, context.stop)
-        self.contacts.record_memory(context.program, context.stop)
-
-    def _advance(self, context: StepContext) -> None:
-        if self.contacts is not None:
-            self.contacts.record_stops(context.program, context.stop)
-        context.share_bodies(remember, context.diagnostics, context.worst)
-        context.share_bodies(find_fault, context.predicted, context.stop)
-        context.share_bodies(take_over, context.predicted, context.state.motion, context.stop)
-        context.for_worlds(move_clock, context.state.clock, context.proposed, context.stop)
-        if self.contacts is not None:
-            self.contacts.record_end(context.program)
