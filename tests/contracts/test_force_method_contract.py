@@ -9,7 +9,7 @@ import pytest
 import rattleback as rb
 from contracts.test_joint_contract import KEEPING_POSITIONS, PARTS, bits, pair, simulation
 from rattleback.joints import MENU
-from rattleback.solvers.joints import FORCES, Baraff, Multipliers
+from rattleback.solvers.joints import FORCES, Baraff, Implicit, Multipliers
 
 pytestmark = pytest.mark.filterwarnings("ignore::rattleback.NotConvergedWarning")
 
@@ -64,6 +64,13 @@ def test_the_motion_is_that_by_impulses(name: str, method: str) -> None:
     """Of fourth order with the integrator of fourth order, so that short steps leave what rounding and α leave."""
     off = np.abs(run(name, 0.2 / 80, 0.2, joints=METHODS[method], integrator="rk4") - reference(name)).max()
     assert off <= 2e-6
+
+
+@every_joint
+def test_implicit_steps_by_the_midpoint_tend_to_the_same_at_second_order(name: str) -> None:
+    off = [np.abs(run(name, 0.2 / n, 0.2, joints=Implicit(rule="midpoint")) - reference(name)).max() for n in (80, 160)]
+    assert off[1] <= 2e-3
+    assert np.log2(off[0] / off[1]) == pytest.approx(2.0, abs=0.3)
 
 
 @some_joints
