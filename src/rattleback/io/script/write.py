@@ -22,7 +22,7 @@ from rattleback.model import Material, Scene
 from rattleback.model.body import BodyOptions
 from rattleback.model.editing import new_name, numbered
 from rattleback.model.pairing import Rules
-from rattleback.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
+from rattleback.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Placed, Plane, Sphere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,19 +64,9 @@ class _Script:
         parts = [self._start(), self._shared(), self._all_bodies(), self._joints(), self._forces(), self._rules()]
         body = "\n\n".join("\n".join(part) for part in parts if part)
         head = ['"""A scene of rattleback; run it to look at it."""', ""]
-        if packed(body):
-            head += [
-                "import base64",
-                "import zlib",
-                "",
-                "import numpy as np",
-                "",
-                "import rattleback as rb",
-                "",
-                UNPACK,
-            ]
-        else:
-            head += ["import rattleback as rb"]
+        needs = packed(body)
+        head += ["import base64", "import zlib", "", "import numpy as np", ""] if needs else []
+        head += ["import rattleback as rb", *(["", UNPACK] if needs else [])]
         step = {} if time_step is None else {"time_step": number(time_step)}
         made = call("rb.Simulation", ["scene"], step)
         end = ["", 'if __name__ == "__main__":', f"    rb.view({made})", ""]
@@ -103,10 +93,8 @@ class _Script:
         for material in [known for known, count in materials.items() if count > 1 and known != Material()]:
             self.calls.materials[material] = name = self._variable("surface")
             found += lines_of(f"{name} = ", self.calls.new_material(material))
-        shapes = Counter(body.shape for body in bodies if not isinstance(body.shape, (*PLAIN_SHAPES, type(None))))
-        own = {part.shape for body in bodies for part in body.colliders if getattr(part, "shape", None) is body.shape}
-        for shape, count in shapes.items():
-            if count > 1 or shape not in own:
+        for shape, count in Counter(shape for body in bodies for shape in _large_shapes(body)).items():
+            if count > 1:
                 code = self.calls.new_shape(shape)
                 self.calls.shapes[shape] = name = self._variable(type(shape).__name__.lower())
                 found += lines_of(f"{name} = ", code)
@@ -206,3 +194,9 @@ class _Script:
             found = f"{stem}_{count}"
         self._variables.add(found)
         return found
+
+
+def _large_shapes(body: Any) -> set[Any]:
+    """The shapes of a body that take more than a line, seen or colliding."""
+    found = {body.shape, *(part.shape for part in body.colliders if isinstance(part, Placed))}
+    return {shape for shape in found if not isinstance(shape, (*PLAIN_SHAPES, type(None)))}
