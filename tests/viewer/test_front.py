@@ -7,18 +7,19 @@ import pytest
 import rattleback as rb
 from rattleback.scenes import MENU, pendulum
 from rattleback.viewer.drawing.bodies import Bodies
-from rattleback.viewer.front import ENDED, NAME, Front
+from rattleback.viewer.front import NAME, Front
 from rattleback.viewer.panels.control import Control
 
 
 def test_the_title_is_that_of_the_scene_and_cannot_write_into_the_page():
-    kind, page = Front("<script>alert(1)</script>").answer("/?a=1")
-    assert kind.startswith("text/html")
+    answer = Front("<script>alert(1)</script>").answer("/?a=1")
+    page = answer.text
+    assert dict(answer.headers)["Content-Type"].startswith("text/html")
     assert "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title>" in page
     assert "<script>alert(1)" not in page
     assert "<title>Viser" not in page
-    kind, name = Front("<b>").answer(NAME)
-    assert (kind, name) == ("text/plain; charset=utf-8", "<b>")
+    answer = Front("<b>").answer(NAME)
+    assert (dict(answer.headers)["Content-Type"], answer.text) == ("text/plain; charset=utf-8", "<b>")
     assert Front("a").answer("/assets/other.js") is None
 
 
@@ -56,7 +57,7 @@ def test_a_browser_shows_the_name_whole_messages_and_that_the_server_ended(windo
     assert speed.input_value() == "2"
     assert page.locator("#rattleback-ended").is_hidden()
     window._host.stop()
-    page.get_by_text(ENDED).wait_for(timeout=30_000)
+    page.get_by_text("The simulator has ended").wait_for(timeout=30_000)
     keep(page, "ended")
 
 
