@@ -92,7 +92,7 @@ function fitNarrow() {
   const chip = made("span", {}), play = made("button", {type: "button", textContent: "▶︎", ariaLabel: "Run or pause"});
   chip.dataset.chip = "";
   const within = () => document.querySelector("[data-rattleback-chip]");
-  play.onclick = () => document.dispatchEvent(
+  play.onclick = () => document.body.dispatchEvent(
     new KeyboardEvent("keydown", {key: " ", code: "Space", bubbles: true}));
   const strip = document.body.appendChild(made("div", {id: "rattleback-strip"}, play, chip));
   setInterval(() => {
