@@ -73,6 +73,8 @@ def test_a_narrow_window_shows_the_scene_and_the_panel_unfolds_when_touched(open
     until(lambda: window.session.frame.playing)
     page.locator("#rattleback-strip").get_by_text("tolerance").wait_for()
     keep(page, "narrow_folded")
+    page.get_by_label("Run or pause").click()
+    until(lambda: not window.session.frame.playing)
     page.get_by_text("tree", exact=True).click()
     play.wait_for()
     box = page.locator(".mantine-Paper-root", has=play).first.bounding_box()
