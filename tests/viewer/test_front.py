@@ -69,10 +69,16 @@ def test_a_narrow_window_shows_the_scene_and_the_panel_unfolds_when_touched(open
     until(lambda: len(window.server.get_clients()) == 1, seconds=30.0)
     page.get_by_text("tree", exact=True).wait_for()
     until(lambda: not play.is_visible(), seconds=30.0)
+    page.get_by_label("Run or pause").click()
+    until(lambda: window.session.frame.playing)
+    page.locator("#rattleback-strip").get_by_text("tolerance").wait_for()
     keep(page, "narrow_folded")
+    page.get_by_label("Run or pause").click()
+    until(lambda: not window.session.frame.playing)
     page.get_by_text("tree", exact=True).click()
     play.wait_for()
     box = page.locator(".mantine-Paper-root", has=play).first.bounding_box()
     assert box["width"] == 400.0
     assert box["y"] >= 350.0
+    page.get_by_label("Run or pause").wait_for(state="hidden")
     keep(page, "narrow_unfolded")

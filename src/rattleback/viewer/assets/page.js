@@ -2,7 +2,8 @@
 const ROOM = "/rattleback/", OWN = {headers: {"X-Rattleback": "page"}, cache: "no-store"};
 const ENDED = "The simulator has ended, or cannot be reached. Once it runs again, open the address that it prints.";
 // Sheets by what the buttons that open them say in data-rattleback, with their keys.
-const SHEETS = {gallery: ["Scenes", "g"], keys: ["Mouse and keys", "?"], link: ["A link to this scene", ""]};
+const SHEETS = {gallery: ["Scenes", "g"], keys: ["Mouse and keys", "?"], link: ["A link to this scene", ""],
+  verdict: ["How accurate the last step was", ""]};
 const NARROW = matchMedia("(max-width: 36em)");
 
 function made(kind, fields, ...inside) {
@@ -77,6 +78,11 @@ function watchTitle() {
   }, 2000);
 }
 
+function middleOf(there) {
+  const box = there.firstChild.getBoundingClientRect();
+  return [box.x + 0.5 * box.width, box.y + 0.5 * box.height];
+}
+
 function fitNarrow() {
   // Fold the panel, which lies over the scene; Play and the verdict stay in sight.
   new MutationObserver((_, watch) => {
@@ -86,12 +92,13 @@ function fitNarrow() {
   const chip = made("span", {}), play = made("button", {type: "button", textContent: "▶︎", ariaLabel: "Run or pause"});
   chip.dataset.chip = "";
   const within = () => document.querySelector("[data-rattleback-chip]");
-  play.onclick = () => document.dispatchEvent(
+  play.onclick = () => document.body.dispatchEvent(
     new KeyboardEvent("keydown", {key: " ", code: "Space", bubbles: true}));
-  document.body.append(made("div", {id: "rattleback-strip"}, play, chip));
+  const strip = document.body.appendChild(made("div", {id: "rattleback-strip"}, play, chip));
   setInterval(() => {
     const there = NARROW.matches && within();
-    if (!there) return;
+    strip.hidden = !there || there.contains(document.elementFromPoint(...middleOf(there)));
+    if (strip.hidden) return;
     if (chip.innerHTML !== there.outerHTML) chip.innerHTML = there.outerHTML;
     play.textContent = there.dataset.rattlebackChip === "playing" ? "❚❚" : "▶︎";
   }, 300);
