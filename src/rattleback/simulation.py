@@ -16,6 +16,7 @@ from rattleback.forces.field import ForceField
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
+from rattleback.model.reset import Resets, reset
 from rattleback.model.worlds.variation import Variation
 from rattleback.observers import Observers
 from rattleback.presets import with_preset
@@ -79,7 +80,7 @@ class Simulation:
         self.device = device.find(settings.get("device", "cpu"))
         self._variation = Variation(scene, settings)
         self.model, self._state = compile_scene(self._variation.scenes(scene), self._variation.worlds, self.device)
-        self.methods = chosen(settings, default_methods())
+        self._resets, self.methods = Resets(self._state), chosen(settings, default_methods())
         self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
@@ -197,13 +198,14 @@ class Simulation:
         """
         self._state.send()
         model, state = compile_scene(self._variation.scenes(scene), self.worlds, self.device)
+        resets = Resets(state)
         passage = ContactPassage(Passage(self.model, model))
         passage.carry(self._state, state)
         forces = ForceField(model, state)
         replay = Replay(forces, state, self.methods)
         passage.wake(state)
         self._state.retire()
-        vars(self).update(model=model, forces=forces)
+        vars(self).update(model=model, forces=forces, _resets=resets)
         self._state, self._replay, self._views = state, replay, Views(forces, replay)
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
@@ -303,6 +305,7 @@ class Simulation:
     on_break = hooks.on_break
     forget = hooks.forget
     force_jacobian = force_jacobian
+    reset = reset
 
     @property
     def measures(self) -> Measures:
