@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         molecules,
         scenes,
         shapes,
+        sweeps,
         types,
     )
     from rattleback.collision.events import ContactEvent, ContactEvents
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
     from rattleback.steps import Composed, Extrapolated
+    from rattleback.sweeps.sweep import sweep
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -122,6 +124,7 @@ _HOME = {
         "molecules",
         "scenes",
         "shapes",
+        "sweeps",
         "types",
     ),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
@@ -199,6 +202,7 @@ _HOME = {
     "rattleback.simulation": ("Simulation",),
     "rattleback.solvers": ("contacts",),
     "rattleback.steps": ("Composed", "Extrapolated"),
+    "rattleback.sweeps.sweep": ("sweep",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -308,6 +312,8 @@ __all__ = [
     "rotation",
     "scenes",
     "shapes",
+    "sweep",
+    "sweeps",
     "types",
     "view",
 ]
