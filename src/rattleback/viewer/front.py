@@ -2,8 +2,9 @@
 
 The page asks every other second what it is called. That is its title; and where no answer comes, it says that the
 simulator has ended, since viser 1.1.1 shows three dots only. Lists that are searched forget the old text, which viser
-leaves in front of what is typed. In a window as narrow as a phone, where viser lays the panel over the scene, the panel
-is as broad as the window, at most half as high, and folded until its head is touched.
+leaves in front of what is typed. A file that is dropped goes to the button that takes such files. In a window as narrow
+as a phone, where viser lays the panel over the scene, the panel is as broad as the window, at most half as high, and
+folded until its head is touched.
 """
 
 from __future__ import annotations
@@ -55,6 +56,20 @@ addEventListener("DOMContentLoaded", () => {
     addEventListener(kind, (event) => {
       if (event.target.matches?.("input.mantine-Select-input")) event.target.select();
     });
+  addEventListener("dragover", (event) => {
+    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+  });
+  addEventListener("drop", (event) => {
+    const file = event.dataTransfer.files[0];
+    if (!file) return;
+    event.preventDefault();
+    const ends = (input) => input.accept.split(",").some((end) => file.name.toLowerCase().endsWith(end));
+    const inputs = [...document.querySelectorAll("input[type=file]")];
+    const input = inputs.find(ends) ?? inputs[0];
+    if (!input) return;
+    input.files = event.dataTransfer.files;
+    input.dispatchEvent(new Event("change", {bubbles: true}));
+  });
 });
 """
 
