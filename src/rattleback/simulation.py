@@ -19,6 +19,7 @@ from rattleback.model.passage import Passage
 from rattleback.model.reset import Resets, reset
 from rattleback.model.worlds.variation import Variation
 from rattleback.observers import Observers
+from rattleback.parameters import Parameters
 from rattleback.presets import with_preset
 from rattleback.problem.soft.elastic import force_jacobian
 from rattleback.replay import Replay
@@ -126,6 +127,11 @@ class Simulation:
     def scenes(self) -> list[Scene]:
         """The scene of every world."""
         return [self.model.scenes.of(world) for world in range(self.model.worlds)]
+
+    @property
+    def parameters(self) -> Parameters:
+        """Its parameters by name, such as ``sim.parameters["arm.mass"]``, world by world, to read and to write."""
+        return Parameters(self)
 
     @property
     def time(self) -> float:

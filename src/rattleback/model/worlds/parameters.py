@@ -33,6 +33,8 @@ MATERIAL = tuple(field.name for field in fields(Material))
 FOLLOWING = ("static_friction", "dynamic_friction")
 # Fields of joints and forces that say what they act on.
 ENDS = ("a", "b", "joint", "joints", "body", "bodies", "control", "freedom", "frame")
+# Fields of joints that are in the state, or that the pose at the start goes with.
+PLACE_OR_STRENGTH = ("at", "axis", "at_b", "axis_b", "frame_a", "frame_b", "breaking_force", "breaking_torque")
 
 
 def split_name(scene: Scene, entry: str) -> tuple[str, str]:
@@ -134,3 +136,30 @@ def _changed_material(material: Material, values: Mapping[str, Any]) -> Material
         return replace(material, **{**follows, **values})
     except TypeError as error:
         raise InputError(f"A material cannot be given {dict(values)!r}: {error}.") from None
+
+
+def value_of(scene: Scene, owner: str, parameter: str) -> Any:
+    """The value of a parameter in a scene; of a group a list of its members'."""
+    if owner == scene.world.name:
+        return scene.gravity
+    if owner in scene.groups:
+        return [_of_one(body, parameter) for body in scene.groups[owner]]
+    if owner in scene:
+        return _of_one(scene[owner], parameter)
+    return getattr(scene.joints[owner] if owner in scene.joints else scene.forces[owner], parameter)
+
+
+def _of_one(body: Any, parameter: str) -> Any:
+    if parameter == "density":
+        return body.mass / float(body.shape.mass_properties(1.0).mass)
+    if parameter == "collision":
+        return body.colliders
+    holder = body if hasattr(body, parameter) else body.material if parameter in MATERIAL else body.shape
+    return getattr(holder, parameter)
+
+
+def is_live(scene: Scene, owner: str, parameter: str) -> bool:
+    """Whether running worlds take another value in place; else they have to be compiled anew."""
+    if owner in scene or owner in scene.groups:
+        return parameter in ("mass", "inertia", "material", *MATERIAL)
+    return owner not in scene.joints or parameter not in PLACE_OR_STRENGTH
