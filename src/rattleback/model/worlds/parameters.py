@@ -3,7 +3,7 @@
 | object | parameters |
 |---|---|
 | body, group | options of ``add_body``; fields of its material and of its shape, such as ``friction`` and ``radius`` |
-| joint | its fields, such as ``at``, ``axis``, ``limits``, ``damping`` |
+| joint | its fields, such as ``at``, ``axis``, ``limits``; ``angle``, ``position`` and ``velocity`` to start with |
 | force | its fields, such as ``stiffness``, ``gain``, ``target`` |
 | world | ``gravity`` |
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.model.body import BodyOptions, StaticOptions
+from rattleback.model.coordinates import start_names
 from rattleback.model.material import Material
 
 if TYPE_CHECKING:
@@ -37,12 +38,13 @@ ENDS = ("a", "b", "joint", "joints", "body", "bodies", "control", "freedom", "fr
 PLACE_OR_STRENGTH = ("at", "axis", "at_b", "axis_b", "frame_a", "frame_b", "breaking_force", "breaking_torque")
 
 
-def split_name(scene: Scene, entry: str) -> tuple[str, str]:
+def split_name(scene: Scene, entry: str, starts: bool = False) -> tuple[str, str]:
     """Object and parameter of a name such as ``arm.mass``; a wrong one is refused with what there is.
 
     Args:
         scene: The scene.
         entry: The name; ``gravity`` stands for ``world.gravity``.
+        starts: Whether coordinates and rates with which joints start are parameters, too.
     """
     if entry == GRAVITY:
         return scene.world.name, GRAVITY
@@ -51,13 +53,13 @@ def split_name(scene: Scene, entry: str) -> tuple[str, str]:
     if not dot or owner not in known:
         asked = owner if dot else entry
         raise UnknownName(
-            f"vary names {entry!r}, and there is no {asked!r} in the scene; a name is 'object.parameter', such as "
+            f"{entry!r} is asked for, and there is no {asked!r} in the scene; a name is 'object.parameter', such as "
             f"'arm.mass'.{did_you_mean(asked, known)} There are {listing(known)}."
         )
-    able = parameters_of(scene, owner)
+    able = parameters_of(scene, owner) + (start_names(scene.joints[owner]) if starts and owner in scene.joints else [])
     if parameter not in able:
         raise UnknownName(
-            f"vary names {entry!r}, and {owner!r} has no {parameter!r} that may differ from world to world."
+            f"{entry!r} is asked for, and {owner!r} has no {parameter!r} that may differ from world to world."
             f"{did_you_mean(parameter, able)} It has {listing(able)}."
         )
     return owner, parameter
