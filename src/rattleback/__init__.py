@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         molecules,
         scenes,
         shapes,
+        sweeps,
         types,
     )
     from rattleback.collision.events import ContactEvent, ContactEvents
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
     from rattleback.steps import Composed, Extrapolated
+    from rattleback.sweeps.sweep import sweep
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -124,6 +126,7 @@ _HOME = {
         "molecules",
         "scenes",
         "shapes",
+        "sweeps",
         "types",
     ),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
@@ -199,8 +202,10 @@ _HOME = {
         "Sphere",
     ),
     "rattleback.simulation": ("Simulation",),
+    "rattleback.model.worlds.draws": ("choice", "loguniform", "normal", "uniform"),
     "rattleback.solvers": ("contacts",),
     "rattleback.steps": ("Composed", "Extrapolated"),
+    "rattleback.sweeps.sweep": ("sweep",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -293,6 +298,7 @@ __all__ = [
     "Wrench",
     "__version__",
     "characters",
+    "choice",
     "collision",
     "contacts",
     "dynamics",
@@ -305,12 +311,17 @@ __all__ = [
     "kinematics",
     "lcp",
     "load",
+    "loguniform",
     "molecules",
+    "normal",
     "render",
     "replay_page",
     "rotation",
     "scenes",
     "shapes",
+    "sweep",
+    "sweeps",
     "types",
+    "uniform",
     "view",
 ]

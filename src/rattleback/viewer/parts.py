@@ -10,6 +10,7 @@ from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import Joints
 from rattleback.viewer.drawing.trails import Trails
+from rattleback.viewer.gallery.sheets import Sheets
 from rattleback.viewer.interaction.mouse import Mouse
 from rattleback.viewer.panels.control import Control
 from rattleback.viewer.panels.edit import Edit
@@ -31,9 +32,10 @@ DRAWN: tuple[Callable[[Window], Part], ...] = (Bodies, Ground, Joints, Contacts,
 PARTS: tuple[Callable[[Window], Part], ...] = (
     *DRAWN,
     Show,
+    Sheets,
+    Scenes,
     Control,
     Mouse,
-    Scenes,
     Edit,
     Motors,
     MethodsPanel,
