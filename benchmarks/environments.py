@@ -1,9 +1,9 @@
 """Cart-poles for learning: vector environments beside Gymnasium's own, whose physics is MuJoCo's, on one core.
 
-Both simulate the cart-pole of Gymnasium's InvertedPendulum-v5: its file, its actions, its ends of episodes, two steps of
-20 ms for each action. First answers: from the same starts and with the same actions, at steps so short that their errors
-do not show, observations must agree. Then both run the same number of environments with random actions, by turns, each
-with its own beginnings of new episodes; CPU time of all that a call does.
+Both simulate the cart-pole of Gymnasium's InvertedPendulum-v5: its file, its actions, its ends of episodes, two steps
+of 20 ms for each action. First answers: from the same starts and with the same actions, at steps so short that their
+errors do not show, observations must agree. Then both run the same number of environments with random actions, by turns,
+each with its own beginnings of new episodes; CPU time of all that a call does.
 """
 
 import statistics
