@@ -5,6 +5,7 @@ All is done in a thread of its own, thirty frames a second; what the page asks f
 
 from __future__ import annotations
 
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -96,7 +97,7 @@ class FigurePage(Opened):
     def open_bytes(self, name: str, content: bytes) -> None:
         """Show the figure of a file that a client sent."""
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"file{Path(name).suffix.lower()}"
+            path = Path(folder) / (re.sub(r"[^\w.-]+", "_", Path(name).name).lstrip(".") or "file")
             path.write_bytes(content)
             try:
                 shown = self._read(path)
@@ -150,9 +151,9 @@ class FigurePage(Opened):
             self.stage.choose_clip(self.panel.clip.value)
             self.panel.show_weights(self.stage)
 
-    def _scrub(self) -> None:
+    def _scrub(self, phase: float) -> None:
         self.playing = False
-        self.stage.playback.phase = float(self.panel.phase.value)
+        self.stage.playback.phase = phase
         self.stage.scrubbed()
 
     def _play(self) -> None:
@@ -224,7 +225,7 @@ class FigurePage(Opened):
         """Have the controls do what they say."""
         panel, stage = self.panel, lambda: self.stage
         acts = [
-            (panel.phase, self._scrub), (panel.clip, self._choose_clip), (panel.look, self._dress),
+            (panel.clip, self._choose_clip), (panel.look, self._dress),
             (panel.method, self._skin), (panel.crowd, self._gather),
             (panel.bones, lambda: stage().show_bones(bool(panel.bones.value))),
             *((control, self._joint) for control in (panel.joint, panel.names, panel.influence)),
@@ -240,6 +241,9 @@ class FigurePage(Opened):
             button.on_click(lambda _, act=act: self._loop.do(act))
         key = self.host.server.gui.add_command("Play or pause", hotkey="space")
         key.on_trigger(lambda _: self._loop.do(self._play))
+        panel.phase.on_update(
+            lambda event: event.client and self._loop.do(partial(self._scrub, float(event.target.value)))
+        )
         panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
         self.host.server.gui.add_command("Play or pause", hotkey="space").on_trigger(
             lambda _: self._loop.do(self._play)

@@ -40,7 +40,7 @@ class Panel:
     """
 
     def __init__(self, gui: Any) -> None:
-        self._gui = gui
+        self._gui, self._phase = gui, 0.0
         self.open = gui.add_upload_button(
             "Open file …",
             icon=viser.Icon.UPLOAD,
@@ -78,9 +78,9 @@ class Panel:
         """Show how far the clips are."""
         self.show_playing(playing)
         playback = stage.playback
-        phase = round(playback.phase, 3)
-        if self.phase.value != phase:
-            self.phase.value = phase
+        # What a client has just set stays until the clips have followed it.
+        if self._phase != (phase := round(playback.phase, 3)):
+            self._phase = self.phase.value = phase
         mixed = " + ".join(f"{share:.0%} {name}" if share < 1.0 else name for name, share in playback.shares.items())
         if stage.fall is not None and stage.fall.active:
             words = f"<b>falls</b> · {stage.fall.sim.time:.2f} s"

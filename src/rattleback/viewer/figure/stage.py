@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # How long it takes to go over from one clip to another, and from the ground to a clip [s].
 OVER, UP = 0.3, 0.9
+AT_WORK = "Bodies and joints are made. What is used for the first time is compiled, which takes some seconds."
 # The camera looks down so far [rad], from the side, with so much room around the figure, in its sizes.
 DOWN, ASIDE, ROOM = np.radians(12.0), np.radians(-55.0), 0.06
 
@@ -105,8 +106,6 @@ class Stage:
     def scrubbed(self) -> None:
         """The clips were moved by hand."""
         self._from, self._fresh = None, True
-        if self.throng is not None:
-            self.throng.show()
 
     def choose_clip(self, clip: str) -> None:
         """Go over to one clip alone."""
@@ -183,7 +182,13 @@ class Stage:
         """Make the bodies that fall, unless they are there, and put them where the figure is."""
         if self.fall is None or not (self.fall.active or self.fall.strength == self.strength):
             skins = self.looks[self._name] if self._name else next(iter(self.looks.values()), [])
-            self.fall = Fall(self.figure, skins, float(self.room.low[2]), self.strength)
+            self._host.show_waiting(AT_WORK)
+            try:
+                self.fall = Fall(self.figure, skins, float(self.room.low[2]), self.strength)
+                self.fall.stand(*self._moment())
+                self.fall.sim.step()
+            finally:
+                self._host.show_waiting("")
         if not self.fall.active:
             self.fall.stand(*self._moment())
 
