@@ -41,6 +41,7 @@ MENU = {
     "sweep": "sweep",
     "ik": "ik",
     "protein": "protein",
+    "character": "character",
     "demo": "demo",
     "schema": "schema",
     "info": "info",
