@@ -144,11 +144,12 @@ def _source(name: str, sim: Simulation) -> str:
 
     try:
         found = find_quantity(name, sim)
-    except UnknownName:
+    except UnknownName as error:
         outer = name.rpartition(".")[0]
-        if not outer:
-            raise
-        found = find_quantity(outer, sim)
+        try:
+            found = find_quantity(outer, sim)
+        except UnknownName:
+            raise error from None
         if name not in found.labels:
             raise UnknownName(f"There is no quantity {name!r}. {outer!r} has {listing(list(found.labels))}.") from None
     if found.worlds is None:

@@ -181,6 +181,4 @@ def _text(scene: Scene) -> str:
     try:
         return json.dumps(to_data(scene))
     except InputError as error:
-        raise InputError(
-            f"A sweep keeps its scene as a scene file. {error} Or sweep a function that makes it."
-        ) from None
+        raise InputError(f"A sweep keeps its scene as a file. {error} Or sweep a function that makes it.") from None
