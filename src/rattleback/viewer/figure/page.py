@@ -63,7 +63,7 @@ class FigurePage(Opened):
         checks.options(wishes, Wishes.__annotations__, "a figure's page")
         crowd = checks.count(wishes.get("crowd", 1), "The crowd")
         self._sizes: Any = {key: wishes.get(key) for key in ("unit", "height")} | {"up": wishes.get("up", "y")}
-        clip = wishes.get("clip", "walk" if figure is None else None)
+        clip = wishes.get("clip") or ("walk" if figure is None else None)
         shown = _person() if figure is None else figure if isinstance(figure, Figure) else self._read(figure)
         if clip is not None:
             shown.clip(clip)
