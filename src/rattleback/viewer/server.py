@@ -157,18 +157,20 @@ def _refusal(gate: Gate, connection: Any, request: Any) -> Any:
 
 def _answer(front: Front, request: Any) -> Any:
     """What the front answers to a request; None where it is for viser, as those for connections are."""
-    found = None if request.headers.get("Upgrade") else front.answer(request.path)
-    if found is None:
+    if request.headers.get("Upgrade"):
         return None
-    kind, text = found
-    return _response(Answer(HTTPStatus.OK, text, (("Content-Type", kind),)))
+    try:
+        answer = front.answer(request.path, request.headers)
+    except LookupError:
+        answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
+    return None if answer is None else _response(answer)
 
 
 def _response(answer: Answer) -> Any:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
-    body = answer.text.encode()
+    body = answer.text if isinstance(answer.text, bytes) else answer.text.encode()
     headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
     return Response(answer.status, answer.status.phrase, headers, body)
 
