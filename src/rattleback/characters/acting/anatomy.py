@@ -1,9 +1,9 @@
 """Anatomy: which joints of a skeleton are its legs, its arms, its spine and its head.
 
 From the hips every joint at which nothing more hangs ends a chain. A chain with a foot in its names, or one that comes
-down to the ground, is a leg; one with a hand in its names, or one that goes far to a side, an arm; one with a head, or the
-highest of what is left, the neck. Of a leg or an arm the two longest bones that follow each other are thigh and shank,
-upper arm and forearm. Sides go by names, else by where they are at rest.
+down to the ground, is a leg; one with a hand in its names, or one that goes far to a side, an arm; one with a head,
+or the highest of what is left, the neck. Of a leg or an arm the two longest bones that follow each other are thigh
+and shank, upper arm and forearm. Sides go by names, else by where they are at rest.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ class _Search:
         missing = [side for side in SIDES if side not in legs or not self._bones(legs[side], 0)]
         if missing or self.height <= 0.0:
             raise InputError(
-                f"{name!r} has no {' and no '.join(missing or SIDES)} leg: below its hips, {names[self.hips]!r}, no chain "
-                f"of hip, knee and ankle goes down to a foot. Its joints are {listing(list(names), 20)}."
+                f"{name!r} has no {' and no '.join(missing or SIDES)} leg: below its hips, {names[self.hips]!r}, no "
+                f"chain of hip, knee and ankle goes down to a foot. Its joints are {listing(list(names), 20)}."
             )
         across = self.points[legs["left"][0]] - self.points[legs["right"][0]]
         across = self._end(legs["left"]) - self._end(legs["right"]) if np.hypot(*across[:2]) < 1e-6 else across
@@ -196,8 +196,8 @@ class _Search:
             )
         if arms and all(self._end(chain)[2] < LOW * self.height for chain in arms.values()):
             raise InputError(
-                f"{name!r} stands on its hands too, at rest; an actor goes on two legs, and animals on four are moved by "
-                "their own clips."
+                f"{name!r} stands on its hands too, at rest; an actor goes on two legs, and animals on four are moved "
+                "by their own clips."
             )
 
 
