@@ -251,7 +251,10 @@ def _start_of(problem: JointRows, j: int, freedom: str) -> float:
     across = rotation.multiply(rotation.conjugate(turns[0]), turns[1])
     if freedom == "slide_z":
         return float(rotation.rotate(rotation.conjugate(turns[0]), points[1] - points[0])[2])
-    if freedom == "turn_z":
+    if freedom == "swing":
+        x, y, z = rotation.rotate(across, np.array([0.0, 0.0, 1.0]))
+        return float(np.arctan2(np.hypot(x, y), z))
+    if freedom in ("turn_z", "twist"):
         half = 2.0 * np.arctan2(across[2], across[3])
         return float(half - 2.0 * np.pi * np.round(half / (2.0 * np.pi)))
     seen = rotation.rotate(across if freedom == "turn_a" else rotation.conjugate(across), np.array([0.0, 0.0, 1.0]))

@@ -99,22 +99,12 @@ class _Search:
         self.height = float(self.points[self.hips, 2]) - self.ground
 
     def found(self) -> Anatomy:
-        feet = self._named(FOOT, self.chains) or [c for c in self.chains if self._end(c)[2] < LOW * self.height]
-        rest = [c for c in self.chains if c not in feet and not any(c[0] == foot[0] for foot in feet)]
-        heads = self._named(HEAD, rest)
-        hands = [c for c in self._named(HAND, rest) if c not in heads]
-        if not hands:
-            far = [c for c in rest if c not in heads and abs(self._end(c)[1]) > FAR * self.height]
-            hands = far
-        heads = heads or [c for c in rest if c not in hands]
-        legs, arms = self._sides(feet), self._sides(hands)
-        self._check(legs, arms)
+        legs, arms, heads = self._limbs()
         trunk = _common([*arms.values(), *([self._highest(heads)] if heads else [])])
-        neck = [j for j in self._highest(heads)[len(trunk) :] if not self.skeleton.joints[j].end] if heads else []
-        named = [k for k, j in enumerate(neck) if HEAD.search(self._plain(j))]
-        neck = neck[: named[0] + 1] if named else neck
+        neck = self._neck(heads, len(trunk))
         if not neck and heads and len(trunk) > 1:
             trunk, neck = trunk[:-1], trunk[-1:]
+        bones = {side: self._bones(chain, len(trunk)) for side, chain in arms.items()}
         names = self.skeleton.names
         return Anatomy(
             self.skeleton,
@@ -122,12 +112,28 @@ class _Search:
             tuple(names[j] for j in trunk),
             tuple(names[j] for j in neck),
             tuple(self._leg(legs[side]) for side in SIDES),
-            {
-                side: Limb(*(names[j] for j in self._bones(chain, len(trunk))))
-                for side, chain in arms.items()
-                if len(self._bones(chain, len(trunk))) == 3
-            },
+            {side: Limb(*(names[j] for j in joints)) for side, joints in bones.items() if joints},
         )
+
+    def _limbs(self) -> tuple[dict[str, list[int]], dict[str, list[int]], list[list[int]]]:
+        """Chains of the legs and of the arms by side, and those that may lead to a head."""
+        feet = self._named(FOOT, self.chains) or [c for c in self.chains if self._end(c)[2] < LOW * self.height]
+        rest = [c for c in self.chains if not any(c[0] == foot[0] for foot in feet)]
+        heads = self._named(HEAD, rest)
+        hands = [c for c in self._named(HAND, rest) if c not in heads]
+        if not hands:
+            hands = [c for c in rest if c not in heads and abs(self._end(c)[1]) > FAR * self.height]
+        legs, arms = self._sides(feet), self._sides(hands)
+        self._check(legs, arms)
+        return legs, arms, heads or [c for c in rest if c not in hands]
+
+    def _neck(self, heads: list[list[int]], skipped: int) -> list[int]:
+        """Joints from behind those of the trunk to the head."""
+        if not heads:
+            return []
+        neck = [j for j in self._highest(heads)[skipped:] if not self.skeleton.joints[j].end]
+        named = [k for k, j in enumerate(neck) if HEAD.search(self._plain(j))]
+        return neck[: named[0] + 1] if named else neck
 
     def _chain(self, joint: int) -> list[int]:
         """Joints from below the hips to one that nothing hangs on; empty if it is another."""
