@@ -88,7 +88,7 @@ class Show:
         wanted.difference_update(self._asked - needed)
         self._asked = (self._asked & needed) | (needed - wanted)
         wanted.update(needed)
-        self._window.session.do(lambda sim: None)
+        self._window.session.read()
 
     def _look(self) -> None:
         """Turn the cameras to where the bodies are now."""
