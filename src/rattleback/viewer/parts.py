@@ -10,7 +10,9 @@ from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import Joints
 from rattleback.viewer.drawing.trails import Trails
+from rattleback.viewer.gallery.sheets import Sheets
 from rattleback.viewer.interaction.mouse import Mouse
+from rattleback.viewer.interaction.views import Views
 from rattleback.viewer.panels.control import Control
 from rattleback.viewer.panels.edit import Edit
 from rattleback.viewer.panels.files import Files
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
 DRAWN: tuple[Callable[[Window], Part], ...] = (Bodies, Ground, Joints, Contacts, Centres, Velocities, Trails)
 PARTS: tuple[Callable[[Window], Part], ...] = (
     *DRAWN,
+    Views,
     Show,
+    Sheets,
+    Scenes,
     Control,
     TimelinePanel,
     Mouse,
-    Scenes,
     Edit,
     Motors,
     MethodsPanel,

@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rattleback.viewer.gallery.opener import Opener
 from rattleback.viewer.host import Host
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Window:
     Attributes:
         session: What it shows.
         server: What serves it.
+        front: What the page answers itself.
+        opener: Opens scenes of the list.
         tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
         selected: Name of the body or joint the user has chosen; empty for none.
         parts: What is on it.
@@ -65,7 +68,8 @@ class Window:
     ) -> None:
         self.session, self.selected = session, ""
         self._host = Host(session.frame.picture.scene.name, door)
-        self.server, self.lookout = self._host.server, self._host.lookout
+        self.server, self.lookout, self.front = self._host.server, self._host.lookout, self._host.front
+        self.opener = Opener(session)
         group = self.server.gui.add_tab_group()
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._selecting: list[Callable[[str], Any]] = []

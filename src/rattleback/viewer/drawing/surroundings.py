@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SKY, HORIZON = (196, 212, 230), (247, 248, 250)
 GROUND, CELLS, SECTIONS = (228, 231, 235), (205, 210, 216), (176, 183, 191)
 # The lamp stands in this direction.
-LAMP = np.array([0.35, -0.55, 0.9])
+LAMP = np.array([0.35, -0.55, 0.9]) / np.linalg.norm([0.35, -0.55, 0.9])
 # The ground reaches so many diagonals of the scene, a slope and a wall so many.
 REACH, SLOPE, WALL = 14.0, 8.0, 1.5
 # Upward parts of the normals of what is flat, and of what is too steep to lie on.
@@ -35,8 +35,7 @@ def light(scene: Any, shadows: bool = True) -> Any:
     """A lamp that throws shadows, and light from the sky; returns the lamp."""
     scene.configure_default_lights(enabled=False)
     scene.configure_environment_map(None)
-    direction = LAMP / np.linalg.norm(LAMP)
-    lamp = scene.add_light_directional("/light/lamp", position=tuple(direction), intensity=2.4, cast_shadow=shadows)
+    lamp = scene.add_light_directional("/light/lamp", position=tuple(LAMP), intensity=2.4, cast_shadow=shadows)
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 146, 142), intensity=1.1)
     return lamp
 

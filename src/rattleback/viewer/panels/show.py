@@ -46,8 +46,6 @@ class Show:
                     self._add_tick(part, "See-through", "clear", "See what goes on inside.")
                 if isinstance(part, Ground):
                     self._add_tick(part, "Shadows", "shadows", "Switch them off where the page is slow.")
-            button = window.server.gui.add_button("Look at all", hint="Turn the camera to where the bodies are now.")
-            button.on_click(lambda _: self._look())
 
     def renew(self, frame: Frame) -> None:
         """Nothing here hangs on the scene."""
@@ -89,12 +87,6 @@ class Show:
         self._asked = (self._asked & needed) | (needed - wanted)
         wanted.update(needed)
         self._window.session.read()
-
-    def _look(self) -> None:
-        """Turn the cameras to where the bodies are now."""
-        for part in self._window.parts:
-            if isinstance(part, Ground):
-                part.look(self._window.session.frame)
 
 
 def legend(largest: float, unit: str, passed: bool) -> str:
