@@ -61,7 +61,7 @@ class Bodies:
         self._labels: list[Any] = []
         self._shade = np.ones((0, 1))
         # What is chosen stands out at once, even if nothing moves.
-        window.on_select(lambda _: window.session.do(lambda sim: None))
+        window.on_select(lambda _: window.session.read())
 
     @property
     def wants(self) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ class Plots:
         """Note the frame, and draw now and then."""
         with self._lock:
             self._want()
-            for plot in self.plots:
+            for plot in () if frame.timeline.past else self.plots:
                 plot.sample(frame)
             now = time.perf_counter()
             if frame.playing and now - self._drawn < 1.0 / DRAWINGS:

@@ -86,7 +86,7 @@ class Show:
         wanted.difference_update(self._asked - needed)
         self._asked = (self._asked & needed) | (needed - wanted)
         wanted.update(needed)
-        self._window.session.do(lambda sim: None)
+        self._window.session.read()
 
 
 def legend(largest: float, unit: str, passed: bool) -> str:

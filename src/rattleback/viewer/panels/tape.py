@@ -7,16 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rattleback.recording import Recorder
 from rattleback.recording.recorder import SUFFIXES
 from rattleback.viewer.replay_page import compose
+from rattleback.viewer.timeline.reel import slim
 
 if TYPE_CHECKING:
     from rattleback.model.scene import Scene
     from rattleback.simulation import Simulation
-    from rattleback.viewer.frame import Frame, Picture
+    from rattleback.viewer.frame import Frame
     from rattleback.viewer.session import Session
 
 # Numbers and pictures that a tape has room for.
@@ -69,8 +68,9 @@ class Tape:
 
     def see(self, frame: Frame) -> None:
         """Keep a picture for the replay."""
-        if self.running and frame.picture.scene is self._scene and len(self._frames) < MOST_FRAMES:
-            self._frames.append(replace(frame, pictures=tuple(map(_slim, frame.pictures))))
+        now = frame.picture.scene is self._scene and not frame.timeline.past
+        if self.running and now and len(self._frames) < MOST_FRAMES:
+            self._frames.append(_bare(frame))
 
     def end_with(self, scene: Scene) -> bool:
         """End where the scene is another one now, and say whether it is."""
@@ -106,10 +106,7 @@ class Tape:
             self._session.tell(text)
 
 
-def _slim(picture: Picture) -> Picture:
-    """A picture that takes little room: single precision, and nothing but motion."""
-    motion = {
-        name: getattr(picture, name).astype(np.float32)
-        for name in ("position", "orientation", "velocity", "angular_velocity")
-    }
-    return replace(picture, contacts=None, energy=None, report=None, probes={}, **motion)
+def _bare(frame: Frame) -> Frame:
+    """A frame with nothing but motion."""
+    pictures = (replace(picture, contacts=None, energy=None, report=None, probes={}) for picture in frame.pictures)
+    return slim(replace(frame, pictures=tuple(pictures)))
