@@ -22,6 +22,7 @@ from rattleback.viewer.panels.plots import Plots
 from rattleback.viewer.panels.recording import Recording
 from rattleback.viewer.panels.scenes import Scenes
 from rattleback.viewer.panels.show import Show
+from rattleback.viewer.panels.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,7 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     Scenes,
     Control,
     Mouse,
+    Tree,
     Edit,
     Motors,
     MethodsPanel,
