@@ -49,6 +49,8 @@ class Settings(TypedDict, total=False):
     substeps: int
     device: str
     worlds: int | None
+    vary: Any
+    seed: int
     step: Any
     integrator: str | Integrator
     joints: Any

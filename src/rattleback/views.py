@@ -89,7 +89,7 @@ class Views:
         if self._contacts is None or self._contacts[0] != moment:
             from rattleback.collision.contact_view import ContactView
 
-            static = np.tile(self._model.mass == 0.0, self._model.worlds)
+            static = np.tile(self._model.static, self._model.worlds)
             self._contacts = moment, ContactView(stages.finder, self._model, sleeping_columns(self._state, static))
         return self._contacts[1]
 

@@ -1,5 +1,9 @@
 """Characters: skeletons, the clips that move them and the skins that they carry."""
 
+from rattleback.characters.acting.actor import Actor
+from rattleback.characters.acting.aims import look_at, reach_for
+from rattleback.characters.acting.anatomy import Anatomy, anatomy
+from rattleback.characters.acting.hurdle import Hurdle
 from rattleback.characters.clip import Clip
 from rattleback.characters.figure import Figure
 from rattleback.characters.load import load
@@ -19,9 +23,12 @@ from rattleback.characters.track import Track
 from rattleback.characters.tubes import tube_skin
 
 __all__ = [
+    "Actor",
+    "Anatomy",
     "Clip",
     "Cycle",
     "Figure",
+    "Hurdle",
     "Joint",
     "Leg",
     "Limb",
@@ -32,12 +39,15 @@ __all__ = [
     "Skeleton",
     "Skin",
     "Track",
+    "anatomy",
     "blend",
     "layer",
     "load",
+    "look_at",
     "mix",
     "person",
     "planted",
+    "reach_for",
     "reached",
     "retarget",
     "tube_skin",

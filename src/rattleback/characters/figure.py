@@ -10,6 +10,7 @@ from rattleback.core.sealed import sealed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rattleback.characters.acting.actor import Actor
     from rattleback.characters.clip import Clip
     from rattleback.characters.skeleton import Skeleton
     from rattleback.characters.skin import Skin
@@ -70,6 +71,17 @@ class Figure:
         from rattleback.characters.in_world import in_world
 
         return in_world(self, unit, height, up)
+
+    def do(self, command: str, **options: Any) -> Actor:
+        """An actor of it that is told to do something, such as ``figure.do("walk", to=(3, 1)).do("sit").clip()``.
+
+        Args:
+            command: What to do, see ``Actor.do``.
+            **options: How, see there.
+        """
+        from rattleback.characters.acting.actor import Actor
+
+        return Actor(self).do(command, **options)
 
     def save(self, path: Any, clip: str | None = None) -> None:
         """Write it to a file.

@@ -40,6 +40,7 @@ MENU = {
     "experiment": "experiment",
     "ik": "ik",
     "protein": "protein",
+    "character": "character",
     "demo": "demo",
     "schema": "schema",
     "info": "info",

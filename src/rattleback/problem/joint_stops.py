@@ -15,6 +15,7 @@ from rattleback.constraints.coordinate import COORDINATES
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon, numpy_real
+from rattleback.joints.stop import stops_of
 from rattleback.maths import rotation
 from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
@@ -182,7 +183,7 @@ def _make_arrays(problem: JointRows) -> tuple[Any, Any, Any]:
 def _make_stops(problem: JointRows, limited: list[int]) -> Any:
     """The limits of some joints of every world, in this order."""
     model, joints, worlds = problem.model, problem.joints, problem.model.worlds
-    specs = [spec for j in limited for spec in problem.stops[j]]
+    specs = model.scenes.listed(lambda scene: [spec for j in limited for spec in stops_of(_nth_joint(scene, j))])
     counts = np.array([len(problem.stops[j]) for j in limited], dtype=np.int64)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     joint = (np.arange(worlds)[:, None] * len(problem.names) + np.repeat(limited, counts).astype(np.int64)).ravel()
@@ -190,7 +191,7 @@ def _make_stops(problem: JointRows, limited: list[int]) -> Any:
     stops = arrays.allocate(Stops, {"stops": len(joint), "limited": len(counts) * worlds}, model.device)
     indices = {"joint": joint, "row": row, **_stretches(counts, worlds)}
     columns = {name: column.astype(np.int32) for name, column in indices.items()}
-    columns |= {name: np.tile(column, worlds) for name, column in _columns(specs).items()}
+    columns |= {name: model.scenes.tiled(column) for name, column in _columns(specs).items()}
     arrays.write(stops, {**arrays.read(stops), **columns}, "the stops")
     return stops
 
@@ -223,27 +224,35 @@ def _columns(specs: list[StopSpec]) -> dict[str, NDArray[Any]]:
     }
 
 
+def _nth_joint(scene: Any, j: int) -> Any:
+    return list(scene.joints.values())[j]
+
+
 def _check_start(problem: JointRows) -> None:
     """Refuse limits that do not hold at the start."""
-    for j, own in enumerate(problem.stops):
-        for spec in own:
-            q, unit = _start_of(problem, j, spec.freedom), "m" if spec.freedom.startswith("slide") else "rad"
+    if not any(problem.stops):
+        return
+    placed = {name: getattr(problem.joints, name).numpy() for name in ("anchor_a", "anchor_b", "turn_a", "turn_b")}
+    scenes, count = problem.model.scenes, len(problem.names)
+    found = scenes.joints()
+    rows = np.unique(found.index, return_index=True)[1]
+    for (joint, *ends), row in zip(found.items, rows.tolist(), strict=True):
+        for spec in stops_of(joint):
+            q, unit = _start_of(placed, row, ends, spec.freedom), "m" if spec.freedom.startswith("slide") else "rad"
             if not spec.lower - SLACK <= q <= spec.upper + SLACK:
+                where = f" in world {row // count}" if scenes.varied else ""
                 raise InputError(
-                    f"Joint {problem.names[j]!r} starts at {q:.6g} {unit}, outside its limits from {spec.lower:.6g} to "
-                    f"{spec.upper:.6g} {unit}; move its bodies or its limits."
+                    f"Joint {problem.names[row % count]!r} starts{where} at {q:.6g} {unit}, outside its limits from "
+                    f"{spec.lower:.6g} to {spec.upper:.6g} {unit}; move its bodies or its limits."
                 )
 
 
-def _start_of(problem: JointRows, j: int, freedom: str) -> float:
+def _start_of(placed: dict[str, NDArray[Any]], j: int, ends: list[Any], freedom: str) -> float:
     """A coordinate of a joint as its bodies lie at the start."""
-    scene, turns, points = problem.model.scene, [], []
-    for s, side in enumerate("ab"):
-        anchor = np.array(getattr(problem.joints, f"anchor_{side}").numpy()[j], dtype=np.float64)
-        turn = np.array(getattr(problem.joints, f"turn_{side}").numpy()[j], dtype=np.float64)
-        body = int(problem.joints.body_a.numpy()[j] if s == 0 else problem.joints.body_b.numpy()[j])
-        if body >= 0:
-            found = scene.bodies[body]
+    turns, points = [], []
+    for found, side in zip(ends, "ab", strict=True):
+        anchor, turn = (np.array(placed[f"{name}_{side}"][j], dtype=np.float64) for name in ("anchor", "turn"))
+        if found is not None:
             anchor = found.position + rotation.rotate(found.orientation, anchor)
             turn = rotation.multiply(found.orientation, turn)
         turns.append(turn)

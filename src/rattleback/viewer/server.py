@@ -75,19 +75,28 @@ def make_server(
 
 
 def send_poses(handle: Any, positions: Any, turns: Any) -> None:
-    """Move the instances of a batch, in one message and without the checks that viser's handles do on every write.
+    """Move the instances of a batch, in one message.
 
     Args:
         handle: The batch.
         positions: Their places (instances, 3) [m].
         turns: Their quaternions, w first (instances, 4).
     """
+    send_props(handle, batched_positions=positions.astype(np.float32), batched_wxyzs=turns.astype(np.float32))
+
+
+def send_props(handle: Any, **values: Any) -> None:
+    """Change a node of the scene, in one message and without the checks that viser's handles do on every write.
+
+    Args:
+        handle: The node.
+        **values: Its new properties, in the types that the page wants.
+    """
     from viser import _messages
 
-    moved = {"batched_positions": positions.astype(np.float32), "batched_wxyzs": turns.astype(np.float32)}
-    for name, values in moved.items():
-        setattr(handle._impl.props, name, values)
-    handle._impl.api._queue_scene_message(_messages.SceneNodeUpdateMessage(handle.name, moved))
+    for name, value in values.items():
+        setattr(handle._impl.props, name, value)
+    handle._impl.api._queue_scene_message(_messages.SceneNodeUpdateMessage(handle.name, values))
 
 
 def stop_server(server: viser.ViserServer) -> None:

@@ -97,9 +97,9 @@ def planted(skeleton: Skeleton, poses: Pose, legs: Sequence[Leg], frame_time: fl
     points = skeleton.matrices(poses)[..., :3, 3]
     count = max(1, round(fade / checks.positive(frame_time, "The frame_time")))
     goals = [points[:, skeleton.number(leg.limb.end)] + _shift(skeleton, poses, leg, frame_time, count) for leg in legs]
-    drop = np.max([_drop(skeleton, points, leg, goal) for leg, goal in zip(legs, goals, strict=True)], axis=0)
+    low = np.max([drop(skeleton, points, leg, goal) for leg, goal in zip(legs, goals, strict=True)], axis=0)
     down = np.zeros((len(poses), 3))
-    down[:, 2] = -_smooth(drop, count)
+    down[:, 2] = -_smooth(low, count)
     found = moved(skeleton, poses, down)
     for leg, goal in zip(legs, goals, strict=True):
         found = reached(skeleton, found, leg.limb, goal)
@@ -120,8 +120,15 @@ def _shift(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float, count: 
     return np.asarray(_faded(shift, held, count))
 
 
-def _drop(skeleton: Skeleton, points: Floats, leg: Leg, goal: Floats) -> Floats:
-    """How far the hips must go down so that a leg reaches its goal (frames,)."""
+def drop(skeleton: Skeleton, points: Floats, leg: Leg, goal: Floats) -> Floats:
+    """How far the hips must go down so that a leg reaches its goal (frames,) [m].
+
+    Args:
+        skeleton: The skeleton.
+        points: Places of all joints (frames, joints, 3) [m].
+        leg: The leg.
+        goal: Where its ankle is to be (frames, 3) [m].
+    """
     hip = points[:, skeleton.number(leg.limb.upper)]
     reach = (1.0 - SPARE) * leg.length(skeleton)
     across = np.minimum(np.linalg.norm(goal[:, :2] - hip[:, :2], axis=-1), reach)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # A limb is bent at least by this part of its length, so that its plane is known.
 STRAIGHT = 1e-4
+# A limb that is bent the wrong way by less than this bends back [rad].
+WRONG = 0.35
 
 
 @sealed
@@ -59,7 +61,7 @@ class Limb:
         return a, b, c
 
 
-def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: Any = (0.0, 1.0, 0.0)) -> Pose:
+def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: Any = None) -> Pose:
     """A pose with the end of a limb at a place, oriented in the world as it was.
 
     Args:
@@ -67,7 +69,8 @@ def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: A
         pose: The pose, or a stack of them.
         limb: The limb.
         goal: Where its end must be, in the world (3,) or (..., 3).
-        bend: Axis in the frame of the upper joint about which a straight limb bends (3,).
+        bend: Axis in the frame of the upper joint about which the limb bends (3,): one that is straight, or bent the
+            other way by rounding or a pose at rest, bends about it. By default y for a limb that is straight.
     """
     a, b, c = limb.numbers(skeleton)
     frames = skeleton.matrices(pose)
@@ -76,20 +79,20 @@ def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: A
     thigh, shank = knee - hip, ankle - knee
     axis = np.cross(thigh, shank)
     long = _length(thigh) * _length(shank)
-    spare = rotation.rotate(_turn(frames[..., a, :, :]), np.asarray(bend, dtype=np.float64))
-    axis = np.where(_length(axis) > STRAIGHT * long, axis, spare)
+    spare = rotation.rotate(_turn(frames[..., a, :, :]), np.asarray((0.0, 1.0, 0.0) if bend is None else bend))
+    now = _angle(thigh, shank, ankle - hip)
+    wrong = (now < WRONG) & ((axis * spare).sum(axis=-1, keepdims=True) < 0.0) & (bend is not None)
+    axis = np.where(_length(axis) > STRAIGHT * long, np.where(wrong, -axis, axis), spare)
     axis = axis / _length(axis)
     # The knee first: a turn about the axis of the plane that gives the limb its new length.
-    inner = _angle(thigh, shank, wanted - hip) - _angle(thigh, shank, ankle - hip)
+    inner = _angle(thigh, shank, wanted - hip) - np.where(wrong, -now, now)
     knee_turn = rotation.quaternion_from_axis_angle(axis, inner[..., 0])
     # Then the hip: the shortest turn from where the end is now to where it must be.
-    now = thigh + rotation.rotate(knee_turn, shank)
-    hip_turn = shortest_turn(now, wanted - hip)
-    turned = _turned(skeleton, pose, frames, a, hip_turn)
-    turned = _turned(skeleton, turned, skeleton.matrices(turned), b, _carried(hip_turn, knee_turn))
-    return _turned(
-        skeleton, turned, skeleton.matrices(turned), c, rotation.conjugate(rotation.multiply(hip_turn, knee_turn))
-    )
+    hip_turn = shortest_turn(thigh + rotation.rotate(knee_turn, shank), wanted - hip)
+    found = turned(skeleton, pose, frames, a, hip_turn)
+    found = turned(skeleton, found, skeleton.matrices(found), b, _carried(hip_turn, knee_turn))
+    back = rotation.conjugate(rotation.multiply(hip_turn, knee_turn))
+    return turned(skeleton, found, skeleton.matrices(found), c, back)
 
 
 def _angle(thigh: Floats, shank: Floats, way: Floats) -> Floats:
@@ -99,8 +102,16 @@ def _angle(thigh: Floats, shank: Floats, way: Floats) -> Floats:
     return np.asarray(np.arccos(np.clip((d * d - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)))
 
 
-def _turned(skeleton: Skeleton, pose: Pose, frames: Floats, joint: int, turn: Floats) -> Pose:
-    """A pose with a joint, and all that hangs on it, turned by a turn in the world."""
+def turned(skeleton: Skeleton, pose: Pose, frames: Floats, joint: int, turn: Floats) -> Pose:
+    """A pose with a joint, and all that hangs on it, turned by a turn in the world.
+
+    Args:
+        skeleton: Its skeleton.
+        pose: The pose, or a stack of them.
+        frames: Its frames in the world (..., joints, 4, 4).
+        joint: Number of the joint.
+        turn: The turn (..., 4), quaternion x, y, z, w.
+    """
     parent = skeleton.parents[joint]
     above = np.eye(4) if parent < 0 else frames[..., parent, :, :]
     axes = _turn(above)

@@ -59,6 +59,8 @@ class Muscles:
         loop: Whether the clip begins again where it ends.
     """
 
+    _open = ("clip", "start")
+
     def __init__(
         self,
         doll: Ragdoll,
