@@ -25,10 +25,11 @@ from rattleback.viewer.pace import Pace
 from rattleback.viewer.save_point import SavePoint, save_point, says_the_same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rattleback.model.scene import Scene
     from rattleback.simulation import Simulation
+    from rattleback.viewer.sampler import Sampler
 
     Command = Callable[[Simulation], Any]
 
@@ -75,6 +76,7 @@ class Session:
         probes: Functions of a simulation by name, whose answers frames are to hold.
         notices: The last things the user is to be told.
         watchers: Set when there is a new frame.
+        sampler: Notes what is plotted between frames, too; None for nothing.
         busy_since: When the command or the steps under way began [s, of ``time.perf_counter``]; None between them.
 
     Args:
@@ -102,6 +104,7 @@ class Session:
         self._saved: deque[SavePoint] = deque(maxlen=MOST_SAVE_POINTS)
         self._budget_ms: float | None = None
         self._thread: threading.Thread | None = None
+        self.sampler: Sampler | None = None
         for sim in self.sims:
             _prepare(sim)
         self._first = save_point(self.sims)
@@ -307,10 +310,15 @@ class Session:
         """Take steps with all simulations; a fault ends the run with a notice."""
         self.busy_since = begun = time.perf_counter()
         try:
-            for sim in self.sims:
-                for hand in self.hands:
-                    hand.before_step(sim)
-                sim.step(steps, self._budget_ms)
+            for piece, sampled in self._pieces(steps):
+                for sim in self.sims:
+                    for hand in self.hands:
+                        hand.before_step(sim)
+                    sim.step(piece, self._budget_ms)
+                if self.sampler is not None:
+                    self.sampler.taken(piece, sampled)
+                    if sampled:
+                        self.sampler.read(self.sims, self.labels, self.probes)
         except Exception as error:  # a function of the user's that is called between steps may raise anything
             self.tell(_sentence(error), fault=True)
             self._set_playing(False)
@@ -324,6 +332,14 @@ class Session:
         self._bite = max(1, min(2 * self._bite, int(SECONDS_PER_BITE / self._step_seconds)))
         self._steps_wanted = max(0, self._steps_wanted - steps)
         self._pace.note(now, self.sims[0].time)
+
+    def _pieces(self, steps: int) -> Iterable[tuple[int, bool]]:
+        """Steps that are taken at once, and whether there is a sample after them."""
+        if self.sampler is None:
+            return ((steps, False),)
+        busy, length = steps * self._step_seconds, self.sims[0].time_step
+        idle = max(0.0, steps * length / self._pace.speed - busy) if self._playing else 0.0
+        return self.sampler.pieces(steps, busy, idle)
 
     def _wait(self) -> None:
         """Wait for a command or for the next step to be due."""
@@ -345,7 +361,7 @@ class Session:
         pictures = (
             take_picture(sim, label, wanted, self.probes) for sim, label in zip(self.sims, self.labels, strict=True)
         )
-        return Frame(
+        frame = Frame(
             number,
             self._version,
             time=first.time,
@@ -359,6 +375,9 @@ class Session:
             save_points=len(self._saved),
             pictures=tuple(pictures),
         )
+        if self.sampler is not None and wanted is self.wanted:
+            self.sampler.note(frame)
+        return frame
 
     def _go_to(self, point: SavePoint) -> None:
         self._version += point.restore(self.sims)

@@ -87,8 +87,7 @@ class Crowd:
         self.rows = np.array([member.row for member in members], dtype=np.int64)
         self._place = np.array([member.piece.position for member in members]).reshape(-1, 3)
         self._turn = np.array([member.piece.orientation for member in members]).reshape(-1, 4)
-        self._last, self._visible = pose, True
-        self._shown = np.ones(len(pose[0]), dtype=np.bool_)
+        self._last, self._visible, self._shown = pose, True, np.ones(len(pose[0]), dtype=np.bool_)
         groups: dict[tuple[Hashable, Hashable], list[int]] = {}
         for number, member in enumerate(members):
             groups.setdefault((member.apart, member.piece.key), []).append(number)
