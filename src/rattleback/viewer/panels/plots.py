@@ -138,36 +138,39 @@ class Plots:
 
     def __init__(self, window: Window) -> None:
         self.window, self.session = window, window.session
-        gui: Any = window.server.gui
         self._lock = threading.Lock()
+        self._drawn = 0.0
+        self._sampler: Sampler | None = None
+        self._own: dict[str, Plot] = {}
+        gui: Any = window.server.gui
         self.panel = gui.add_panel()
         with (place := self.panel.add_tab("Plots")):
             gui.add_html(UNDER)
         self.panel.float(x=0, y=-1, width=WIDTH, height=HEIGHT)
         self._place = place
         with window.tabs["Plots"]:
-            hint = "Show the plots below the view. Key: P."
-            self.under = gui.add_checkbox("Under the view", True, hint=hint)
+            self.under = gui.add_checkbox("Under the view", True, hint="Show the plots below the view. Key: P.")
             self.plots = [Plot(window, curves, curves.title in AT_FIRST, place) for curves in PLOTS]
-            self.form = gui.add_form(None)
-            with self.form:
-                hint = "Plot a quantity by its name: energy.total, arm.position, hinge.angle."
-                self.wanted = gui.add_text("Quantity", "", hint=f"{hint} {PRESS_ENTER}")
-            hint = "Those of what is selected first, then those of the whole scene."
-            self.more = gui.add_dropdown("or choose", ("", *NAMES), hint=hint)
-            self.gap = gui.add_markdown("")
-            self.measure = gui.add_button("Measure the stages of a step", hint="Where the time of a step goes.")
-            self.stages = gui.add_html("")
+            self._add_controls(gui)
         self.under.on_update(lambda _: self._lay())
         gui.add_command("Show or hide the plots", hotkey="P").on_trigger(lambda _: self._toggle())
         window.on_select(self.offer)
+        self._want()
+
+    def _add_controls(self, gui: Any) -> None:
+        """What asks for other quantities, and for the stages of a step."""
+        self.form = gui.add_form(None)
+        with self.form:
+            hint = "Plot a quantity by its name: energy.total, arm.position, hinge.angle."
+            self.wanted = gui.add_text("Quantity", "", hint=f"{hint} {PRESS_ENTER}")
+        hint = "Those of what is selected first, then those of the whole scene."
+        self.more = gui.add_dropdown("or choose", ("", *NAMES), hint=hint)
+        self.gap = gui.add_markdown("")
+        self.measure = gui.add_button("Measure the stages of a step", hint="Where the time of a step goes.")
+        self.stages = gui.add_html("")
         self.form.on_submit(lambda _: self._ask(self.wanted))
         self.more.on_update(lambda event: None if event.client is None else self._ask(self.more))
         self.measure.on_click(lambda _: self.measure_stages())
-        self._drawn = 0.0
-        self._sampler: Sampler | None = None
-        self._own: dict[str, Plot] = {}
-        self._want()
 
     def renew(self, frame: Frame) -> None:
         """Go on; plots of quantities go with the simulation they are of."""
