@@ -1,6 +1,6 @@
 """How far a sledge slides: 200 variants of a scene, side by side, compared with v² / (2 µ g).
 
-Writes the table and the motion of all variants to braking/, and the picture braking.png. Run again, it computes nothing.
+Writes the table and the motion of all variants to braking/ and the picture braking.png. Run again, it computes nothing.
 """
 
 import numpy as np
