@@ -128,6 +128,7 @@ class FigurePage(Opened):
     def _begin(self) -> None:
         """Fit the controls to the figure, and listen to the mouse on it."""
         self.panel.renew(self.stage)
+        self._move()
         for slider in self.panel.weights.values():
             slider.on_update(self._hand(self._weigh))
         self.stage.listen = self._listen
@@ -215,19 +216,20 @@ class FigurePage(Opened):
         self._loop.do(lambda: self._pick(ray))
 
     async def _dragged(self, event: Any) -> None:
-        ends = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
-        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, *ends, float(self.panel.push.value)))
+        start, end = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
+        speed = float(self.panel.push.value)
+        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, start, end, speed))
 
     def _listen(self, handle: Any) -> None:
         handle.on_drag("left")(self._dragged)
 
     def _wire(self) -> None:
         """Have the controls do what they say."""
-        panel, stage = self.panel, lambda: self.stage
-        acts = [
+        panel: Any = self.panel
+        acts: list[tuple[Any, Any]] = [
             (panel.clip, self._choose_clip), (panel.look, self._dress),
             (panel.method, self._skin), (panel.crowd, self._gather),
-            (panel.bones, lambda: stage().show_bones(bool(panel.bones.value))),
+            (panel.bones, lambda: self.stage.show_bones(bool(panel.bones.value))),
             *((control, self._joint) for control in (panel.joint, panel.names, panel.influence)),
             *((control, self._move) for control in (panel.speed, panel.loop, panel.travels)),
         ]  # fmt: skip
@@ -242,22 +244,31 @@ class FigurePage(Opened):
 
     def _wire_buttons(self) -> None:
         """Have the buttons do what they say."""
-        panel, stage = self.panel, lambda: self.stage
-        presses = [
+        panel: Any = self.panel
+        presses: list[tuple[Any, Any]] = [
             (panel.play, self._play),
             (panel.fall, self._fall),
-            (panel.rise, lambda: stage().rise()),
-            (panel.middle, lambda: stage().rise(middle=True)),
-            (panel.look_at_all, lambda: stage().look_at_all()),
+            (panel.rise, lambda: self.stage.rise()),
+            (panel.middle, lambda: self.stage.rise(middle=True)),
+            (panel.look_at_all, lambda: self.stage.look_at_all()),
         ]
         for button, act in presses:
             button.on_click(lambda _, act=act: self._loop.do(act))
-        key = self.host.server.gui.add_command("Play or pause", hotkey="space")
+        key: Any = self.host.server.gui.add_command("Play or pause", hotkey="space")
         key.on_trigger(lambda _: self._loop.do(self._play))
         panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
 
     def _opening(self, file: Any) -> Any:
-        return partial(self.open_bytes, file.name, file.content)
+        """What opens a file that a client sent."""
+
+        def open_it() -> None:
+            self.host.show_waiting(f"{file.name} is opened.")
+            try:
+                self.open_bytes(file.name, file.content)
+            finally:
+                self.host.show_waiting("")
+
+        return open_it
 
 
 def view_figure(

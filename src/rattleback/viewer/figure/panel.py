@@ -41,6 +41,7 @@ class Panel:
 
     def __init__(self, gui: Any) -> None:
         self._gui, self._phase = gui, 0.0
+        self.weights: dict[str, Any] = {}
         self.open = gui.add_upload_button(
             "Open file …",
             icon=viser.Icon.UPLOAD,
@@ -120,10 +121,11 @@ class Panel:
         with self.tabs["Clips"]:
             self.clip = gui.add_dropdown("Clip", (NONE,), hint="Plays one clip alone.")
             self._folder = gui.add_folder("Weights")
-            self.weights: dict[str, Any] = {}
             self.speed = gui.add_slider("Speed", 0.0, 3.0, 0.05, 1.0, hint="Seconds of clips in a second.")
             self.loop = gui.add_checkbox("Loop", True, hint="Begin again where they end.")
-            self.travels = gui.add_checkbox("Root motion", False, hint="Go where the clips lead; else stay in place.")
+            self.travels: Any = gui.add_checkbox(
+                "Root motion", False, hint="Go where the clips lead; else stay in place."
+            )
 
     def _show(self) -> None:
         gui = self._gui
