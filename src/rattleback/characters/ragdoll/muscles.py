@@ -75,6 +75,10 @@ class Muscles:
         self.loop = checks.flag(loop, "loop")
         scene = Scene(gravity=(0.0, 0.0, 0.0))
         doll.add_to(scene)
+        for name, joint in list(scene.joints.items()):
+            if isinstance(joint, Ball):
+                # Coordinates in the axes of the world at rest, whatever cone the joint has.
+                scene.replace_joint(name, Ball(joint.a, joint.b, at=joint.at))
         self._robot, joints = Articulation(scene), list(scene.joints.items())
         self._places = [self._robot.places(name) for name, _ in joints]
         self._rest = np.array([scene[name].orientation for name in doll.names])
