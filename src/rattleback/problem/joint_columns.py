@@ -167,21 +167,9 @@ def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[Sto
         "kind": np.array([KINDS.get(spec.kind, -1) for spec in specs], dtype=np.int32),
         "axis_a": np.array([spec.axis_a for spec in specs], dtype=np.int32),
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
-        **{
-            name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in (
-                "offset",
-                "radius_a",
-                "radius_b",
-                "rate",
-                "damping",
-                "stiffness",
-                "armature",
-                "friction",
-                "limit",
-            )
-        },
+        **{name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real) for name in NUMBERS},
+        "bend": np.array([spec.bend for spec in specs], dtype=numpy_real).reshape(-1, 3),
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),
     }
-    return {name: np.tile(column, model.worlds) for name, column in columns.items()}
+    return {name: np.tile(column, (model.worlds, *(1,) * (column.ndim - 1))) for name, column in columns.items()}
