@@ -120,6 +120,7 @@ def test_bends_that_are_none_are_refused(made: Any, message: str) -> None:
 
 def test_assembling_refuses_to_count_a_bend_from_elsewhere() -> None:
     scene, _ = pair("pinion")
+    scene.replace_joint("rack_3", rb.Rack("first", "bar", at_b=(0.1, -0.1, 0), axis_b=(1, 0, 0), bend=BEND))
     scene.add_joint(rb.PointOnPlane("world", "bar", at=(0.02, -0.1, 0), at_b=(0, -0.1, 0), axis=(1, 0, 0)))
     with pytest.raises(rb.InputError, match=r"its bend counts from where it was placed. Place it by frame_a="):
         scene.assemble()
