@@ -25,7 +25,7 @@ import numpy as np
 from rattleback.io.robots.builder.bodies import free_name
 from rattleback.io.robots.builder.curves import Law, is_possible, law_of, straight
 from rattleback.io.robots.builder.massless import lent
-from rattleback.io.robots.description import Inertia
+from rattleback.io.robots.description import WORLD, Inertia
 from rattleback.io.robots.source.placing import inverse, with_axes
 from rattleback.io.robots.source.placing import parts as split
 from rattleback.joints import Gear, Rack, Revolute
@@ -145,7 +145,9 @@ def _add_coupling(scene: Scene, attached: Attached, places: dict[str, Floats], t
         made, frame, turn = _add_pinion(scene, (attached.names[carrier], name), (follower, leader), law)
         pinions.append(Pinion(made, carrier, inverse(places[carrier]) @ frame, coupling.leader, turn))
         what = "hinges" if leader.turning else "slides"
-        note = f"both {what} mesh with a pinion of {PINION_MASS:g} of the lighter one's mass, which its carrier lends"
+        moves = carrier in attached.names and carrier != WORLD
+        origin = "which its carrier lends" if moves else "a body more, as its carrier does not move"
+        note = f"both {what} mesh with a pinion of {PINION_MASS:g} of the lighter one's mass, {origin}"
         report.approximate(_place(coupling), note)
     return ""
 
