@@ -114,7 +114,7 @@ PLOTS = (
     ),
     Curves(
         "Error / tolerance",
-        "The largest error of a step as a multiple of what you allowed: below 1, every tolerance is met; drawn from 0.001.",
+        "The largest error of a step as a multiple of what you allowed: below 1, every tolerance is met.",
         ("report",),
         lambda frame: [*_called("error")(frame), "tolerance"],
         lambda frame: [*(_visible(excess(picture.report)) for picture in frame.pictures), 1.0],
