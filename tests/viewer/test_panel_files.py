@@ -11,8 +11,9 @@ import pytest
 
 import rattleback as rb
 from rattleback.scenes import MENU
+from rattleback.viewer.building.opening import opened
 from rattleback.viewer.panels import tape as tape_room
-from rattleback.viewer.panels.files import SAVE, UNDO, Files, opened, picture_of, stem
+from rattleback.viewer.panels.files import SAVE, UNDO, Files, picture_of, stem
 from rattleback.viewer.panels.recording import CHOOSE, Recording
 from rattleback.viewer.panels.tape import FORMATS
 

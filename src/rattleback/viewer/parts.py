@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rattleback.viewer.building.panel import Build
 from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies
 from rattleback.viewer.drawing.contacts import Contacts
@@ -40,6 +41,7 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     Control,
     TimelinePanel,
     Mouse,
+    Build,
     Edit,
     Motors,
     MethodsPanel,

@@ -74,9 +74,7 @@ def look_at(parts: Anatomy, pose: Pose, point: ArrayLike, weight: float = 1.0) -
         frames = skeleton.matrices(found)
         turn = rotation.quaternion_from_rotation_vector(share * whole)
         if j == head:
-            turn = shortest_turn(
-                _gaze(parts, frames, head), _within(parts, frames, chest, goal - frames[head, :3, 3])
-            )
+            turn = shortest_turn(_gaze(parts, frames, head), _within(parts, frames, chest, goal - frames[head, :3, 3]))
         found = turned(skeleton, found, frames, j, turn)
     found = found if weight == 1.0 else mix(pose, found, checks.number(weight, "The weight of a look"))
     frames = skeleton.matrices(found)

@@ -146,7 +146,9 @@ def _roles(parts: Anatomy) -> dict[str, str]:
         (side, leg.limb, ("UpLeg", "Leg", "Foot")) for side, leg in zip(("Left", "Right"), parts.legs, strict=True)
     ]
     for side, limb, joints in limbs:
-        found.update({side + joint: name for joint, name in zip(joints, (limb.upper, limb.hinge, limb.end), strict=True)})
+        found.update(
+            {side + joint: name for joint, name in zip(joints, (limb.upper, limb.hinge, limb.end), strict=True)}
+        )
     return found
 
 

@@ -1,7 +1,7 @@
 """A mover: the motion of an actor, made anew each moment of what it is set to.
 
-    gait of the walker  →  blended with what is played  →  arms that play something else  →  placed on the ground
-    →  feet held, hips low enough  →  head and hands aimed
+gait of the walker  →  blended with what is played  →  arms that play something else  →  placed on the ground
+→  feet held, hips low enough  →  head and hands aimed
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ class Mover:
         off: How far off these are.
     """
 
-    def __init__(
-        self, figure: Figure, parts: Anatomy, names: Mapping[str, str], place: Floats, heading: float
-    ) -> None:
+    def __init__(self, figure: Figure, parts: Anatomy, names: Mapping[str, str], place: Floats, heading: float) -> None:
         self.parts, self.time, self.floor = parts, 0.0, clearance(figure)
         skeleton, legs = figure.skeleton, parts.legs
         stand = stand_of(figure, parts, names)
@@ -237,5 +235,3 @@ def clearance(figure: Figure) -> float:
     if not figure.skins:
         return 0.0
     return max(0.0, lowest - float(figure.skin.vertices(skeleton.rest)[:, 2].min()))
-
-

@@ -88,5 +88,3 @@ def about_z(angle: float) -> Floats:
     """The matrix of a turn about z (3, 3)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-

@@ -83,8 +83,15 @@ class Bodies:
             origin: Where it starts (3,) [m].
             direction: Where it goes (3,).
         """
-        row = None if self._crowd is None else self._crowd.pick(origin, direction)
+        row = None if self._crowd is None else self._crowd.pick(origin, direction)[0]
         return None if row is None else self._names[row]
+
+    def met(self, origin: Floats, direction: Floats) -> Floats | None:
+        """Where a ray meets the first body in its own picture (3,) [m]; None where it meets none."""
+        row, away = (None, 0.0) if self._crowd is None else self._crowd.pick(origin, direction)
+        if row is None or self.layout is None:
+            return None
+        return origin + away * direction - self.layout.offsets[self._names[row][0]]
 
     def renew(self, frame: Frame) -> None:
         """Make the batches of another scene."""

@@ -136,8 +136,8 @@ class Crowd:
             send_poses(batch.handle, place[start:end], turn[start:end])
             start = end
 
-    def pick(self, origin: Floats, direction: Floats) -> int | None:
-        """The body that a ray from a point (3,) [m] in a direction (3,) meets first; None where it meets none."""
+    def pick(self, origin: Floats, direction: Floats) -> tuple[int | None, float]:
+        """The body that a ray from a point (3,) [m] along a direction (3,) meets first, or None, and how far away."""
         first, nearest = None, np.inf
         for batch in self.batches if self._visible else ():
             place, turn = self._poses(batch.members, *self._last)
@@ -145,7 +145,7 @@ class Crowd:
             away = distances(batch.mesh, pose, (origin, direction))
             if (least := float(away.min(initial=np.inf))) < nearest:
                 first, nearest = int(self.rows[batch.members[int(away.argmin())]]), least
-        return first
+        return first, nearest
 
     def colour(self, colours: NDArray[np.uint8]) -> None:
         """Give the members these colours (members, 3)."""
