@@ -6,11 +6,10 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rattleback import hooks
+from rattleback import hooks, running
 from rattleback.core import checks, device, host_read
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.pace import Pace
-from rattleback.core.progress import bites
 from rattleback.core.sealed import sealed
 from rattleback.forces.field import ForceField
 from rattleback.model.compile import compile_scene
@@ -19,10 +18,12 @@ from rattleback.model.passage import Passage
 from rattleback.model.reset import Resets, reset
 from rattleback.model.worlds.variation import Variation
 from rattleback.observers import Observers
+from rattleback.parameters import Parameters
 from rattleback.presets import with_preset
 from rattleback.problem.soft.elastic import force_jacobian
 from rattleback.replay import Replay
 from rattleback.settings import Settings, chosen, default_methods
+from rattleback.starts import put_starts
 from rattleback.views import Views
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Simulation:
         self.device = device.find(settings.get("device", "cpu"))
         self._variation = Variation(scene, settings)
         self.model, self._state = compile_scene(self._variation.scenes(scene), self._variation.worlds, self.device)
+        put_starts(self.model, self._state, self._variation.starts)
         self._resets, self.methods = Resets(self._state), chosen(settings, default_methods())
         self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
@@ -126,6 +128,11 @@ class Simulation:
     def scenes(self) -> list[Scene]:
         """The scene of every world."""
         return [self.model.scenes.of(world) for world in range(self.model.worlds)]
+
+    @property
+    def parameters(self) -> Parameters:
+        """Its parameters by name, such as ``sim.parameters["arm.mass"]``, world by world, to read and to write."""
+        return Parameters(self)
 
     @property
     def time(self) -> float:
@@ -198,6 +205,7 @@ class Simulation:
         """
         self._state.send()
         model, state = compile_scene(self._variation.scenes(scene), self.worlds, self.device)
+        put_starts(model, state, self._variation.starts)
         resets = Resets(state)
         passage = ContactPassage(Passage(self.model, model))
         passage.carry(self._state, state)
@@ -258,31 +266,15 @@ class Simulation:
         self._begin()
         while left > 1e-9 * h or h == math.inf:
             if self.methods.contact_time != "off":
-                self._take_until(float(self._state.clock.time.numpy().min()) + left)
+                running.take_until(self, float(self._state.clock.time.numpy().min()) + left)
                 break
             h = self.time_step
             if whole := math.floor(left / h * (1.0 + 1e-12) + 1e-9):
-                left -= h * self._take_while(h, whole, progress)
+                left -= h * running.take_while(self, h, whole, progress)
             else:
                 self._take(1, left)
                 break
         self._end()
-
-    def _take_while(self, length: float, steps: int, progress: bool) -> int:
-        """Take steps of the present length [s] and say how many were, should an observer change it."""
-        taken = 0
-        for chunk in bites(steps, progress, self.scene.name):
-            goal = taken + chunk
-            while taken < goal:
-                taken += self._take(goal - taken)
-                if self.time_step != length or self.methods.contact_time != "off":
-                    return taken
-        return taken
-
-    def _take_until(self, end: float) -> None:
-        """Take steps that may be cut short, until the slowest world has reached a time [s]."""
-        while (left := end - float(self._state.clock.time.numpy().min())) > 1e-9 * self.time_step:
-            self._take(1, min(self.time_step, left))
 
     def check_duration(self, duration: float) -> float:
         """The duration [s], if it is one that ``run`` can take."""

@@ -78,7 +78,7 @@ class Views:
         """A servo by the name of its force."""
         if isinstance(name, str) and name in self._servos:
             return self._servos[name]
-        found = ServoView(self._model, self._state, name, self._forces.named.get(str(name)))
+        found = ServoView(self._model, self._state, name, lambda: self._forces.now.get(str(name)))
         return self._servos.setdefault(name, found)
 
     def contacts(self) -> ContactView:

@@ -17,6 +17,7 @@ USERS = {
     "film": ["src"],
     "formats": ["src"],
     "molecules": ["src"],
+    "gym": ["src"],
     "oracles": ["tests", "benchmarks"],
 }
 # Packages that are imported under another name.

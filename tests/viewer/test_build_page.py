@@ -59,9 +59,7 @@ def filled(controls, person, values, until):
             person.turn(controls[key], value)
 
 
-def test_the_mechanism_of_the_tutorial_is_built_from_nothing_and_runs_as_python(
-    window, person, until, tmp_path, example
-):
+def test_the_mechanism_of_the_tutorial_is_built_from_nothing(window, person, until, tmp_path, example):
     build, files, session = window.parts[0], window.parts[2], window.session
     build.press(EMPTY).result()
     for values in (TABLE, *BODIES):

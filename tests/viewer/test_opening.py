@@ -97,10 +97,11 @@ def test_a_mesh_reads_no_other_file(tmp_path):
 def test_a_robot_reads_no_other_file(tmp_path, way):
     (tmp_path / "part.obj").write_text(OBJ)
     (tmp_path / "package.xml").write_text("<package/>")
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     robot = f"""<robot name="thief"><link name="base"/><joint name="free" type="floating"><parent link="base"/>
         <child link="arm"/></joint><link name="arm"><visual><geometry>
         <mesh filename="{way.format(tmp_path / "part.obj")}"/></geometry></visual>
-        <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+        <inertial><mass value="1"/>{inertia}</inertial></link></robot>"""
     scene = opened("thief.urdf", robot.encode(), "cpu").scene
     assert "part.obj" in str(scene.import_report)
     assert not any(isinstance(body.shape, rb.Mesh) for body in scene.bodies)
@@ -116,3 +117,23 @@ def test_scenes_are_saved_as_files_and_as_scripts_that_make_them(files, person, 
     assert (tmp_path / "again.rb.json").read_bytes() == person.files["a_ball.rb.json"]
     assert loaded["ball"].mass == made["ball"].mass
     assert b"time_step=0.002" in person.files["a_ball.py"]
+
+
+def test_a_file_that_is_dropped_is_opened_and_one_that_cannot_be_read_is_no_success(files, visit, until, open_page):
+    page = visit(files.window.address, 600, 640)
+    page.evaluate("document.querySelectorAll('canvas').forEach(canvas => canvas.remove())")
+    page.get_by_text("Files", exact=True).first.click()
+    page.get_by_role("button", name="Open file").wait_for()
+    drop = """([name, text]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], name));
+        document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+    }"""
+    page.evaluate(drop, ["junk.stl", "no mesh at all"])
+    page.get_by_text("The mesh file 'junk.stl'").wait_for()
+    page.get_by_text("The file has arrived.").wait_for()
+    assert page.get_by_text("uploaded successfully").count() == 0
+    page.evaluate(drop, ["wedge.obj", OBJ])
+    page.get_by_text("4 triangles, 200 × 200 × 200 in the unit of the file; it bounds a solid.").wait_for()
+    page.get_by_role("button", name="Add body").click()
+    until(lambda: "wedge" in files.session.frame.picture.scene)

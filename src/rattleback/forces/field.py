@@ -77,6 +77,12 @@ class ForceField:
         if self.version != self.model.scenes.version:
             self._compile()
 
+    @property
+    def now(self) -> dict[str, Any]:
+        """Those of the scenes as they are now, by name."""
+        self.renew()
+        return self.named
+
     def drive(self, rows: JointRows | None) -> None:
         """Tell forces inside the constraint solve in which rows they act, before a step is recorded."""
         for force in self.compiled:

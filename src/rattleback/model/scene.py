@@ -384,7 +384,8 @@ class Scene:
 
         ``import_report`` says what was kept, approximated or dropped. Options: ``base``, ``"fixed"`` or ``"floating"``
         (default: as the format says); ``strict=True`` refuses what cannot be kept; ``search``, folders for meshes;
-        ``loops``, for URDF, pairs of frames or a YAML file that close loops, or False.
+        ``loops``, for URDF, pairs of frames or a YAML file that close loops, or False; ``drives=False`` leaves the
+        armature and the friction of joints out, for methods of joints that cannot hold them.
         """
         from rattleback.io.robots.read import scene_from_file
 

@@ -104,16 +104,32 @@ def joint_columns(model: Model, counts: np.ndarray, pairs: np.ndarray, aligns: l
 
 
 def _placed_columns(items: list[Any]) -> dict[str, np.ndarray]:
-    """Anchors and frames of joints with their bodies A and B, as these see them."""
-    sides = [
-        [_placed(body, point, turn, joint.in_bodies) for body, point, turn in zip(ends, *_ends(joint), strict=True)]
-        for joint, *ends in items
-    ]
-    names = [(f"anchor_{letter}", f"turn_{letter}") for letter in "ab"]
+    """Anchors and frames of joints with their bodies A and B, as these see them from their centres of mass.
+
+    A point and a frame are given in the frame of the body, or in the world at the start.
+    """
+    joints = {id(joint): joint for joint, *_ in items}
+    ends = {key: (joint.points(), joint.frames()) for key, joint in joints.items()}
+    inside = np.array([joint.in_bodies for joint, *_ in items])
+    found = {}
+    for s, letter in enumerate("ab"):
+        point, turn = (np.array([ends[id(joint)][which][s] for joint, *_ in items]) for which in range(2))
+        held, place = np.array([item[1 + s] is not None for item in items]), poses([item[1 + s] for item in items])
+        in_frame, in_world = held & inside, held & ~inside
+        back = rotation.conjugate(place["orientation"])
+        anchor = np.where(in_frame[:, None], point - place["center_of_mass"], point)
+        seen = rotation.rotate(back, point - place["position"])
+        found[f"anchor_{letter}"] = np.where(in_world[:, None], seen, anchor).astype(numpy_real)
+        found[f"turn_{letter}"] = np.where(in_world[:, None], rotation.multiply(back, turn), turn).astype(numpy_real)
+    return found
+
+
+def poses(bodies: list[Body | None]) -> dict[str, np.ndarray]:
+    """Where bodies lie at the start, and their centres of mass; the world lies at its origin."""
+    nowhere = {"position": np.zeros(3), "orientation": np.array([0.0, 0.0, 0.0, 1.0]), "center_of_mass": np.zeros(3)}
     return {
-        name: np.array([side_[s][place] for side_ in sides], dtype=numpy_real)
-        for s, both in enumerate(names)
-        for place, name in enumerate(both)
+        name: np.array([value if body is None else getattr(body, name) for body in bodies])
+        for name, value in nowhere.items()
     }
 
 
@@ -126,7 +142,7 @@ def _facing(items: list[Any], placed: dict[str, np.ndarray]) -> np.ndarray:
     """Which way the z axes of joints point at the start: 1 alike, −1 against each other."""
     axes = []
     for s, side in enumerate("ab"):
-        turns = np.array([(0.0, 0.0, 0.0, 1.0) if item[1 + s] is None else item[1 + s].orientation for item in items])
+        turns = poses([item[1 + s] for item in items])["orientation"]
         frame = np.asarray(placed[f"turn_{side}"], dtype=np.float64)
         axes.append(rotation.rotate(rotation.multiply(turns, frame), np.array((0, 0, 1.0))))
     return np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
@@ -156,20 +172,6 @@ def _check_levers(model: Model, flat: dict[str, np.ndarray]) -> None:
         if far.any():
             name = names[int(np.argmax(far)) % len(names)]
             raise InputError(f"Joint {name!r} is too far from its body to be computed with.")
-
-
-def _ends(joint: Any) -> tuple[Any, Any]:
-    return joint.points(), joint.frames()
-
-
-def _placed(found: Body | None, point: np.ndarray, turn: np.ndarray, in_body: bool) -> tuple[np.ndarray, np.ndarray]:
-    """A point and a frame as seen from a body's centre of mass; given in its frame, or in the world at the start."""
-    if found is None:
-        return np.array(point), turn
-    if in_body:
-        return np.subtract(point, found.center_of_mass), turn
-    back = rotation.conjugate(found.orientation)
-    return rotation.rotate(back, np.subtract(point, found.position)), rotation.multiply(back, turn)
 
 
 def definition_columns(model: Model, listed: list[RowSpec]) -> dict[str, np.ndarray]:

@@ -20,6 +20,7 @@ from rattleback.maths import rotation
 from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
 from rattleback.problem import joint_limits, one_sided_rows, through
+from rattleback.problem.joint_columns import poses
 from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
 from rattleback.problem.mechanisms import parts_of
 from rattleback.problem.one_sided_rows import StopGroups
@@ -236,33 +237,37 @@ def _check_start(problem: JointRows) -> None:
     scenes, count = problem.model.scenes, len(problem.names)
     found = scenes.joints()
     rows = np.unique(found.index, return_index=True)[1]
-    for (joint, *ends), row in zip(found.items, rows.tolist(), strict=True):
+    starts = _starts_of(placed, rows, found.items)
+    for k, (joint, *_) in enumerate(found.items):
         for spec in stops_of(joint):
-            q, unit = _start_of(placed, row, ends, spec.freedom), "m" if spec.freedom.startswith("slide") else "rad"
+            q, unit = float(starts[spec.freedom][k]), "m" if spec.freedom.startswith("slide") else "rad"
             if not spec.lower - SLACK <= q <= spec.upper + SLACK:
-                where = f" in world {row // count}" if scenes.varied else ""
+                where = f" in world {rows[k] // count}" if scenes.varied else ""
                 raise InputError(
-                    f"Joint {problem.names[row % count]!r} starts{where} at {q:.6g} {unit}, outside its limits from "
-                    f"{spec.lower:.6g} to {spec.upper:.6g} {unit}; move its bodies or its limits."
+                    f"Joint {problem.names[rows[k] % count]!r} starts{where} at {q:.6g} {unit}, outside its limits "
+                    f"from {spec.lower:.6g} to {spec.upper:.6g} {unit}; move its bodies or its limits."
                 )
 
 
-def _start_of(placed: dict[str, NDArray[Any]], j: int, ends: list[Any], freedom: str) -> float:
-    """A coordinate of a joint as its bodies lie at the start."""
+def _starts_of(placed: dict[str, NDArray[Any]], rows: NDArray[Any], items: list[Any]) -> dict[str, NDArray[np.float64]]:
+    """The coordinates of joints as their bodies lie at the start, by freedom."""
     turns, points = [], []
-    for found, side in zip(ends, "ab", strict=True):
-        anchor, turn = (np.array(placed[f"{name}_{side}"][j], dtype=np.float64) for name in ("anchor", "turn"))
-        if found is not None:
-            anchor = found.position + rotation.rotate(found.orientation, anchor)
-            turn = rotation.multiply(found.orientation, turn)
-        turns.append(turn)
-        points.append(anchor)
-    across = rotation.multiply(rotation.conjugate(turns[0]), turns[1])
-    if freedom == "slide_z":
-        return float(rotation.rotate(rotation.conjugate(turns[0]), points[1] - points[0])[2])
-    if freedom == "turn_z":
-        half = 2.0 * np.arctan2(across[2], across[3])
-        return float(half - 2.0 * np.pi * np.round(half / (2.0 * np.pi)))
-    seen = rotation.rotate(across if freedom == "turn_a" else rotation.conjugate(across), np.array([0.0, 0.0, 1.0]))
-    azimuth = float(np.arctan2(seen[1], seen[0]))
-    return azimuth if freedom == "turn_a" else 0.0 - azimuth
+    for s, side in enumerate("ab"):
+        anchor, turn = (placed[f"{name}_{side}"][rows].astype(np.float64) for name in ("anchor", "turn"))
+        place = poses([item[1 + s] for item in items])
+        points.append(place["position"] + rotation.rotate(place["orientation"], anchor))
+        turns.append(rotation.multiply(place["orientation"], turn))
+    back = rotation.conjugate(turns[0])
+    across, z = rotation.multiply(back, turns[1]), np.array([0.0, 0.0, 1.0])
+    half = 2.0 * np.arctan2(across[:, 2], across[:, 3])
+    seen = [rotation.rotate(turn, z) for turn in (across, rotation.conjugate(across))]
+    azimuths = [np.arctan2(way[:, 1], way[:, 0]) for way in seen]
+    about_z = half - 2.0 * np.pi * np.round(half / (2.0 * np.pi))
+    return {
+        "slide_z": rotation.rotate(back, points[1] - points[0])[:, 2],
+        "turn_z": about_z,
+        "twist": about_z,
+        "turn_a": azimuths[0],
+        "turn_b": 0.0 - azimuths[1],
+        "swing": np.arctan2(np.hypot(seen[0][:, 0], seen[0][:, 1]), seen[0][:, 2]),
+    }

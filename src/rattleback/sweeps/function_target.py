@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import traceback
 import types
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from rattleback.sweeps.outcome import Variant
 
 
+MOST, CHUNKS = 256, 128  # variants in a chunk; chunks of a sweep that has fewer than both allow
+
+
 @dataclass(frozen=True)
 class FunctionTarget:
     """A function ``f(**parameters)`` that returns a dict of results.
@@ -36,10 +40,9 @@ class FunctionTarget:
         """What it is called in messages."""
         return address(self.function).rpartition(":")[2]
 
-    @property
-    def batch(self) -> int:
-        """How many variants a chunk may have at most, unless something is said."""
-        return 256
+    def chunk_size(self, count: int) -> int:
+        """How many variants a chunk has, unless something is said: few files, none too large to lose."""
+        return min(MOST, math.ceil(count / CHUNKS))
 
     def digest(self) -> str:
         """What tells it from other functions."""
@@ -69,7 +72,7 @@ class FunctionTarget:
             return Outcome(variant.index, clean(results, variant.parameters))
         except (Exception, SystemExit) as error:
             message = f"{type(error).__name__}: {error}".rstrip(": ")
-            return Outcome(variant.index, {}, message, _places(error))
+            return Outcome(variant.index, {}, message, places(error))
 
     def _given(self, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
         wanted = "seed" in inspect.signature(self.function).parameters and "seed" not in parameters
@@ -91,7 +94,7 @@ def make_function_target(function: Any) -> FunctionTarget:
     return FunctionTarget(function)
 
 
-def _places(error: BaseException) -> str:
+def places(error: BaseException) -> str:
     """Where it was raised, from the function inward, by names of files without their folders."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     return "\n".join(f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}" for frame in frames)

@@ -10,7 +10,6 @@ that no order of running matters. Beside what the target takes, a chunk costs so
 
 from __future__ import annotations
 
-import math
 import shutil
 import tempfile
 import weakref
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-CHUNKS = 128  # files of a sweep with few variants, at most; those with many have larger chunks up to the target's batch
 MOST_CHUNK = 65536
 
 
@@ -78,7 +76,11 @@ class Sweep:
         self.target.check(self.space.row(0))
         self._held = Temporary() if store is None else None
         self._folder = Path(self._held.folder if self._held else whole_file.location(store, "store"))
-        size = self._size() if chunk is None else checks.count(chunk, "The chunk of a sweep", most=MOST_CHUNK)
+        size = (
+            self.target.chunk_size(len(self.space))
+            if chunk is None
+            else checks.count(chunk, "The chunk of a sweep", most=MOST_CHUNK)
+        )
         told = "" if self._held else self.target.digest()
         counts = checks.count(seed, "The seed of a sweep", least=0), size
         self._wanted = describe(self.target, self.space, counts, told)
@@ -196,10 +198,6 @@ class Sweep:
                 f"The sweep stopped: {str(error)[0].lower()}{str(error)[1:]} What is done stays; mend that and run it "
                 "again, which computes what is missing."
             ) from None
-
-    def _size(self) -> int:
-        """Variants in a chunk: few files, small enough to lose one."""
-        return min(self.target.batch, math.ceil(len(self.space) / CHUNKS)) if len(self.space) > 1 else 1
 
 
 def sweep(

@@ -144,11 +144,11 @@ def take_picture(sim: Simulation, label: str, wanted: Collection[str], probes: d
         contacts=sim.contacts if "contacts" in wanted and sim.methods.finds else None,
         energy=sim.energy() if "energy" in wanted else None,
         report=sim.report if "report" in wanted else None,
-        probes=_answers(sim, probes),
+        probes=answers(sim, probes),
     )
 
 
-def _answers(sim: Simulation, probes: dict[str, Any]) -> dict[str, Any]:
+def answers(sim: Simulation, probes: dict[str, Any]) -> dict[str, Any]:
     """What probes answer; one that fails answers nothing, since nothing waits for it."""
     found = {}
     for name, read in probes.items():

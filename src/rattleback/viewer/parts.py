@@ -23,6 +23,7 @@ from rattleback.viewer.panels.plots import Plots
 from rattleback.viewer.panels.recording import Recording
 from rattleback.viewer.panels.scenes import Scenes
 from rattleback.viewer.panels.show import Show
+from rattleback.viewer.panels.tree import Tree
 from rattleback.viewer.timeline.panel import TimelinePanel
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     TimelinePanel,
     Mouse,
     Build,
+    Tree,
     Edit,
     Motors,
     MethodsPanel,

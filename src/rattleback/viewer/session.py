@@ -14,23 +14,25 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core import checks
-from rattleback.core.errors import InputError, RattlebackError
+from rattleback.core.errors import InputError
+from rattleback.viewer.faults import Notice, sentence_of
 from rattleback.viewer.frame import Frame, take_picture
 from rattleback.viewer.pace import Pace
 from rattleback.viewer.save_point import SavePoint, SavePoints, save_point, says_the_same
 from rattleback.viewer.timeline.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rattleback.model.scene import Scene
     from rattleback.simulation import Simulation
     from rattleback.viewer.interaction.hand import Hand
+    from rattleback.viewer.sampler import Sampler
 
     Command = Callable[[Simulation], Any]
 
@@ -39,21 +41,6 @@ FRAME_RATE = 30.0
 FRAMES_PER_ENERGY = 4
 # Steps are taken in bites of about this long [s], so that commands get in between.
 SECONDS_PER_BITE = 0.008
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something the user is to be told.
-
-    Attributes:
-        number: Counts the notices of the session.
-        text: A sentence.
-        fault: Whether something went wrong.
-    """
-
-    number: int
-    text: str
-    fault: bool = False
 
 
 class Session:
@@ -69,6 +56,7 @@ class Session:
         notices: The last things the user is to be told.
         watchers: Set when there is a new frame.
         record: What was recorded, where the page looks back at it, and how to go on from there.
+        sampler: Notes what is plotted between frames, too; None for nothing.
         busy_since: When the command or the steps under way began [s, of ``time.perf_counter``]; None between them.
 
     Args:
@@ -96,6 +84,7 @@ class Session:
         self.record = Record(self._queue, self._stand_still, FRAME_RATE)
         self._budget_ms: float | None = None
         self._thread: threading.Thread | None = None
+        self.sampler: Sampler | None = None
         for sim in self.sims:
             _prepare(sim)
         self._points = SavePoints(save_point(self.sims))
@@ -289,7 +278,7 @@ class Session:
                     self._go_on()
                 answers.append(partial(future.set_result, command()))
             except Exception as error:
-                self.tell(_sentence(error), fault=True)
+                self.tell(sentence_of(error), fault=True)
                 answers.append(partial(future.set_exception, error))
             self.busy_since = None
         return answers
@@ -311,12 +300,17 @@ class Session:
         # What a hand or a clock does to a step is not in the moment before it.
         self.record.note(moved=True, disturbed=bool(self.hands) or self._budget_ms is not None)
         try:
-            for sim in self.sims:
-                for hand in self.hands:
-                    hand.before_step(sim)
-                sim.step(steps, self._budget_ms)
+            for piece, sampled in self._pieces(steps):
+                for sim in self.sims:
+                    for hand in self.hands:
+                        hand.before_step(sim)
+                    sim.step(piece, self._budget_ms)
+                if self.sampler is not None:
+                    self.sampler.taken(piece, sampled)
+                    if sampled:
+                        self.sampler.read(self.sims, self.labels, self.probes)
         except Exception as error:  # a function of the user's that is called between steps may raise anything
-            self.tell(_sentence(error), fault=True)
+            self.tell(sentence_of(error), fault=True)
             self._set_playing(False)
             self._steps_wanted = 0
             return
@@ -328,6 +322,14 @@ class Session:
         self._bite = max(1, min(2 * self._bite, int(SECONDS_PER_BITE / self._step_seconds)))
         self._steps_wanted = max(0, self._steps_wanted - steps)
         self._pace.note(now, self.sims[0].time)
+
+    def _pieces(self, steps: int) -> Iterable[tuple[int, bool]]:
+        """Steps that are taken at once, and whether there is a sample after them."""
+        if self.sampler is None:
+            return ((steps, False),)
+        busy, length = steps * self._step_seconds, self.sims[0].time_step
+        idle = max(0.0, steps * length / self._pace.speed - busy) if self._playing else 0.0
+        return self.sampler.pieces(steps, busy, idle)
 
     def _wait(self) -> None:
         """Wait for a command or for the next step to be due."""
@@ -366,7 +368,7 @@ class Session:
         pictures = (
             take_picture(sim, label, wanted, self.probes) for sim, label in zip(self.sims, self.labels, strict=True)
         )
-        return Frame(
+        frame = Frame(
             number,
             self._version,
             time=first.time,
@@ -380,6 +382,9 @@ class Session:
             save_points=0,
             pictures=tuple(pictures),
         )
+        if self.sampler is not None and wanted is self.wanted:
+            self.sampler.note(frame)
+        return frame
 
     def _go_to(self, point: SavePoint, changed: bool = False) -> None:
         """Go to a save point; ``changed`` where what was recorded from there on no longer holds."""
@@ -392,8 +397,3 @@ def _prepare(sim: Simulation) -> None:
     """Make a simulation fit for a session: reports say what warnings would, and no step is longer than the others."""
     sim.warn = False
     sim.capture()
-
-
-def _sentence(error: Exception) -> str:
-    """What went wrong, as the user reads it."""
-    return str(error) if isinstance(error, RattlebackError) else f"{type(error).__name__}: {error}"

@@ -5,7 +5,8 @@
     reach   the arm in closed form; where |p − shoulder| > l, the spine bends about s × (p − b) by
             δ = (|p − shoulder| − l) / |s| at most, until it is in reach or has bent as far as it may
 
-p point, s way from the lowest joint b of the spine to the shoulder, l length of the arm. Both answer how far off they are.
+p point, s way from the lowest joint b of the spine to the shoulder, l length of the arm. Both answer how far off they
+are.
 
 Cost: closed form for looking; some ten turns of the spine for reaching.
 """

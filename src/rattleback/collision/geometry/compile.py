@@ -80,7 +80,11 @@ class Part:
 def compile_colliders(model: Model) -> Geometry:
     """The colliders of a model's bodies."""
     scene, device, found = model.scene, model.device, model.scenes.bodies()
-    parts = [list(_parts(body)) for body in found.items]
+    shared: dict[int, list[Part]] = {}
+    for body in found.items:
+        if id(body.colliders) not in shared:
+            shared[id(body.colliders)] = list(_parts(body))
+    parts = [shared[id(body.colliders)] for body in found.items]
     hulls, surfaces = HullTable(), SurfaceTable()
     # Corners of triangles lie behind the vertices of all hulls.
     for part in (part for own in parts for part in own):

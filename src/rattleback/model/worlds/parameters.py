@@ -3,7 +3,7 @@
 | object | parameters |
 |---|---|
 | body, group | options of ``add_body``; fields of its material and of its shape, such as ``friction`` and ``radius`` |
-| joint | its fields, such as ``at``, ``axis``, ``limits``, ``damping`` |
+| joint | its fields, such as ``at``, ``axis``, ``limits``; ``angle``, ``position`` and ``velocity`` to start with |
 | force | its fields, such as ``stiffness``, ``gain``, ``target`` |
 | world | ``gravity`` |
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.model.body import BodyOptions, StaticOptions
+from rattleback.model.coordinates import start_names
 from rattleback.model.material import Material
 
 if TYPE_CHECKING:
@@ -33,14 +34,17 @@ MATERIAL = tuple(field.name for field in fields(Material))
 FOLLOWING = ("static_friction", "dynamic_friction")
 # Fields of joints and forces that say what they act on.
 ENDS = ("a", "b", "joint", "joints", "body", "bodies", "control", "freedom", "frame")
+# Fields of joints that are in the state, or that the pose at the start goes with.
+PLACE_OR_STRENGTH = ("at", "axis", "at_b", "axis_b", "frame_a", "frame_b", "breaking_force", "breaking_torque")
 
 
-def split_name(scene: Scene, entry: str) -> tuple[str, str]:
+def split_name(scene: Scene, entry: str, starts: bool = False) -> tuple[str, str]:
     """Object and parameter of a name such as ``arm.mass``; a wrong one is refused with what there is.
 
     Args:
         scene: The scene.
         entry: The name; ``gravity`` stands for ``world.gravity``.
+        starts: Whether coordinates and rates with which joints start are parameters, too.
     """
     if entry == GRAVITY:
         return scene.world.name, GRAVITY
@@ -49,13 +53,13 @@ def split_name(scene: Scene, entry: str) -> tuple[str, str]:
     if not dot or owner not in known:
         asked = owner if dot else entry
         raise UnknownName(
-            f"vary names {entry!r}, and there is no {asked!r} in the scene; a name is 'object.parameter', such as "
+            f"{entry!r} is asked for, and there is no {asked!r} in the scene; a name is 'object.parameter', such as "
             f"'arm.mass'.{did_you_mean(asked, known)} There are {listing(known)}."
         )
-    able = parameters_of(scene, owner)
+    able = parameters_of(scene, owner) + (start_names(scene.joints[owner]) if starts and owner in scene.joints else [])
     if parameter not in able:
         raise UnknownName(
-            f"vary names {entry!r}, and {owner!r} has no {parameter!r} that may differ from world to world."
+            f"{entry!r} is asked for, and {owner!r} has no {parameter!r} that may differ from world to world."
             f"{did_you_mean(parameter, able)} It has {listing(able)}."
         )
     return owner, parameter
@@ -134,3 +138,30 @@ def _changed_material(material: Material, values: Mapping[str, Any]) -> Material
         return replace(material, **{**follows, **values})
     except TypeError as error:
         raise InputError(f"A material cannot be given {dict(values)!r}: {error}.") from None
+
+
+def value_of(scene: Scene, owner: str, parameter: str) -> Any:
+    """The value of a parameter in a scene; of a group a list of its members'."""
+    if owner == scene.world.name:
+        return scene.gravity
+    if owner in scene.groups:
+        return [_of_one(body, parameter) for body in scene.groups[owner]]
+    if owner in scene:
+        return _of_one(scene[owner], parameter)
+    return getattr(scene.joints[owner] if owner in scene.joints else scene.forces[owner], parameter)
+
+
+def _of_one(body: Any, parameter: str) -> Any:
+    if parameter == "density":
+        return body.mass / float(body.shape.mass_properties(1.0).mass)
+    if parameter == "collision":
+        return body.colliders
+    holder = body if hasattr(body, parameter) else body.material if parameter in MATERIAL else body.shape
+    return getattr(holder, parameter)
+
+
+def is_live(scene: Scene, owner: str, parameter: str) -> bool:
+    """Whether running worlds take another value in place; else they have to be compiled anew."""
+    if owner in scene or owner in scene.groups:
+        return parameter in ("mass", "inertia", "material", *MATERIAL)
+    return owner not in scene.joints or parameter not in PLACE_OR_STRENGTH

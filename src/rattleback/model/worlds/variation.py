@@ -14,6 +14,7 @@ import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError, RattlebackError
+from rattleback.model.coordinates import start_names
 from rattleback.model.scene import Scene
 from rattleback.model.worlds.draws import Distribution, checked_seed
 from rattleback.model.worlds.parameters import change, split_name
@@ -29,6 +30,7 @@ class Variation:
 
     Attributes:
         worlds: Number of worlds; None for a single one without a world axis.
+        starts: Coordinates and rates with which joints start, by joint and what of it (worlds,).
 
     Args:
         scene: The scene, or the scene of every world.
@@ -37,6 +39,7 @@ class Variation:
 
     def __init__(self, scene: Any, settings: Mapping[str, Any]) -> None:
         worlds, self._vary = settings.get("worlds"), settings.get("vary")
+        self.starts: dict[tuple[str, str], np.ndarray] = {}
         self._seed = checked_seed(settings.get("seed", 0), "seed")
         self.worlds = None if worlds is None else checks.count(worlds, "worlds")
         if isinstance(scene, (list, tuple)):
@@ -91,9 +94,14 @@ class Variation:
     def _changed(self, scene: Scene, worlds: int) -> list[Scene]:
         """The scenes of worlds that differ in some parameters."""
         owners: dict[str, dict[str, tuple[str, Any]]] = {}
-        for entry, values in self._vary.items():
-            owner, parameter = split_name(scene, entry)
-            owners.setdefault(owner, {})[parameter] = (entry, self._values(entry, values, worlds))
+        self.starts = {}
+        for entry, given in self._vary.items():
+            (owner, parameter), values = split_name(scene, entry, starts=True), self._values(entry, given, worlds)
+            if owner in scene.joints and parameter in start_names(scene.joints[owner]):
+                what = f"Each value of {entry!r} in vary"
+                self.starts[owner, parameter] = np.array([checks.number(value, what) for value in values])
+            else:
+                owners.setdefault(owner, {})[parameter] = (entry, values)
         found = []
         for world in range(worlds):
             own = scene.copy()

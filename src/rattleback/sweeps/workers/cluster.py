@@ -3,12 +3,15 @@
 Any cluster the client knows will do: one of this machine, one over SSH, one behind a queue. A worker process runs one
 task at a time, since kernels share its device; give it one thread. Tasks are submitted as earlier ones are done, so
 that neither scheduler nor workers hold more results than the disk could take meanwhile. Where a worker dies, dask runs
-its task elsewhere; a task that brings down several is taken apart.
+its task elsewhere; once several have died, it gives up on all tasks that waited there. These are run again one by one,
+and the one that is to blame is taken apart.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rattleback._version import __version__
@@ -37,41 +40,54 @@ def on_cluster(target: Any, tasks: Iterator[Task], client: Any) -> Runs:
     Raises:
         InputError: The workers cannot run the target, or the client is asynchronous.
     """
-    from distributed import as_completed
-
     if getattr(client, "asynchronous", False):
         raise InputError("The client of a sweep is asynchronous; make it with Client(..., asynchronous=False).")
+    suspects: deque[Task] = deque()
+    ahead = max(LEAST_AHEAD, AHEAD * sum(client.nthreads().values()))
+    for task, outcomes in _together(target, tasks, client, ahead):
+        if outcomes is None:
+            suspects.append(task)
+        else:
+            yield task, outcomes
+    while suspects:
+        ((task, outcomes),) = _together(target, iter([suspects.popleft()]), client, 1)
+        if outcomes is None and len(task.variants) > 1:
+            suspects.extend(task.halves())
+        else:
+            yield task, [lost(task, "was lost")] if outcomes is None else outcomes
+
+
+def _together(target: Any, tasks: Iterator[Task], client: Any, ahead: int) -> Iterator[tuple[Task, Any]]:
+    """Tasks with their outcomes as they come, at most so many at once; None for those that died with their worker."""
+    from distributed import as_completed
+
     pending: dict[Any, Task] = {}
     completed: Any = as_completed()  # type: ignore[no-untyped-call]
 
-    def submit(task: Task) -> None:
-        future = client.submit(_run, target, task, __version__, pure=False)
-        pending[future] = task
-        completed.add(future)
+    def submit(count: int) -> None:
+        for task in islice(tasks, count):
+            future = client.submit(_run, target, task, __version__, pure=False)
+            pending[future] = task
+            completed.add(future)
 
     try:
-        for _ in range(max(LEAST_AHEAD, AHEAD * sum(client.nthreads().values()))):
-            if (task := next(tasks, None)) is not None:
-                submit(task)
+        submit(ahead)
         for future in completed:
-            task = pending.pop(future)
-            parts, outcomes = _taken(future, task)
-            if outcomes:
-                yield task, outcomes
-            for part in parts or [entry for entry in [next(tasks, None)] if entry is not None]:
-                submit(part)
+            yield pending.pop(future), _outcomes(future)
+            submit(1)
     finally:
         client.cancel(list(pending), force=True)
 
 
-def _taken(future: Any, task: Task) -> tuple[list[Task], list[Outcome]]:
-    """What a task gave, or the parts it is taken apart into."""
+def _outcomes(future: Any) -> list[Outcome] | None:
+    """What a task gave; None where its workers died, be it by this task or by one that was waiting beside it."""
     from distributed import KilledWorker
 
     try:
-        return [], future.result()
+        found: list[Outcome] = future.result()
+        return found
     except KilledWorker:
-        return (task.halves(), []) if len(task.variants) > 1 else ([], [lost(task, "was lost")])
+        return None
     except RattlebackError:
         raise
     except Exception as error:

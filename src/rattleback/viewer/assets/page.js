@@ -121,8 +121,29 @@ function takeDrops() {
   });
 }
 
+function layUnder() {
+  // What lies under the view is as broad as the view.
+  setInterval(() => {
+    const view = document.querySelector("div[style*='inset: 0px']:has(> canvas)");
+    for (const side of view ? ["left", "right"] : [])
+      document.documentElement.style.setProperty(`--free-${side}`, view.style[side]);
+  }, 300);
+}
+
+function sayArrived() {
+  // viser calls a file a success once it has arrived; whether it can be read is known only then.
+  new MutationObserver((changes) => {
+    for (const {target} of changes) {
+      const text = target.nodeType === Node.TEXT_NODE ? target : target.firstChild;
+      if (text?.nodeValue === "File uploaded successfully.") text.nodeValue = "The file has arrived.";
+    }
+  }).observe(document.body, {childList: true, characterData: true, subtree: true});
+}
+
 addEventListener("DOMContentLoaded", () => {
   watchTitle();
+  sayArrived();
+  layUnder();
   fitNarrow();
   takeDrops();
   if (document.querySelector("meta[name=rattleback-greets]")) openSheet("gallery");

@@ -63,7 +63,7 @@ class FigurePage(Opened):
         checks.options(wishes, Wishes.__annotations__, "a figure's page")
         crowd = checks.count(wishes.get("crowd", 1), "The crowd")
         self._sizes: Any = {key: wishes.get(key) for key in ("unit", "height")} | {"up": wishes.get("up", "y")}
-        clip = wishes.get("clip", "walk" if figure is None else None)
+        clip = wishes.get("clip") or ("walk" if figure is None else None)
         shown = _person() if figure is None else figure if isinstance(figure, Figure) else self._read(figure)
         if clip is not None:
             shown.clip(clip)
@@ -233,23 +233,28 @@ class FigurePage(Opened):
         ]  # fmt: skip
         for control, act in acts:
             control.on_update(self._hand(act))
+        panel.phase.on_update(
+            lambda event: event.client and self._loop.do(partial(self._scrub, float(event.target.value)))
+        )
+        self._wire_buttons()
+        scene: Any = self.host.server.scene
+        scene.on_click()(self._clicked)
+
+    def _wire_buttons(self) -> None:
+        """Have the buttons do what they say."""
+        panel, stage = self.panel, lambda: self.stage
         presses = [
-            (panel.play, self._play), (panel.fall, self._fall), (panel.rise, lambda: stage().rise()),
-            (panel.middle, lambda: stage().rise(middle=True)), (panel.look_at_all, lambda: stage().look_at_all()),
-        ]  # fmt: skip
+            (panel.play, self._play),
+            (panel.fall, self._fall),
+            (panel.rise, lambda: stage().rise()),
+            (panel.middle, lambda: stage().rise(middle=True)),
+            (panel.look_at_all, lambda: stage().look_at_all()),
+        ]
         for button, act in presses:
             button.on_click(lambda _, act=act: self._loop.do(act))
         key = self.host.server.gui.add_command("Play or pause", hotkey="space")
         key.on_trigger(lambda _: self._loop.do(self._play))
-        panel.phase.on_update(
-            lambda event: event.client and self._loop.do(partial(self._scrub, float(event.target.value)))
-        )
         panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
-        self.host.server.gui.add_command("Play or pause", hotkey="space").on_trigger(
-            lambda _: self._loop.do(self._play)
-        )
-        scene: Any = self.host.server.scene
-        scene.on_click()(self._clicked)
 
     def _opening(self, file: Any) -> Any:
         return partial(self.open_bytes, file.name, file.content)

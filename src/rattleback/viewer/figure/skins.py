@@ -3,8 +3,9 @@
 Vertices that files give twice, as at seams of textures, are one here, so that the page shades across them. To show how
 much vertices follow a joint, a mesh is cut along bands of weight, each a mesh of its colour.
 
-Bones that the page itself blends, as meshes with bones of viser 1.1.1, would take fewer bytes, but are linear, rigid
-and of four weights a vertex: neither dual quaternions nor scales. A frame of 5,000 vertices is 60 kB.
+Bones that the page itself blends, as meshes with bones of viser 1.1.1, are linear, rigid and of four weights a vertex:
+neither dual quaternions nor scales. A frame of 5,000 vertices costs 1.2 ms and 55 kB, one of 26 such bones, with two
+messages each, 2.5 ms and 1.3 kB.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # Bands of weight, and the colour of what does not follow the joint at all.
 BANDS, UNTOUCHED = 8, (196, 202, 210)
 # How much of a skin is seen while its bones are shown.
-GLASS = 0.4
+GLASS = 0.3
 
 
 class Piece:

@@ -36,7 +36,7 @@ class Files:
     """
 
     def __init__(self, window: Window) -> None:
-        self.session, self.meshes = window.session, MeshDialog(window)
+        self.window, self.session, self.meshes = window, window.session, MeshDialog(window)
         gui: Any = window.server.gui
         with window.tabs["Files"]:
             hint = "A save point is a moment to go back to by Undo. Keys: B and U."

@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING
 
 from rattleback.recording import Recorder
 from rattleback.recording.recorder import SUFFIXES
+from rattleback.viewer.panels.film import film_of
 from rattleback.viewer.replay_page import compose
 from rattleback.viewer.timeline.reel import slim
 
 if TYPE_CHECKING:
     from rattleback.model.scene import Scene
+    from rattleback.recording.camera import Camera
     from rattleback.simulation import Simulation
     from rattleback.viewer.frame import Frame
     from rattleback.viewer.session import Session
 
 # Numbers and pictures that a tape has room for.
 MOST_NUMBERS, MOST_FRAMES = 25_000_000, 3600
-REPLAY, PLOTS = "html", ("png", "svg")
+REPLAY, FILM, PLOTS = "html", "mp4", ("png", "svg")
 # What a tape can be written as, by what it is called: numbers, plots of them, and a page that shows the run again.
 FORMATS = {
     **{f"data ({suffix.lstrip('.')})": suffix.lstrip(".") for suffix in sorted(SUFFIXES, reverse=True)},
     **{f"plot ({kind})": kind for kind in PLOTS},
     f"replay ({REPLAY})": REPLAY,
+    f"film ({FILM})": FILM,
 }
 
 
@@ -84,12 +87,15 @@ class Tape:
         self.running = False
         self._sim.unobserve(self)
 
-    def write(self, kind: str) -> bytes:
+    def write(self, kind: str, camera: Camera | None = None) -> bytes:
         """What was recorded, as a file; only of a tape that has stopped.
 
         Args:
             kind: A value of FORMATS.
+            camera: Where a film is seen from.
         """
+        if kind == FILM:
+            return film_of(self._frames, camera)
         if kind == REPLAY:
             return compose(self._frames).encode()
         with tempfile.TemporaryDirectory() as folder:
