@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rattleback.viewer.building.panel import Build
 from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies
 from rattleback.viewer.drawing.contacts import Contacts
@@ -44,6 +45,7 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     TimelinePanel,
     Mouse,
     Measure,
+    Build,
     Tree,
     Edit,
     Motors,

@@ -94,6 +94,11 @@ class Bodies:
         found = None if self._crowd is None else self._crowd.meet(origin, direction)
         return None if found is None else (*self._names[found[0]], origin + found[1] * direction)
 
+    def met(self, origin: Floats, direction: Floats) -> Floats | None:
+        """Where a ray meets the first body in its own picture (3,) [m]; None where it meets none."""
+        found = self.hit(origin, direction)
+        return None if found is None or self.layout is None else found[2] - self.layout.offsets[found[0]]
+
     def renew(self, frame: Frame) -> None:
         """Make the batches of another scene."""
         if self._crowd is not None:
