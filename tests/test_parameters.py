@@ -1,11 +1,14 @@
 """Parameters of a running simulation by name: what is read, what a write does, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rattleback as rb
+
+pytestmark = pytest.mark.contacts
 
 
 def scene() -> rb.Scene:
@@ -39,7 +42,7 @@ WRITES: dict[str, Any] = {
 @pytest.mark.parametrize("entry", WRITES)
 def test_a_world_that_is_written_goes_on_as_a_single_run_does(entry: str) -> None:
     """The single runs are written to, too: what a world does then never depends on the others."""
-    made: dict[str, Any] = {"time_step": 0.005, "warn": False, "contact_distance": 1e-3}
+    made: dict[str, Any] = {"time_step": 0.005, "warn": False, "contact_distance": 1e-3, "contacts": "impulse"}
     batch = rb.Simulation(scene(), worlds=3, **made)
     batch.step(5)
     batch.parameters[entry] = WRITES[entry]
@@ -131,3 +134,52 @@ def test_what_cannot_be_written_is_refused(name: str) -> None:
     entry, value, said = BAD[name]
     with pytest.raises(rb.RattlebackError, match=said):
         rb.Simulation(scene(), worlds=2).parameters[entry] = value
+
+
+def test_a_state_file_carries_the_parameters_of_its_worlds(tmp_path: Path) -> None:
+    sim = rb.Simulation(scene(), vary={"arm.mass": values(), "ground.friction": values(0.1)}, time_step=0.005)
+    sim.parameters["spring.stiffness"] = values(3.0)
+    sim.step(5)
+    sim.save(tmp_path / "worlds.rb")
+    loaded = rb.load(tmp_path / "worlds.rb")
+    assert np.asarray(loaded.parameters["spring.stiffness"]).tolist() == values(3.0).tolist()
+    assert np.asarray(loaded["arm"].mass).tolist() == values().tolist()
+    for own in (sim, loaded):
+        own.step(10)
+    assert loaded.hash() == sim.hash()
+
+
+def test_a_state_file_of_forces_that_carry_code_is_loaded_into_a_scene_for_each_world(tmp_path: Path) -> None:
+    scenes = [scene(), scene()]
+    push = rb.PythonForce(lambda time, bodies: 0.1 * bodies.mass[..., None] + 0.0 * bodies.position)
+    for mass, own in enumerate(scenes, 1):
+        own.change_body("arm", mass=float(mass))
+        own.add_force(push, name="push")
+    sim = rb.Simulation(scenes)
+    sim.step(2)
+    sim.save(tmp_path / "worlds.rb")
+    with pytest.raises(rb.FileError, match="its forces 'push' carry code"):
+        rb.load(tmp_path / "worlds.rb")
+    loaded = rb.load(tmp_path / "worlds.rb", scene=scenes)
+    for own in (sim, loaded):
+        own.step(3)
+    assert loaded.hash() == sim.hash()
+
+
+def test_a_contact_problem_is_that_of_its_world() -> None:
+    sim = rb.Simulation(scene(), vary={"ball.mass": [1.0, 4.0]}, contacts="impulse")
+    light, heavy = (sim.contact_problem(world=world) for world in range(2))
+    np.testing.assert_allclose(light.W[:3, :3], 4.0 * heavy.W[:3, :3], rtol=1e-12)
+
+
+def test_rebuilding_applies_what_varies_to_the_new_scene() -> None:
+    sim = rb.Simulation(scene(), vary={"arm.mass": values()}, time_step=0.005)
+    sim.step(5)
+    before, changed = sim.state.position.copy(), sim.scene.copy()
+    changed.change_force("spring", stiffness=7.0)
+    sim.rebuild(changed)
+    assert np.asarray(sim["arm"].mass).tolist() == values().tolist()
+    assert [own.forces["spring"].stiffness for own in sim.scenes] == [7.0] * 3
+    assert np.array_equal(sim.state.position, before)
+    with pytest.raises(rb.InputError, match="got 2 scenes for worlds=3"):
+        sim.rebuild([changed, changed])
