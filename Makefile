@@ -61,6 +61,7 @@ bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/reduced.py $(ARGS)
 	@$(bin)/python benchmarks/humanoid.py $(ARGS)
 	@$(bin)/python benchmarks/orders.py $(ARGS)
+	@$(bin)/python benchmarks/environments.py $(ARGS)
 
 bench-contacts: .venv/dev.stamp ## contacts beside other engines; ARGS="--peers FOLDER" says where their scenes are
 	@$(bin)/python benchmarks/contacts.py $(ARGS)

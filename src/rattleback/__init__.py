@@ -22,12 +22,14 @@ if TYPE_CHECKING:
         collision,
         dynamics,
         forces,
+        gym,
         integrators,
         kinematics,
         lcp,
         molecules,
         scenes,
         shapes,
+        sweeps,
         types,
     )
     from rattleback.collision.events import ContactEvent, ContactEvents
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from rattleback.recording.dense_output import DenseOutput
     from rattleback.recording.still import render
     from rattleback.recording.video import film
+    from rattleback.sensitivities import Jacobian, jacobian
     from rattleback.shapes import (
         Box,
         Capsule,
@@ -106,6 +109,7 @@ if TYPE_CHECKING:
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
     from rattleback.steps import Composed, Extrapolated
+    from rattleback.sweeps.sweep import sweep
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -116,12 +120,14 @@ _HOME = {
         "collision",
         "dynamics",
         "forces",
+        "gym",
         "integrators",
         "kinematics",
         "lcp",
         "molecules",
         "scenes",
         "shapes",
+        "sweeps",
         "types",
     ),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
@@ -182,6 +188,7 @@ _HOME = {
     "rattleback.recording.dense_output": ("DenseOutput",),
     "rattleback.recording.still": ("render",),
     "rattleback.recording.video": ("film",),
+    "rattleback.sensitivities": ("Jacobian", "jacobian"),
     "rattleback.shapes": (
         "Box",
         "Capsule",
@@ -200,6 +207,7 @@ _HOME = {
     "rattleback.model.worlds.draws": ("choice", "loguniform", "normal", "uniform"),
     "rattleback.solvers": ("contacts",),
     "rattleback.steps": ("Composed", "Extrapolated"),
+    "rattleback.sweeps.sweep": ("sweep",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -261,6 +269,7 @@ __all__ = [
     "ImplicitPD",
     "ImplicitSpring",
     "InputError",
+    "Jacobian",
     "Material",
     "Mesh",
     "NotConverged",
@@ -298,8 +307,10 @@ __all__ = [
     "dynamics",
     "film",
     "forces",
+    "gym",
     "ik",
     "integrators",
+    "jacobian",
     "joints_by_chain",
     "kinematics",
     "lcp",
@@ -312,6 +323,8 @@ __all__ = [
     "rotation",
     "scenes",
     "shapes",
+    "sweep",
+    "sweeps",
     "types",
     "uniform",
     "view",

@@ -216,7 +216,7 @@ def test_the_show_tab_has_a_tick_box_for_every_drawing_and_turns_it_on_while_pau
     assert "contacts" not in page.session.wanted
     assert not any(part_of(page, kind)._handle for kind in (Centres, Velocities, Trails))
     person.turn(boxes["Shadows"], False)
-    until(lambda: part_of(page, Ground)._lamp.cast_shadow is False)
+    until(lambda: part_of(page, Ground).lamp.cast_shadow is False)
     for mode in MODES:
         person.turn(boxes["Colour by"], mode)
         until(lambda mode=mode: bodies_of(page).colours._last == (mode, ""))

@@ -38,6 +38,7 @@ MENU = {
     "compare": "compare",
     "convert": "convert",
     "experiment": "experiment",
+    "sweep": "sweep",
     "ik": "ik",
     "protein": "protein",
     "character": "character",

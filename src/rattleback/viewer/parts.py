@@ -12,6 +12,7 @@ from rattleback.viewer.drawing.joints import Joints
 from rattleback.viewer.drawing.trails import Trails
 from rattleback.viewer.gallery.sheets import Sheets
 from rattleback.viewer.interaction.mouse import Mouse
+from rattleback.viewer.interaction.views import Views
 from rattleback.viewer.panels.control import Control
 from rattleback.viewer.panels.edit import Edit
 from rattleback.viewer.panels.files import Files
@@ -21,6 +22,8 @@ from rattleback.viewer.panels.plots import Plots
 from rattleback.viewer.panels.recording import Recording
 from rattleback.viewer.panels.scenes import Scenes
 from rattleback.viewer.panels.show import Show
+from rattleback.viewer.panels.tree import Tree
+from rattleback.viewer.timeline.panel import TimelinePanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +34,14 @@ if TYPE_CHECKING:
 DRAWN: tuple[Callable[[Window], Part], ...] = (Bodies, Ground, Joints, Contacts, Centres, Velocities, Trails)
 PARTS: tuple[Callable[[Window], Part], ...] = (
     *DRAWN,
+    Views,
     Show,
     Sheets,
     Scenes,
     Control,
+    TimelinePanel,
     Mouse,
+    Tree,
     Edit,
     Motors,
     MethodsPanel,

@@ -1,4 +1,4 @@
-// What is ours on the page of viser: title, sheets over the scene, lists that are searched, narrow windows.
+// What is ours on the page of viser: title, sheets over the scene, lists that are searched, files that are dropped, narrow windows.
 const ROOM = "/rattleback/", OWN = {headers: {"X-Rattleback": "page"}, cache: "no-store"};
 const ENDED = "The simulator has ended, or cannot be reached. Once it runs again, open the address that it prints.";
 // Sheets by what the buttons that open them say in data-rattleback, with their keys.
@@ -104,9 +104,37 @@ function fitNarrow() {
   }, 300);
 }
 
+function takeDrops() {
+  // A file that is dropped goes to the button that takes such files.
+  addEventListener("dragover", (event) => {
+    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+  });
+  addEventListener("drop", (event) => {
+    const file = event.dataTransfer.files[0];
+    if (!file) return;
+    event.preventDefault();
+    const ends = (input) => input.accept.split(",").some((end) => file.name.toLowerCase().endsWith(end));
+    const inputs = [...document.querySelectorAll("input[type=file]")], input = inputs.find(ends) ?? inputs[0];
+    if (!input) return;
+    input.files = event.dataTransfer.files;
+    input.dispatchEvent(new Event("change", {bubbles: true}));
+  });
+}
+
+function layUnder() {
+  // What lies under the view is as broad as the view.
+  setInterval(() => {
+    const view = document.querySelector("div[style*='inset: 0px']:has(> canvas)");
+    for (const side of view ? ["left", "right"] : [])
+      document.documentElement.style.setProperty(`--free-${side}`, view.style[side]);
+  }, 300);
+}
+
 addEventListener("DOMContentLoaded", () => {
   watchTitle();
+  layUnder();
   fitNarrow();
+  takeDrops();
   if (document.querySelector("meta[name=rattleback-greets]")) openSheet("gallery");
   for (const kind of ["focusin", "click"])
     addEventListener(kind, (event) => {

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import RattlebackError
@@ -21,9 +22,6 @@ BREAK = 0.25
 class Loop:
     """Carries out commands in order and asks for frames, in a thread of its own.
 
-    Attributes:
-        rate: Frames a second, of late.
-
     Args:
         frame: Called with the time that has passed [s].
         tell: Called with a sentence when a command or a frame failed; the loop goes on.
@@ -32,8 +30,13 @@ class Loop:
     def __init__(self, frame: Callable[[float], Any], tell: Callable[[str], None]) -> None:
         self._frame, self._tell = frame, tell
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
-        self._news, self._closing, self.rate, self._told = threading.Condition(), False, RATE, ""
+        self._news, self._closing, self._gap, self._told = threading.Condition(), False, 1.0 / RATE, ""
         self._thread = threading.Thread(target=self._live, name="rattleback figure", daemon=True)
+
+    @property
+    def rate(self) -> float:
+        """Frames a second, of late."""
+        return 1.0 / self._gap
 
     def start(self) -> None:
         """Start it."""
@@ -61,8 +64,8 @@ class Loop:
             answers = self._obey()
             now = time.perf_counter()
             passed, last = now - last, now
-            self._try(lambda passed=passed: self._frame(min(passed, BREAK)))
-            self.rate += 0.1 * (1.0 / max(passed, 1e-3) - self.rate)
+            self._try(partial(self._frame, min(passed, BREAK)))
+            self._gap += 0.1 * (passed - self._gap)
             for future, answer in answers:
                 future.set_result(answer)
             if now >= due:

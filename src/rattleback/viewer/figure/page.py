@@ -5,6 +5,7 @@ All is done in a thread of its own, thirty frames a second; what the page asks f
 
 from __future__ import annotations
 
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from rattleback.core.errors import FileError
 from rattleback.viewer.door import Door
 from rattleback.viewer.figure.loop import Loop
 from rattleback.viewer.figure.opening import staged
-from rattleback.viewer.figure.panel import NONE, Panel
+from rattleback.viewer.figure.panel import NONE, STOP, Panel
 from rattleback.viewer.figure.push import Pushes
 from rattleback.viewer.figure.stage import Stage
 from rattleback.viewer.host import Host
@@ -62,7 +63,7 @@ class FigurePage(Opened):
         checks.options(wishes, Wishes.__annotations__, "a figure's page")
         crowd = checks.count(wishes.get("crowd", 1), "The crowd")
         self._sizes: Any = {key: wishes.get(key) for key in ("unit", "height")} | {"up": wishes.get("up", "y")}
-        clip = wishes.get("clip", "walk" if figure is None else None)
+        clip = wishes.get("clip") or ("walk" if figure is None else None)
         shown = _person() if figure is None else figure if isinstance(figure, Figure) else self._read(figure)
         if clip is not None:
             shown.clip(clip)
@@ -96,7 +97,7 @@ class FigurePage(Opened):
     def open_bytes(self, name: str, content: bytes) -> None:
         """Show the figure of a file that a client sent."""
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"file{Path(name).suffix.lower()}"
+            path = Path(folder) / (re.sub(r"[^\w.-]+", "_", Path(name).name).lstrip(".") or "file")
             path.write_bytes(content)
             try:
                 shown = self._read(path)
@@ -127,6 +128,7 @@ class FigurePage(Opened):
     def _begin(self) -> None:
         """Fit the controls to the figure, and listen to the mouse on it."""
         self.panel.renew(self.stage)
+        self._move()
         for slider in self.panel.weights.values():
             slider.on_update(self._hand(self._weigh))
         self.stage.listen = self._listen
@@ -141,18 +143,27 @@ class FigurePage(Opened):
 
     # What follows is done between two frames.
 
+    def _clips_again(self) -> None:
+        """A figure that did as it was told follows its clips."""
+        if self.stage.act is not None:
+            self.panel.acts.value = False
+            self.stage.listen_to_commands(False)
+
     def _weigh(self) -> None:
+        self._clips_again()
         self.stage.playback.weights = {name: float(slider.value) for name, slider in self.panel.weights.items()}
         self.stage.renew()
 
     def _choose_clip(self) -> None:
+        self._clips_again()
         if self.panel.clip.value in self.stage.figure.clips:
             self.stage.choose_clip(self.panel.clip.value)
             self.panel.show_weights(self.stage)
 
-    def _scrub(self) -> None:
+    def _scrub(self, phase: float) -> None:
+        self._clips_again()
         self.playing = False
-        self.stage.playback.phase = float(self.panel.phase.value)
+        self.stage.playback.phase = phase
         self.stage.scrubbed()
 
     def _play(self) -> None:
@@ -188,6 +199,7 @@ class FigurePage(Opened):
 
     def _gather(self) -> None:
         self.stage.gather(int(self.panel.crowd.value))
+        self.panel.acts.value = self.stage.act is not None
 
     def _fall(self) -> None:
         if self.stage.throng is not None:
@@ -197,8 +209,30 @@ class FigurePage(Opened):
         self.stage.drop()
         self.playing = True
 
+    def _command(self, command: str, **options: Any) -> None:
+        """Have the figure do something; one that follows its clips listens from now on."""
+        if self.stage.act is None:
+            self.panel.acts.value = True
+            self._listen_to_commands()
+        self.playing = True
+        act: Any = self.stage.act
+        if command == STOP:
+            act.actor.stop()
+        else:
+            act.tell(command, **options)
+
+    def _listen_to_commands(self) -> None:
+        try:
+            self.stage.listen_to_commands(bool(self.panel.acts.value))
+        finally:
+            self.panel.acts.value = self.stage.act is not None
+        self.panel.crowd.value = 1 if self.stage.throng is None else self.panel.crowd.value
+
     def _pick(self, ray: Any) -> None:
         joint = self.stage.pick(*ray)
+        if joint < 0 and self.stage.act is not None and (place := self.stage.ground(*ray)) is not None:
+            self._command(self.panel.gait.value, to=place)
+            return
         self.panel.joint.value = NONE if joint < 0 else self.stage.figure.skeleton.names[joint]
         self._joint()
 
@@ -214,41 +248,65 @@ class FigurePage(Opened):
         self._loop.do(lambda: self._pick(ray))
 
     async def _dragged(self, event: Any) -> None:
-        ends = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
-        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, *ends, float(self.panel.push.value)))
+        start, end = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
+        speed = float(self.panel.push.value)
+        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, start, end, speed))
+
+    def _look_at(self, event: Any) -> None:
+        eye = np.array(event.client.camera.position, dtype=np.float64)
+        self._loop.do(partial(self._command, "look", to=eye))
 
     def _listen(self, handle: Any) -> None:
         handle.on_drag("left")(self._dragged)
 
     def _wire(self) -> None:
         """Have the controls do what they say."""
-        panel, stage = self.panel, lambda: self.stage
-        acts = [
-            (panel.phase, self._scrub), (panel.clip, self._choose_clip), (panel.look, self._dress),
-            (panel.method, self._skin), (panel.crowd, self._gather),
-            (panel.bones, lambda: stage().show_bones(bool(panel.bones.value))),
+        panel: Any = self.panel
+        acts: list[tuple[Any, Any]] = [
+            (panel.clip, self._choose_clip), (panel.look, self._dress),
+            (panel.method, self._skin), (panel.crowd, self._gather), (panel.acts, self._listen_to_commands),
+            (panel.bones, lambda: self.stage.show_bones(bool(panel.bones.value))),
             *((control, self._joint) for control in (panel.joint, panel.names, panel.influence)),
             *((control, self._move) for control in (panel.speed, panel.loop, panel.travels)),
         ]  # fmt: skip
         for control, act in acts:
             control.on_update(self._hand(act))
-        presses = [
-            (panel.play, self._play), (panel.fall, self._fall), (panel.rise, lambda: stage().rise()),
-            (panel.middle, lambda: stage().rise(middle=True)), (panel.look_at_all, lambda: stage().look_at_all()),
-        ]  # fmt: skip
-        for button, act in presses:
-            button.on_click(lambda _, act=act: self._loop.do(act))
-        key = self.host.server.gui.add_command("Play or pause", hotkey="space")
-        key.on_trigger(lambda _: self._loop.do(self._play))
-        panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
-        self.host.server.gui.add_command("Play or pause", hotkey="space").on_trigger(
-            lambda _: self._loop.do(self._play)
+        panel.phase.on_update(
+            lambda event: event.client and self._loop.do(partial(self._scrub, float(event.target.value)))
         )
+        self._wire_buttons()
         scene: Any = self.host.server.scene
         scene.on_click()(self._clicked)
 
+    def _wire_buttons(self) -> None:
+        """Have the buttons do what they say."""
+        panel: Any = self.panel
+        presses: list[tuple[Any, Any]] = [
+            (panel.play, self._play),
+            (panel.fall, self._fall),
+            (panel.rise, lambda: self.stage.rise()),
+            (panel.middle, lambda: self.stage.rise(middle=True)),
+            (panel.look_at_all, lambda: self.stage.look_at_all()),
+        ]
+        for button, act in presses:
+            button.on_click(lambda _, act=act: self._loop.do(act))
+        panel.posture.on_click(lambda event: self._loop.do(partial(self._command, event.target.value)))
+        panel.look_here.on_click(self._look_at)
+        key: Any = self.host.server.gui.add_command("Play or pause", hotkey="space")
+        key.on_trigger(lambda _: self._loop.do(self._play))
+        panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
+
     def _opening(self, file: Any) -> Any:
-        return partial(self.open_bytes, file.name, file.content)
+        """What opens a file that a client sent."""
+
+        def open_it() -> None:
+            self.host.show_waiting(f"{file.name} is opened.")
+            try:
+                self.open_bytes(file.name, file.content)
+            finally:
+                self.host.show_waiting("")
+
+        return open_it
 
 
 def view_figure(

@@ -3,8 +3,9 @@
 Vertices that files give twice, as at seams of textures, are one here, so that the page shades across them. To show how
 much vertices follow a joint, a mesh is cut along bands of weight, each a mesh of its colour.
 
-Bones that the page itself blends, as meshes with bones of viser 1.1.1, would take fewer bytes, but are linear, rigid
-and of four weights a vertex: neither dual quaternions nor scales. A frame of 5,000 vertices is 60 kB.
+Bones that the page itself blends, as meshes with bones of viser 1.1.1, are linear, rigid and of four weights a vertex:
+neither dual quaternions nor scales. A frame of 5,000 vertices costs 1.2 ms and 55 kB, one of 26 such bones, with two
+messages each, 2.5 ms and 1.3 kB.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # Bands of weight, and the colour of what does not follow the joint at all.
 BANDS, UNTOUCHED = 8, (196, 202, 210)
 # How much of a skin is seen while its bones are shown.
-GLASS = 0.4
+GLASS = 0.3
 
 
 class Piece:
@@ -57,8 +58,7 @@ class Look:
     def __init__(self, scene: Any, skins: Sequence[Skin]) -> None:
         self._scene, self.skins = scene, [welded(skin) for skin in skins]
         self.pieces: list[list[Piece]] = [[] for _ in self.skins]
-        rest = self.skins[0].skeleton.rest if self.skins else None
-        self.last = [np.asarray(skin.vertices(rest)) for skin in self.skins]
+        self.last = [skin.vertices(skin.skeleton.rest) for skin in self.skins]
         self._glass = False
         self.colour(None)
 
@@ -147,12 +147,12 @@ def influence(skin: Skin, joint: int) -> Floats:
 def bands(skin: Skin, joint: int) -> list[tuple[NDArray[np.bool_], tuple[int, int, int]]]:
     """Faces of a skin by how much they follow a joint, with the colour of each band."""
     share = influence(skin, joint)[skin.faces].mean(axis=1)
-    band = np.ceil(share * BANDS - 1e-9).astype(int)
-    found = []
-    for k in np.unique(band):
-        colour = UNTOUCHED if k <= 0 else tuple(int(c) for c in graded(np.array([(k - 0.5) / BANDS]))[0])
-        found.append((band == k, colour))
-    return found
+    band = np.clip(np.ceil(share * BANDS - 1e-9).astype(int), 0, BANDS)
+    colours = {0: UNTOUCHED}
+    for k in range(1, BANDS + 1):
+        red, green, blue = graded(np.array([(k - 0.5) / BANDS]))[0].tolist()
+        colours[k] = (red, green, blue)
+    return [(band == k, colours[int(k)]) for k in np.unique(band)]
 
 
 def compact(faces: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
