@@ -183,3 +183,57 @@ def test_rebuilding_applies_what_varies_to_the_new_scene() -> None:
     assert np.array_equal(sim.state.position, before)
     with pytest.raises(rb.InputError, match="got 2 scenes for worlds=3"):
         sim.rebuild([changed, changed])
+
+
+def test_a_world_taken_out_of_its_batch_goes_on_bit_for_bit() -> None:
+    vary = {"arm.mass": values(), "ball.friction": values(0.1), "spring.stiffness": values(4.0)}
+    batch = rb.Simulation(scene(), vary=vary, time_step=0.005, joints="iterative", warn=False)
+    batch.step(5)
+    alone = batch.world(1)
+    assert alone.scene["arm"].mass == 2.0
+    for sim in (batch, alone):
+        sim.step(10)
+    for name in ("position", "orientation", "velocity", "angular_velocity"):
+        assert np.array_equal(getattr(batch.state, name)[1], getattr(alone.state, name))
+    with pytest.raises(rb.InputError, match="world is 3; it must be at most 2"):
+        batch.world(3)
+
+
+def pendulum() -> rb.Scene:
+    made = rb.Scene()
+    made.add_body(rb.Sphere(0.05), mass=1.0, position=(0, 0, -1), name="bob")
+    made.add_joint(rb.Revolute("world", "bob", at=(0, 0, 0), axis=(0, 1, 0)), name="hinge")
+    return made
+
+
+def test_every_world_is_linearised_with_its_own_parameters() -> None:
+    """Of a pendulum, A = [0, 1; −m g l/J, 0] with J about the hinge."""
+    gravity = [(0, 0, -9.81), (0, 0, -1.62)]
+    sim = rb.Simulation(pendulum(), vary={"bob.mass": [1.0, 2.0], "gravity": gravity})
+    A, B = sim.linearize()
+    inertia = np.array([1.0, 2.0]) * (1.0 + pendulum()["bob"].inertia[1, 1])
+    np.testing.assert_allclose(A[:, 1, 0], -np.array([1.0, 2.0]) * [9.81, 1.62] / inertia, rtol=1e-9)
+    np.testing.assert_allclose(B[:, 1, 0], 1.0 / inertia, rtol=1e-9)
+    with pytest.raises(rb.InputError, match="make one of a single world"):
+        rb.dynamics.Articulation(sim.scene).coordinates_of(sim)
+    robot = rb.dynamics.Articulation(sim.world(1).scene)
+    assert robot.coordinates_of(sim.world(1))[0].shape == (1,)
+
+
+def test_symmetric_steps_need_as_many_independent_rows_in_all_worlds() -> None:
+    scenes = []
+    for tilt in (0.0, 0.3):
+        made = pendulum()
+        made.add_joint(rb.Revolute("world", "bob", at=(0, 0, 0), axis=(tilt, 1, 0)))
+        scenes.append(made)
+    with pytest.raises(rb.InputError, match="5 are independent where world 0 starts and 6 where world 1 does"):
+        rb.Simulation(scenes, step="composed", contacts="none")
+
+
+def test_questions_about_shapes_see_the_sizes_of_their_world() -> None:
+    sim = rb.Simulation(scene(), vary={"ball.radius": [0.1, 0.05]}, contact_distance=1e-3)
+    spaces = [rb.collision.Space.of(sim, world=world) for world in range(2)]
+    hits = [space.ray_cast([(2, 0, 3)], [(0, 0, -1)]).distance[0] for space in spaces]
+    np.testing.assert_allclose(hits, [2.8, 2.85], atol=1e-9)
+    with pytest.raises(rb.InputError, match="give one for all, such as contact_distance=0.00055"):
+        rb.Simulation(scene(), vary={"ball.radius": [0.1, 0.05], "arm.x": [1.0, 1.0]})
