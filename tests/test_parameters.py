@@ -1,11 +1,14 @@
 """Parameters of a running simulation by name: what is read, what a write does, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rattleback as rb
+
+pytestmark = pytest.mark.contacts
 
 
 def scene() -> rb.Scene:
@@ -39,7 +42,7 @@ WRITES: dict[str, Any] = {
 @pytest.mark.parametrize("entry", WRITES)
 def test_a_world_that_is_written_goes_on_as_a_single_run_does(entry: str) -> None:
     """The single runs are written to, too: what a world does then never depends on the others."""
-    made: dict[str, Any] = {"time_step": 0.005, "warn": False, "contact_distance": 1e-3}
+    made: dict[str, Any] = {"time_step": 0.005, "warn": False, "contact_distance": 1e-3, "contacts": "impulse"}
     batch = rb.Simulation(scene(), worlds=3, **made)
     batch.step(5)
     batch.parameters[entry] = WRITES[entry]
@@ -131,3 +134,106 @@ def test_what_cannot_be_written_is_refused(name: str) -> None:
     entry, value, said = BAD[name]
     with pytest.raises(rb.RattlebackError, match=said):
         rb.Simulation(scene(), worlds=2).parameters[entry] = value
+
+
+def test_a_state_file_carries_the_parameters_of_its_worlds(tmp_path: Path) -> None:
+    sim = rb.Simulation(scene(), vary={"arm.mass": values(), "ground.friction": values(0.1)}, time_step=0.005)
+    sim.parameters["spring.stiffness"] = values(3.0)
+    sim.step(5)
+    sim.save(tmp_path / "worlds.rb")
+    loaded = rb.load(tmp_path / "worlds.rb")
+    assert np.asarray(loaded.parameters["spring.stiffness"]).tolist() == values(3.0).tolist()
+    assert np.asarray(loaded["arm"].mass).tolist() == values().tolist()
+    for own in (sim, loaded):
+        own.step(10)
+    assert loaded.hash() == sim.hash()
+
+
+def test_a_state_file_of_forces_that_carry_code_is_loaded_into_a_scene_for_each_world(tmp_path: Path) -> None:
+    scenes = [scene(), scene()]
+    push = rb.PythonForce(lambda time, bodies: 0.1 * bodies.mass[..., None] + 0.0 * bodies.position)
+    for mass, own in enumerate(scenes, 1):
+        own.change_body("arm", mass=float(mass))
+        own.add_force(push, name="push")
+    sim = rb.Simulation(scenes)
+    sim.step(2)
+    sim.save(tmp_path / "worlds.rb")
+    with pytest.raises(rb.FileError, match="its forces 'push' carry code"):
+        rb.load(tmp_path / "worlds.rb")
+    loaded = rb.load(tmp_path / "worlds.rb", scene=scenes)
+    for own in (sim, loaded):
+        own.step(3)
+    assert loaded.hash() == sim.hash()
+
+
+def test_a_contact_problem_is_that_of_its_world() -> None:
+    sim = rb.Simulation(scene(), vary={"ball.mass": [1.0, 4.0]}, contacts="impulse")
+    light, heavy = (sim.contact_problem(world=world) for world in range(2))
+    np.testing.assert_allclose(light.W[:3, :3], 4.0 * heavy.W[:3, :3], rtol=1e-12)
+
+
+def test_rebuilding_applies_what_varies_to_the_new_scene() -> None:
+    sim = rb.Simulation(scene(), vary={"arm.mass": values()}, time_step=0.005)
+    sim.step(5)
+    before, changed = sim.state.position.copy(), sim.scene.copy()
+    changed.change_force("spring", stiffness=7.0)
+    sim.rebuild(changed)
+    assert np.asarray(sim["arm"].mass).tolist() == values().tolist()
+    assert [own.forces["spring"].stiffness for own in sim.scenes] == [7.0] * 3
+    assert np.array_equal(sim.state.position, before)
+    with pytest.raises(rb.InputError, match="got 2 scenes for worlds=3"):
+        sim.rebuild([changed, changed])
+
+
+def test_a_world_taken_out_of_its_batch_goes_on_bit_for_bit() -> None:
+    vary = {"arm.mass": values(), "ball.friction": values(0.1), "spring.stiffness": values(4.0)}
+    batch = rb.Simulation(scene(), vary=vary, time_step=0.005, joints="iterative", warn=False)
+    batch.step(5)
+    alone = batch.world(1)
+    assert alone.scene["arm"].mass == 2.0
+    for sim in (batch, alone):
+        sim.step(10)
+    for name in ("position", "orientation", "velocity", "angular_velocity"):
+        assert np.array_equal(getattr(batch.state, name)[1], getattr(alone.state, name))
+    with pytest.raises(rb.InputError, match="world is 3; it must be at most 2"):
+        batch.world(3)
+
+
+def pendulum() -> rb.Scene:
+    made = rb.Scene()
+    made.add_body(rb.Sphere(0.05), mass=1.0, position=(0, 0, -1), name="bob")
+    made.add_joint(rb.Revolute("world", "bob", at=(0, 0, 0), axis=(0, 1, 0)), name="hinge")
+    return made
+
+
+def test_every_world_is_linearised_with_its_own_parameters() -> None:
+    """Of a pendulum, A = [0, 1; −m g l/J, 0] with J about the hinge."""
+    gravity = [(0, 0, -9.81), (0, 0, -1.62)]
+    sim = rb.Simulation(pendulum(), vary={"bob.mass": [1.0, 2.0], "gravity": gravity})
+    A, B = sim.linearize()
+    inertia = np.array([1.0, 2.0]) * (1.0 + pendulum()["bob"].inertia[1, 1])
+    np.testing.assert_allclose(A[:, 1, 0], -np.array([1.0, 2.0]) * [9.81, 1.62] / inertia, rtol=1e-9)
+    np.testing.assert_allclose(B[:, 1, 0], 1.0 / inertia, rtol=1e-9)
+    with pytest.raises(rb.InputError, match="make one of a single world"):
+        rb.dynamics.Articulation(sim.scene).coordinates_of(sim)
+    robot = rb.dynamics.Articulation(sim.world(1).scene)
+    assert robot.coordinates_of(sim.world(1))[0].shape == (1,)
+
+
+def test_symmetric_steps_need_as_many_independent_rows_in_all_worlds() -> None:
+    scenes = []
+    for tilt in (0.0, 0.3):
+        made = pendulum()
+        made.add_joint(rb.Revolute("world", "bob", at=(0, 0, 0), axis=(tilt, 1, 0)))
+        scenes.append(made)
+    with pytest.raises(rb.InputError, match="5 are independent where world 0 starts and 6 where world 1 does"):
+        rb.Simulation(scenes, step="composed", contacts="none")
+
+
+def test_questions_about_shapes_see_the_sizes_of_their_world() -> None:
+    sim = rb.Simulation(scene(), vary={"ball.radius": [0.1, 0.05]}, contact_distance=1e-3)
+    spaces = [rb.collision.Space.of(sim, world=world) for world in range(2)]
+    hits = [space.ray_cast([(2, 0, 3)], [(0, 0, -1)]).distance[0] for space in spaces]
+    np.testing.assert_allclose(hits, [2.8, 2.85], atol=1e-9)
+    with pytest.raises(rb.InputError, match="give one for all, such as contact_distance=0.00055"):
+        rb.Simulation(scene(), vary={"ball.radius": [0.1, 0.05], "arm.x": [1.0, 1.0]})

@@ -12,6 +12,7 @@ from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.pace import Pace
 from rattleback.core.sealed import sealed
 from rattleback.forces.field import ForceField
+from rattleback.lone_world import lone_world
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
@@ -297,6 +298,7 @@ class Simulation:
     on_break = hooks.on_break
     forget = hooks.forget
     force_jacobian = force_jacobian
+    world = lone_world
     reset = reset
 
     @property

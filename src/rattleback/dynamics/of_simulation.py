@@ -29,6 +29,11 @@ def linearized(sim: Any) -> tuple[Floats, Floats]:
     Args:
         sim: The simulation.
     """
+    if sim.model.scenes.varied:
+        # Every world has masses, places of joints and gravity of its own.
+        found = [linearized(sim.world(number)) for number in range(sim.model.worlds)]
+        A, B = (np.stack([pair[k] for pair in found]) for k in range(2))
+        return A, B
     scene, robot = sim.scene, Articulation(sim.scene)
     if robot.cut_joints:
         raise InputError(

@@ -71,7 +71,12 @@ def counted_angles(robot: Articulation) -> Iterator[tuple[int, int]]:
 
 
 def _check_scene(robot: Articulation, sim: Any) -> None:
-    """Refuse a simulation of another scene."""
+    """Refuse a simulation of another scene, or of several."""
+    if sim.model.scenes.varied:
+        raise InputError(
+            "The worlds of this simulation have scenes of their own, and an articulation has one; make one of a single "
+            "world: alone = sim.world(3), rb.dynamics.Articulation(alone.scene)."
+        )
     scenes = [robot.scene, sim.scene]
     bodies, joints = ([[*names(scene)] for scene in scenes] for names in (_body_names, lambda scene: scene.joints))
     if bodies[0] != bodies[1] or joints[0] != joints[1]:

@@ -29,7 +29,7 @@ from rattleback.model.state_fit import StateFit
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -51,8 +51,6 @@ def save(simulation: Simulation, path: str | PathLike[str]) -> None:
         path: Where to; a file that is there is replaced, in one move.
     """
     checks.instance(simulation, Simulation, "What is saved", "rb.Simulation(scene)")
-    if simulation.model.scenes.varied:
-        raise InputError("The worlds of this simulation have scenes of their own, which a state file cannot hold yet.")
     simulation.state.send()
     values = {
         f"{part}.{name}": array for part, group in simulation.state.read().items() for name, array in group.items()
@@ -60,12 +58,15 @@ def save(simulation: Simulation, path: str | PathLike[str]) -> None:
     whole_file.write(path, pack(_header(simulation), values), KIND)
 
 
-def load(path: str | PathLike[str], scene: Scene | None = None, device: str | None = None) -> Simulation:
+def load(
+    path: str | PathLike[str], scene: Scene | Sequence[Scene] | None = None, device: str | None = None
+) -> Simulation:
     """A simulation that goes on where the saved one stood.
 
     Args:
         path: The state file.
-        scene: A scene to load into, in place of the one in the file; needed if that has parts that carry code.
+        scene: A scene to load into, or one for each world, in place of those in the file; needed if they have parts
+            that carry code.
         device: Where to run; the CPU if left out, wherever it was saved.
 
     Raises:
@@ -77,13 +78,15 @@ def load(path: str | PathLike[str], scene: Scene | None = None, device: str | No
     header = _checked_header(data, faults)
     place = find("cpu" if device is None else device).alias
     if scene is None:
-        stored = _stored_scene(header, faults)
-        groups = _checked_groups(values, stored, header, faults)
+        stored = _stored_scenes(header, faults)
+        groups = _checked_groups(values, stored[0], header, faults)
         with _told_of_the_file(faults):
-            simulation = _simulation(stored, header, place, faults)
+            simulation = _simulation(stored if header.scenes else stored[0], header, place, faults)
     else:
-        _check_given_scene(scene, header, faults)
-        groups = _checked_groups(values, scene, header, faults)
+        given = scene if isinstance(scene, (list, tuple)) else [scene]
+        for own in given:
+            _check_given_scene(own, header, faults)
+        groups = _checked_groups(values, given[0], header, faults)
         simulation = _simulation(scene, header, place, faults)
     _restore(simulation.state, groups)
     return simulation
@@ -104,6 +107,7 @@ def _header(simulation: Simulation) -> dict[str, Any]:
         f"code_{parts}": [name for name, part in getattr(scene, parts).items() if scene_data.carries_code(part)]
         for parts in ("joints", "forces")
     }
+    unwritten, varied = any(code.values()) or scene.predicates, simulation.model.scenes.varied
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -111,7 +115,8 @@ def _header(simulation: Simulation) -> dict[str, Any]:
         "precision": PRECISION,
         **_names(scene),
         **code,
-        "scene": None if any(code.values()) or scene.predicates else scene_data.to_data(scene),
+        "scene": None if unwritten else scene_data.to_data(scene),
+        "scenes": [scene_data.to_data(own) for own in simulation.scenes] if varied and not unwritten else [],
         "settings": settings_data(simulation),
     }
     faults = Faults("simulation", scene.name, ENTRIES)
@@ -135,17 +140,23 @@ def _checked_header(data: Any, faults: Faults) -> HeaderEntry:
     return header
 
 
-def _stored_scene(header: HeaderEntry, faults: Faults) -> Scene:
+def _stored_scenes(header: HeaderEntry, faults: Faults) -> list[Scene]:
+    """The scene of the file, or those of its worlds."""
     if header.scene is None:
         code = {"joints": header.code_joints, "forces": header.code_forces}
         said = " and ".join(f"its {parts} {listing(names)}" for parts, names in code.items() if names)
         why = f", because {said} carry code" if said else ""
         raise faults.error(f"holds no scene{why}; build the scene and pass it: rb.load(path, scene=my_scene).")
-    scene = scene_data.from_data(header.scene, Faults("scene in the state file", faults.name, scene_schema.ENTRIES))
-    for parts, there in _names(scene).items():
-        if there != getattr(header, parts):
-            raise faults.error(f"names other {parts} than its scene.")
-    return scene
+    if header.scenes and len(header.scenes) != header.settings.worlds:
+        raise faults.error(f"has {len(header.scenes)} scenes for {header.settings.worlds} worlds.")
+    found = []
+    for data in header.scenes or [header.scene]:
+        scene = scene_data.from_data(data, Faults("scene in the state file", faults.name, scene_schema.ENTRIES))
+        for parts, there in _names(scene).items():
+            if there != getattr(header, parts):
+                raise faults.error(f"names other {parts} than its scene.")
+        found.append(scene)
+    return found
 
 
 def _check_given_scene(scene: Scene, header: HeaderEntry, faults: Faults) -> None:
@@ -183,7 +194,7 @@ def _without(names: list[str], others: list[str]) -> list[str]:
     return [name for name in names if name not in known]
 
 
-def _simulation(scene: Scene, header: HeaderEntry, device: str, faults: Faults) -> Simulation:
+def _simulation(scene: Scene | Sequence[Scene], header: HeaderEntry, device: str, faults: Faults) -> Simulation:
     with _told_of_the_file(faults):
         settings = make_settings(header.settings)
     return Simulation(scene, device=device, **settings)

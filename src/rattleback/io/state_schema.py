@@ -92,6 +92,7 @@ class HeaderEntry(Entry):
     code_joints: list[Name] = Field([])
     code_forces: list[Name]
     scene: dict[str, Any] | None
+    scenes: list[dict[str, Any]] = Field([])
     settings: SettingsEntry
 
 

@@ -77,10 +77,11 @@ class Space:
         checks.count(world, "The world of a space", least=0, most=sim.model.worlds - 1)
         poses = [np.array(getattr(sim.state, name), dtype=np.float64) for name in ("position", "orientation")]
         position, orientation = (pose[world] if sim.model.batched else pose for pose in poses)
-        bodies = sim.model.scene.bodies
+        scene = sim.model.scenes.of(world)
+        bodies = scene.bodies
         able = [k for k, body in enumerate(bodies) if body.colliders]
         space = cls.__new__(cls)
-        space._scene, space.names = sim.model.scene, tuple(bodies[k].name for k in able)
+        space._scene, space.names = scene, tuple(bodies[k].name for k in able)
         entries = body_entries([bodies[k] for k in able], position[able], orientation[able])
         space._settle(entries, [bodies[k].category for k in able], device or sim.device.alias)
         space._poses = (position, orientation)

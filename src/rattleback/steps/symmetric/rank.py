@@ -18,6 +18,7 @@ import warp as wp
 
 from rattleback.core import arrays
 from rattleback.core.device import load_kernels
+from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, numpy_real, real
 from rattleback.maths import rotation
@@ -33,26 +34,38 @@ MOST_ROUNDS = 20
 
 
 @kernel
-def find_rows_at_start(m: Mechanism, course: Course, node: Node, worst: wp.array[real]) -> None:
-    """The rows of the first world where the scene starts."""
-    worst[0] = find_rows(m, course, node, 0)
+def find_rows_at_start(m: Mechanism, course: Course, node: Node, worst: wp.array[real], world: int) -> None:
+    """The rows of a world where its scene starts."""
+    worst[0] = find_rows(m, course, node, world)
 
 
 def count_independent(m: Any, model: Model) -> int:
-    """Number of independent rows of a world."""
+    """Number of independent rows of a world, which must be the same in all."""
     if not m.row_count:
         return 0
     load_kernels([find_rows_at_start.module], model.device)
-    scene, count = model.scene, len(model.names)
+    ranks = [_rank(m, model, world) for world in range(len(model.scenes.scenes))]
+    if other := next((world for world, rank in enumerate(ranks) if rank != ranks[0]), 0):
+        raise InputError(
+            f"Of the rows of joints, {ranks[0]} are independent where world 0 starts and {ranks[other]} where world "
+            f"{other} does; steps like these need the same in all worlds. step='impulse' does not."
+        )
+    return ranks[0]
+
+
+def _rank(m: Any, model: Model, world: int) -> int:
+    """Number of independent rows of one world."""
+    scene, count = model.scenes.of(world), len(model.names)
     node, course, worst = make_node(m, model), _make_course(m, model), wp.zeros(1, dtype=real, device=model.device)
     place = {name: np.array([getattr(body, name) for body in scene.bodies]) for name in ("position", "orientation")}
-    scale = _scale(m, model)
+    scale = _scale(m, model, world)
     for _ in range(MOST_ROUNDS):
         for name, column in place.items():
             array = getattr(course.now, name)
             array.assign(np.tile(column.astype(numpy_real), (model.worlds, 1)))
-        wp.launch(find_rows_at_start, 1, inputs=[m, course, node, worst], device=model.device)
-        jacobian, error = _jacobian(m, node, count) * scale, np.array(node.error.numpy()[: m.row_count], np.float64)
+        wp.launch(find_rows_at_start, 1, inputs=[m, course, node, worst, world], device=model.device)
+        own = slice(world * m.row_count, (world + 1) * m.row_count)
+        jacobian, error = _jacobian(m, node, own, count) * scale, np.array(node.error.numpy()[own], np.float64)
         if not float(worst.numpy()[0]) > TOGETHER:
             break
         change = -scale * np.linalg.lstsq(jacobian, error, rcond=IMPLIED)[0]
@@ -74,22 +87,23 @@ def _make_course(m: Any, model: Model) -> Any:
     return course
 
 
-def _scale(m: Any, model: Model) -> np.ndarray:
+def _scale(m: Any, model: Model, world: int) -> np.ndarray:
     """S: ones for ways, one over the radius of gyration for turns, zeros for what does not move."""
     count = len(model.names)
-    mass = np.array(model.bodies.mass.numpy()[:count], np.float64)
-    moves = np.array(model.bodies.inverse_mass.numpy()[:count]) > 0.0
-    moments = np.array(model.bodies.moments.numpy()[:count], np.float64).max(axis=1)
+    own = slice(world * count, (world + 1) * count)
+    mass = np.array(model.bodies.mass.numpy()[own], np.float64)
+    moves = np.array(model.bodies.inverse_mass.numpy()[own]) > 0.0
+    moments = np.array(model.bodies.moments.numpy()[own], np.float64).max(axis=1)
     gyration = np.sqrt(np.divide(moments, mass, out=np.ones(count), where=moves & (mass > 0.0)))
     scale = np.where(moves[:, None], np.stack([np.ones(count), 1.0 / np.where(gyration > 0.0, gyration, 1.0)], 1), 0.0)
     return np.repeat(scale, 3, axis=1).ravel()
 
 
-def _jacobian(m: Any, node: Any, count: int) -> np.ndarray:
-    """J of the first world (rows, 6 bodies)."""
+def _jacobian(m: Any, node: Any, own: slice, count: int) -> np.ndarray:
+    """J of one world, of which these are the rows (rows, 6 bodies)."""
     rows = m.row_count
     linear, first, second = (
-        np.array(getattr(node, name).numpy()[:rows], np.float64) for name in ("linear", "angular_a", "angular_b")
+        np.array(getattr(node, name).numpy()[own], np.float64) for name in ("linear", "angular_a", "angular_b")
     )
     found = np.zeros((rows, count, 2, 3))
     joints = m.joints
