@@ -99,6 +99,7 @@ def test_limits_come_back_from_a_file(tmp_path: Path) -> None:
         rb.Cylindrical("world", "arm", turn_limits=(None, 1.0)),
         rb.Universal("world", "arm", **across, limits=(-1, 1), limits_b=(-0.5, 0.5), restitution=1.0),
         rb.Screw("world", "arm", pitch=0.1, limits=(0, 1)),
+        rb.Ball("world", "arm", axis=(1, 0, 0), swing=0.5, twist=(-1, 0.25), restitution=0.5),
     ):
         scene_with(joint).save(tmp_path / "limits.json")
         assert rb.Scene.load(tmp_path / "limits.json").joints["joint"] == joint

@@ -98,6 +98,7 @@ class Skeleton:
         self.rest = Pose(
             *(np.array([getattr(j, part) for j in self.joints]) for part in ("rotation", "translation", "scale"))
         )
+        self._at_rest = self._matrices(self.rest)
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -136,6 +137,11 @@ class Skeleton:
 
     def matrices(self, pose: Pose) -> Floats:
         """Frames of all joints in the world (..., joints, 4, 4)."""
+        if pose is self.rest:
+            return self._at_rest.copy()
+        return self._matrices(pose)
+
+    def _matrices(self, pose: Pose) -> Floats:
         if pose.count != len(self.joints):
             raise InputError(f"The pose has {pose.count} joints; {self.name!r} has {len(self.joints)}.")
         found = pose.matrices()

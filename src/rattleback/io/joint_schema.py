@@ -13,6 +13,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
 from rattleback import joints
@@ -58,6 +59,11 @@ FIELDS: dict[str, tuple[Any, str]] = {
     "ratio": (Positive, "Turns of gear A for one turn of gear B."),
     "radii": (Annotated[list[Positive], Field(min_length=2, max_length=2)], "Radii of the two pitch circles (2,) [m]."),
     "internal": (bool, "Whether one gear lies inside the other."),
+    "bend": (
+        Annotated[list[float], Field(min_length=1, max_length=3)],
+        "Parts of the second, third and fourth power of what leads in a gear or a rack; none if left out.",
+    ),
+    "leads": (Literal["pinion", "rack"], "Whether the bend of a rack is that of its pinion or its own."),
     "radius": (Positive, "Radius of the pinion's pitch circle [m]."),
     "limits": (
         Limits,
@@ -69,6 +75,11 @@ FIELDS: dict[str, tuple[Any, str]] = {
         "Least and largest angle of a joint that slides as well (2,) [rad]; null where there is none.",
     ),
     "limits_b": (Limits, "Least and largest angle about axis_b (2,) [rad]; null where there is none."),
+    "swing": (
+        Annotated[float, Field(gt=0.0, lt=np.pi)],
+        "Largest angle between axis, on A, and axis_b, on B [rad]; free if left out.",
+    ),
+    "twist": (Limits, "Least and largest turn of B about axis_b (2,) [rad]; free if left out."),
     "restitution": (
         Annotated[float, Field(ge=0.0, le=1.0)],
         "Part of the velocity that is left after hitting a limit, from 0 to 1.",

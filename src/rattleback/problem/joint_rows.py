@@ -127,6 +127,7 @@ def definition_of(definitions: RowDefinitions, r: int) -> RowDefinition:
     definition.offset = definitions.offset[r]
     definition.radius_a = definitions.radius_a[r]
     definition.radius_b = definitions.radius_b[r]
+    definition.bend = definitions.bend[r]
     return definition
 
 
@@ -143,6 +144,7 @@ class Inertias:
     """How the bodies answer to turning."""
 
     inverse: mat33 = field("1/(kg m²)", "inverse of the inertia, world frame; with the stiffness of its joints, if any")
+    rotors: mat33 = field("kg m²", "what drives of its joints add against turning, world frame; see rotors")
     weight: real = field("1", "part of the lever of its impulses that is taken at the end of the step")
     lasting: real = field("1", "part of its load that counts for its stiffness")
     shift: vec3 = field("rad/s", "change of the angular velocity the impulses make with those levers, not yet applied")

@@ -262,9 +262,12 @@ def _starts_of(placed: dict[str, NDArray[Any]], rows: NDArray[Any], items: list[
     half = 2.0 * np.arctan2(across[:, 2], across[:, 3])
     seen = [rotation.rotate(turn, z) for turn in (across, rotation.conjugate(across))]
     azimuths = [np.arctan2(way[:, 1], way[:, 0]) for way in seen]
+    about_z = half - 2.0 * np.pi * np.round(half / (2.0 * np.pi))
     return {
         "slide_z": rotation.rotate(back, points[1] - points[0])[:, 2],
-        "turn_z": half - 2.0 * np.pi * np.round(half / (2.0 * np.pi)),
+        "turn_z": about_z,
+        "twist": about_z,
         "turn_a": azimuths[0],
         "turn_b": 0.0 - azimuths[1],
+        "swing": np.arctan2(np.hypot(seen[0][:, 0], seen[0][:, 1]), seen[0][:, 2]),
     }

@@ -83,9 +83,11 @@ class Host:
         for notification in self._waiting:
             notification.remove()
         clients = self.server.get_clients().values() if text else ()
-        self._waiting = [
+        shown = (
             client.add_notification("One moment", text, loading=True, with_close_button=False) for client in clients
-        ]
+        )
+        # A client that is just going has none.
+        self._waiting = [notification for notification in shown if notification is not None]
 
     def stop(self) -> None:
         """Take the page down."""

@@ -22,6 +22,8 @@ from rattleback.viewer.panels.plots import Plots
 from rattleback.viewer.panels.recording import Recording
 from rattleback.viewer.panels.scenes import Scenes
 from rattleback.viewer.panels.show import Show
+from rattleback.viewer.panels.tree import Tree
+from rattleback.viewer.timeline.panel import TimelinePanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,9 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     Sheets,
     Scenes,
     Control,
+    TimelinePanel,
     Mouse,
+    Tree,
     Edit,
     Motors,
     MethodsPanel,

@@ -105,6 +105,11 @@ def stop_server(server: viser.ViserServer) -> None:
         server.stop()
 
 
+def dress(server: Any, dark: bool = False) -> None:
+    """The theme of the page, light or dark."""
+    server.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
+
+
 class _Patched:
     """A module with other attributes in front of its own."""
 
@@ -205,4 +210,4 @@ def _close_tunnels(server: Any) -> None:
 
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
-    server.gui.configure_theme(show_logo=False, show_share_button=False)
+    dress(server)

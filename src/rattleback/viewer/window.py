@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rattleback.viewer.gallery.opener import Opener
 from rattleback.viewer.host import Host
+from rattleback.viewer.server import dress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +51,7 @@ class Window:
         front: What the page answers itself.
         opener: Opens scenes of the list.
         tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
+        dark: Whether the page is dark.
         selected: Name of the body or joint the user has chosen; empty for none.
         parts: What is on it.
         frame_seconds: Time it took to show the last frame [s].
@@ -66,7 +68,7 @@ class Window:
         parts: Sequence[Callable[[Window], Part]] | None = None,
         door: Door | None = None,
     ) -> None:
-        self.session, self.selected = session, ""
+        self.session, self.selected, self.dark = session, "", False
         self._host = Host(session.frame.picture.scene.name, door)
         self.server, self.lookout, self.front = self._host.server, self._host.lookout, self._host.front
         self.opener = Opener(session)
@@ -112,6 +114,11 @@ class Window:
         self.selected = name
         for tell in self._selecting:
             tell(name)
+
+    def darken(self, dark: bool) -> None:
+        """Make the page dark, or light again."""
+        self.dark = dark
+        dress(self.server, dark)
 
     def on_select(self, tell: Callable[[str], Any]) -> None:
         """Have a function called with the name of what is chosen."""

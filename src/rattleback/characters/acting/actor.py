@@ -3,9 +3,9 @@
     actor = Actor(figure);   actor.do("walk", to=(3, 1)).do("sit");   actor.advance(1/60) → pose;   actor.clip() → clip
 
 A command begins where the one before is done: a walk where the figure stands at its goal, or comes by it if it is to go
-on from there; sitting down where it sits; a look or a reach where it has come to its point, which it then keeps following
-until told otherwise; a clip where it ends. Poses follow each other without a jump, and no later moment is looked at, so
-that an actor can be told something else at any time.
+on from there; sitting down where it sits; a look or a reach where it has come to its point, which it then keeps
+following until told otherwise; a clip where it ends. Poses follow each other without a jump, and no later moment is
+looked at, so that an actor can be told something else at any time.
 
 Cost: some 5 ms a moment for forty joints.
 """
@@ -123,10 +123,11 @@ class Actor:
         """Do something when all that it was told before is done.
 
         Args:
-            command: ``"walk"``, ``"run"``, ``"stand"``, ``"sit"``, ``"crouch"``, ``"look"``, ``"reach"`` or a clip's name.
-            **options: ``to=`` where to go (2,), a path (points, 2), or what to look at or reach for (3,) [m], none to let
-                go; ``with_=`` the hand that reaches, or the joints or the arm that play a clip while it does other
-                things; ``speed=`` [m/s]; ``seconds=``; ``facing=`` heading to end with [rad].
+            command: ``"walk"``, ``"run"``, ``"stand"``, ``"sit"``, ``"crouch"``, ``"look"``, ``"reach"`` or a clip's
+                name.
+            **options: ``to=`` where to go (2,), a path (points, 2), or what to look at or reach for (3,) [m], none to
+                let go; ``with_=`` the hand that reaches, or the joints or the arm that play a clip while it does
+                other things; ``speed=`` [m/s]; ``seconds=``; ``facing=`` heading to end with [rad].
         """
         unknown = [name for name in options if name not in ("to", "with_", "speed", "seconds", "facing")]
         if unknown:

@@ -5,7 +5,8 @@
     reach   the arm in closed form; where |p − shoulder| > l, the spine bends about s × (p − b) by
             δ = (|p − shoulder| − l) / |s| at most, until it is in reach or has bent as far as it may
 
-p point, s way from the lowest joint b of the spine to the shoulder, l length of the arm. Both answer how far off they are.
+p point, s way from the lowest joint b of the spine to the shoulder, l length of the arm. Both answer how far off they
+are.
 
 Cost: closed form for looking; some ten turns of the spine for reaching.
 """
@@ -74,9 +75,7 @@ def look_at(parts: Anatomy, pose: Pose, point: ArrayLike, weight: float = 1.0) -
         frames = skeleton.matrices(found)
         turn = rotation.quaternion_from_rotation_vector(share * whole)
         if j == head:
-            turn = shortest_turn(
-                _gaze(parts, frames, head), _within(parts, frames, chest, goal - frames[head, :3, 3])
-            )
+            turn = shortest_turn(_gaze(parts, frames, head), _within(parts, frames, chest, goal - frames[head, :3, 3]))
         found = turned(skeleton, found, frames, j, turn)
     found = found if weight == 1.0 else mix(pose, found, checks.number(weight, "The weight of a look"))
     frames = skeleton.matrices(found)

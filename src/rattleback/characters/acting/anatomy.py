@@ -1,9 +1,9 @@
 """Anatomy: which joints of a skeleton are its legs, its arms, its spine and its head.
 
 From the hips every joint at which nothing more hangs ends a chain. A chain with a foot in its names, or one that comes
-down to the ground, is a leg; one with a hand in its names, or one that goes far to a side, an arm; one with a head, or the
-highest of what is left, the neck. Of a leg or an arm the two longest bones that follow each other are thigh and shank,
-upper arm and forearm. Sides go by names, else by where they are at rest.
+down to the ground, is a leg; one with a hand in its names, or one that goes far to a side, an arm; one with a head,
+or the highest of what is left, the neck. Of a leg or an arm the two longest bones that follow each other are thigh
+and shank, upper arm and forearm. Sides go by names, else by where they are at rest.
 """
 
 from __future__ import annotations
@@ -99,22 +99,12 @@ class _Search:
         self.height = float(self.points[self.hips, 2]) - self.ground
 
     def found(self) -> Anatomy:
-        feet = self._named(FOOT, self.chains) or [c for c in self.chains if self._end(c)[2] < LOW * self.height]
-        rest = [c for c in self.chains if c not in feet and not any(c[0] == foot[0] for foot in feet)]
-        heads = self._named(HEAD, rest)
-        hands = [c for c in self._named(HAND, rest) if c not in heads]
-        if not hands:
-            far = [c for c in rest if c not in heads and abs(self._end(c)[1]) > FAR * self.height]
-            hands = far
-        heads = heads or [c for c in rest if c not in hands]
-        legs, arms = self._sides(feet), self._sides(hands)
-        self._check(legs, arms)
+        legs, arms, heads = self._limbs()
         trunk = _common([*arms.values(), *([self._highest(heads)] if heads else [])])
-        neck = [j for j in self._highest(heads)[len(trunk) :] if not self.skeleton.joints[j].end] if heads else []
-        named = [k for k, j in enumerate(neck) if HEAD.search(self._plain(j))]
-        neck = neck[: named[0] + 1] if named else neck
+        neck = self._neck(heads, len(trunk))
         if not neck and heads and len(trunk) > 1:
             trunk, neck = trunk[:-1], trunk[-1:]
+        bones = {side: self._bones(chain, len(trunk)) for side, chain in arms.items()}
         names = self.skeleton.names
         return Anatomy(
             self.skeleton,
@@ -122,12 +112,28 @@ class _Search:
             tuple(names[j] for j in trunk),
             tuple(names[j] for j in neck),
             tuple(self._leg(legs[side]) for side in SIDES),
-            {
-                side: Limb(*(names[j] for j in self._bones(chain, len(trunk))))
-                for side, chain in arms.items()
-                if len(self._bones(chain, len(trunk))) == 3
-            },
+            {side: Limb(*(names[j] for j in joints)) for side, joints in bones.items() if joints},
         )
+
+    def _limbs(self) -> tuple[dict[str, list[int]], dict[str, list[int]], list[list[int]]]:
+        """Chains of the legs and of the arms by side, and those that may lead to a head."""
+        feet = self._named(FOOT, self.chains) or [c for c in self.chains if self._end(c)[2] < LOW * self.height]
+        rest = [c for c in self.chains if not any(c[0] == foot[0] for foot in feet)]
+        heads = self._named(HEAD, rest)
+        hands = [c for c in self._named(HAND, rest) if c not in heads]
+        if not hands:
+            hands = [c for c in rest if c not in heads and abs(self._end(c)[1]) > FAR * self.height]
+        legs, arms = self._sides(feet), self._sides(hands)
+        self._check(legs, arms)
+        return legs, arms, heads or [c for c in rest if c not in hands]
+
+    def _neck(self, heads: list[list[int]], skipped: int) -> list[int]:
+        """Joints from behind those of the trunk to the head."""
+        if not heads:
+            return []
+        neck = [j for j in self._highest(heads)[skipped:] if not self.skeleton.joints[j].end]
+        named = [k for k, j in enumerate(neck) if HEAD.search(self._plain(j))]
+        return neck[: named[0] + 1] if named else neck
 
     def _chain(self, joint: int) -> list[int]:
         """Joints from below the hips to one that nothing hangs on; empty if it is another."""
@@ -184,8 +190,8 @@ class _Search:
         missing = [side for side in SIDES if side not in legs or not self._bones(legs[side], 0)]
         if missing or self.height <= 0.0:
             raise InputError(
-                f"{name!r} has no {' and no '.join(missing or SIDES)} leg: below its hips, {names[self.hips]!r}, no chain "
-                f"of hip, knee and ankle goes down to a foot. Its joints are {listing(list(names), 20)}."
+                f"{name!r} has no {' and no '.join(missing or SIDES)} leg: below its hips, {names[self.hips]!r}, no "
+                f"chain of hip, knee and ankle goes down to a foot. Its joints are {listing(list(names), 20)}."
             )
         across = self.points[legs["left"][0]] - self.points[legs["right"][0]]
         across = self._end(legs["left"]) - self._end(legs["right"]) if np.hypot(*across[:2]) < 1e-6 else across
@@ -196,8 +202,8 @@ class _Search:
             )
         if arms and all(self._end(chain)[2] < LOW * self.height for chain in arms.values()):
             raise InputError(
-                f"{name!r} stands on its hands too, at rest; an actor goes on two legs, and animals on four are moved by "
-                "their own clips."
+                f"{name!r} stands on its hands too, at rest; an actor goes on two legs, and animals on four are moved "
+                "by their own clips."
             )
 
 

@@ -35,7 +35,8 @@ class Command:
     """One thing to do.
 
     Args:
-        name: ``"walk"``, ``"run"``, ``"stand"``, ``"sit"``, ``"crouch"``, ``"look"``, ``"reach"`` or the name of a clip.
+        name: ``"walk"``, ``"run"``, ``"stand"``, ``"sit"``, ``"crouch"``, ``"look"``, ``"reach"`` or the name of a
+            clip.
         to: Where to go, a point (2,) or points of a path (points, 2) [m]; what to look at or reach for (3,) [m].
         with_: The hand that reaches, ``"left_hand"`` or ``"right_hand"``; joints or an arm that play a clip.
         speed: How fast to go [m/s].

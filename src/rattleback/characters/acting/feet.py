@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rattleback.characters.motion.blend import branch
 from rattleback.characters.motion.foot import Foot
 from rattleback.characters.motion.footfall import OFF
 from rattleback.characters.motion.footing import drop, soles
@@ -49,6 +50,9 @@ class Feet:
         self.feet, self.slide = [Foot() for _ in parts.legs], 0.0
         self.hurdles: list[Hurdle] = []
         self._long, self._low = parts.legs[0].length(parts.skeleton), 0.0
+        heights = parts.skeleton.matrices(parts.skeleton.rest)[:, 2, 3]
+        self._heights = heights - heights.min()
+        self._below = [np.flatnonzero(branch(parts.skeleton, [leg.limb.end])) for leg in parts.legs]
         self._bends = [parts.bend(leg.limb, leg=True) for leg in parts.legs]
 
     @property
@@ -84,11 +88,15 @@ class Feet:
             ends, up = soles(skeleton, pose, leg), 0.0
             if stance.part == OFF:
                 if foot.part != OFF and self.hurdles:
-                    there = landing(k)
-                    foot.landing = np.sum([hurdle.clear(*there) for hurdle in self.hurdles], axis=0)
+                    heel, ball = landing(k)
+                    foot.landing = np.sum([hurdle.clear(heel, ball) for hurdle in self.hurdles], axis=0)
                 up = STEP * self._long * lifted * np.sin(np.pi * stance.swung) ** 2
-                up = max(up, *(hurdle.lift(*foot.held(ends), stance.swung) for hurdle in self.hurdles), 0.0)
+                heel, ball = foot.held(ends)
+                up = max([up, *(hurdle.lift(heel, ball, stance.swung) for hurdle in self.hurdles)])
             foot.step(ends, stance, float(ends[stance.part, 2]) - self.floor, time_step)
+            if stance.part == OFF:
+                low = (points[:, 2] - self._heights)[self._below[k]].min() + foot.shift[2]
+                up = max(up, self.floor - float(low))
             goals.append(points[skeleton.number(leg.limb.end)] + foot.shift + (0.0, 0.0, up))
             turns.append(foot.turn)
         return self._posed(pose, points, goals, turns, time_step)

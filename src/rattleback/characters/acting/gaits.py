@@ -138,15 +138,16 @@ def _on(clip: Clip, parts: Anatomy) -> tuple[float, Pose]:
 def _roles(parts: Anatomy) -> dict[str, str]:
     """Joints of a figure by those of the person."""
     found = {"Hips": parts.hips}
-    for one, many in (("Spine", parts.spine[:1] if len(parts.spine) > 1 else ()), ("Chest", parts.spine[-1:])):
-        found.update({one: name for name in many})
+    found.update(zip(("Chest", "Spine"), dict.fromkeys((*parts.spine[-1:], *parts.spine[:1])), strict=False))
     found.update(zip(("Neck", "Head"), dict.fromkeys((*parts.neck[:1], *parts.neck[-1:])), strict=False))
     limbs = [(f"{side.title()}", limb, ("Arm", "ForeArm", "Hand")) for side, limb in parts.arms.items()]
     limbs += [
         (side, leg.limb, ("UpLeg", "Leg", "Foot")) for side, leg in zip(("Left", "Right"), parts.legs, strict=True)
     ]
     for side, limb, joints in limbs:
-        found.update({side + joint: name for joint, name in zip(joints, (limb.upper, limb.hinge, limb.end), strict=True)})
+        found.update(
+            {side + joint: name for joint, name in zip(joints, (limb.upper, limb.hinge, limb.end), strict=True)}
+        )
     return found
 
 

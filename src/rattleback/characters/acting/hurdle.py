@@ -2,8 +2,9 @@
 
     z' = z + (h + m) w(u) c(s)        a foot that would land within u_max of the middle lands there instead
 
-u way along the hurdle's depth, h its height, m a margin; w one above the hurdle and a foot's length around it, falling to zero
-beside it, c one but at both ends of a swing, s how far the foot has swung. Feet that stand are not touched.
+u way along the hurdle's depth, h its height, m a margin; w one above the hurdle and a foot's length around it,
+falling to zero beside it, c one but at both ends of a swing, s how far the foot has swung. Feet that stand are not
+touched.
 """
 
 from __future__ import annotations

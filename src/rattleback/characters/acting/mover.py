@@ -2,6 +2,8 @@
 
     gait of the walker  →  blended with what is played  →  arms that play something else  →  placed on the ground
     →  feet held, hips low enough  →  head and hands aimed
+
+Each moment follows from the one before and from what is set.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from rattleback.characters.acting.walker import Walker
 from rattleback.characters.motion.blend import eased, mix
 from rattleback.characters.motion.cycle import Cycle
 from rattleback.characters.motion.foot import about_z
-from rattleback.characters.motion.footfall import BALL, Footfall, Stance
+from rattleback.characters.motion.footfall import BALL, OFF, Stance
 from rattleback.characters.motion.footing import soles
 from rattleback.characters.motion.ground import moved
 from rattleback.characters.motion.locomotion import Locomotion
@@ -92,9 +94,7 @@ class Mover:
         off: How far off these are.
     """
 
-    def __init__(
-        self, figure: Figure, parts: Anatomy, names: Mapping[str, str], place: Floats, heading: float
-    ) -> None:
+    def __init__(self, figure: Figure, parts: Anatomy, names: Mapping[str, str], place: Floats, heading: float) -> None:
         self.parts, self.time, self.floor = parts, 0.0, clearance(figure)
         skeleton, legs = figure.skeleton, parts.legs
         stand = stand_of(figure, parts, names)
@@ -104,7 +104,7 @@ class Mover:
         cycles = [self._level(gait_of(figure, parts, kind, names)) for kind in ("walk", "run")]
         self.speeds = {kind: cycle.speed for kind, cycle in zip(("walk", "run"), cycles, strict=True)}
         self._gaits = Locomotion([Cycle.still(skeleton, self.stand), *cycles], legs)
-        self._falls = Footfall(self._gaits.cycles, legs)
+        self._falls = self._gaits.footfall
         self.walker = Walker(self._gaits, legs[0].length(skeleton), place, heading)
         self.feet, self._shuffling = Feet(parts, self.floor), False
         self._played: Played | None = None
@@ -150,7 +150,12 @@ class Mover:
         standing = walker.speed == 0.0 and not self._shuffling
         if standing and (len(walker.points) or walker.ahead):
             self._set_off()
+        if standing and any(foot.part == OFF for foot in self.feet.feet):
+            self._shuffling = True
+        was = walker.speed
         walker.step(time_step, self._shuffling)
+        if was > 0.0 and walker.speed == 0.0:
+            self._shuffling = True
         self._share = float(np.clip(self._share + (-1.0 if self._leaving else 1.0) * time_step / FADE, 0.0, 1.0))
         if self._leaving and self._share == 0.0:
             self._played = None
@@ -237,5 +242,3 @@ def clearance(figure: Figure) -> float:
     if not figure.skins:
         return 0.0
     return max(0.0, lowest - float(figure.skin.vertices(skeleton.rest)[:, 2].min()))
-
-

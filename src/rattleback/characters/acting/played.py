@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FRAME = 1.0 / 60.0
-# Of what is made: time it takes [s], how far the hips go down and back in parts of a leg, and the lean of the trunk [rad].
+# Of what is made: time it takes [s], how far the hips go down and back in parts of a leg, and the lean of the trunk
+# [rad].
 POSTURES = {"crouch": (0.8, 0.45, 0.12, 0.5), "sit": (0.9, 0.5, 0.42, 0.1)}
 
 

@@ -3,10 +3,11 @@
     stands     a' = c − R(ψ) (p − a),   ψ = ψ₀ − ψ_m, at most ±ψ_max
     swings     a' = a + f Δ + (1 − f) λ,   ψ = f ψ₁,   f = 1 − 3 s² + 2 s³
 
-a ankle and p what it stands on, heel or ball, both as the motion has them; c where that came down, ψ₀ the heading of the
-foot then and ψ_m the motion's; a' where the ankle has to be, R(ψ) the turn about the vertical; Δ and ψ₁ are what held the
-foot when it left the ground, s how far it has swung, λ how far from where the motion has it the foot is to land. So a foot that stands does not move, whatever the figure does
-above it, and lands where the motion has it. Heights go to the ground within a few hundredths of a second.
+a ankle and p what it stands on, heel or ball, both as the motion has them; c where that came down, ψ₀ the heading of
+the foot then and ψ_m the motion's; a' where the ankle has to be, R(ψ) the turn about the vertical; Δ and ψ₁ are what
+held the foot when it left the ground, s how far it has swung, λ how far from where the motion has it the foot is to
+land. So a foot that stands does not move, whatever the figure does above it, and lands where the motion has it.
+Heights go to the ground within a few hundredths of a second.
 
 Cost: a few sums for a foot and a moment. It looks at no later moment, so it serves figures that are steered.
 """
@@ -88,5 +89,3 @@ def about_z(angle: float) -> Floats:
     """The matrix of a turn about z (3, 3)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-

@@ -9,6 +9,7 @@ not depend on how fast anything moves in a blend.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ class Footfall:
             self.times[:, :, 0] = first + np.mod(self.times[:, :, 0] - first + 0.5, 1.0) - 0.5
 
     def of(self, weights: ArrayLike) -> Floats:
-        """Phase at which each foot comes down, the part of a stride it stays, and after which its ball stands (legs, 3).
+        """When each foot comes down, the part of a stride it stays, and that after which its ball stands (legs, 3).
 
         Args:
             weights: Weights of the cycles; where all that lead somewhere have none it is the slowest of these.
@@ -86,7 +87,7 @@ def _measured(cycle: Cycle, leg: Leg) -> tuple[float, float, float]:
     ways = np.stack([phases * cycle.stride, np.zeros_like(phases)], axis=-1)
     stands = standing(cycle.skeleton, moved(cycle.skeleton, poses, ways), leg, cycle.duration / PHASES)
     stands = stands[PHASES : 2 * PHASES]
-    down = _closed(stands.any(axis=1))
+    down = _closed(stands[:, HEEL] | stands[:, BALL])
     start, count = _longest(down)
     on = np.roll(stands[:, BALL], -start)[:count]
     ball = int(np.argmax(on)) if on.any() else count
@@ -98,7 +99,7 @@ def _closed(down: NDArray[np.bool_]) -> NDArray[np.bool_]:
     gap = max(1, round(BRIEF * len(down)))
     wide = np.concatenate([down, down, down])
     on = np.flatnonzero(wide)
-    for a, b in zip(on[:-1], on[1:], strict=True):
+    for a, b in pairwise(on):
         if b - a <= gap:
             wide[a:b] = True
     return wide[len(down) : 2 * len(down)]

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 LOW, SLOW = 0.06, 0.9
 # A leg is held by this part shorter than it is, so that the knee does not snap straight.
 SPARE = 1e-3
+# Time over which a leg goes back to its motion where the foot leaves the ground [s].
+FADE = 0.08
 
 
 @sealed
@@ -66,7 +68,7 @@ def soles(skeleton: Skeleton, pose: Pose, leg: Leg) -> Floats:
     return np.asarray(found)
 
 
-def standing(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float) -> NDArray[np.bool_]:
+def standing(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float, slow: float = SLOW) -> NDArray[np.bool_]:
     """In which frames a foot stands (frames, 2): its heel, and its ball.
 
     Args:
@@ -74,6 +76,7 @@ def standing(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float) -> ND
         poses: Poses at equal distances in time (frames, ...).
         leg: The leg.
         frame_time: Time between them [s].
+        slow: Speed below which it stands, in lengths of the leg [1/s].
     """
     if len(poses) < 3:
         raise InputError(f"Footing needs three frames at least to see how fast feet move; there are {len(poses)}.")
@@ -81,10 +84,10 @@ def standing(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float) -> ND
     speed = np.linalg.norm(np.gradient(where, checks.positive(frame_time, "The frame_time"), axis=0), axis=-1)
     # One frame apart, such as a pose at rest in front of a clip, says nothing about the ground.
     height = where[..., 2] - np.quantile(where[..., 2].min(axis=-1), 0.05)
-    return np.asarray((height < LOW * length) & (speed < SLOW * length))
+    return np.asarray((height < LOW * length) & (speed < slow * length))
 
 
-def planted(skeleton: Skeleton, poses: Pose, legs: Sequence[Leg], frame_time: float, fade: float = 0.08) -> Pose:
+def planted(skeleton: Skeleton, poses: Pose, legs: Sequence[Leg], frame_time: float, fade: float = FADE) -> Pose:
     """Poses in which feet that stand stay where they stand; hips go down where a leg would be too short for it.
 
     Args:
@@ -99,7 +102,7 @@ def planted(skeleton: Skeleton, poses: Pose, legs: Sequence[Leg], frame_time: fl
     goals = [points[:, skeleton.number(leg.limb.end)] + _shift(skeleton, poses, leg, frame_time, count) for leg in legs]
     low = np.max([drop(skeleton, points, leg, goal) for leg, goal in zip(legs, goals, strict=True)], axis=0)
     down = np.zeros((len(poses), 3))
-    down[:, 2] = -_smooth(low, count)
+    down[:, 2] = -smooth(low, count)
     found = moved(skeleton, poses, down)
     for leg, goal in zip(legs, goals, strict=True):
         found = reached(skeleton, found, leg.limb, goal)
@@ -138,7 +141,7 @@ def drop(skeleton: Skeleton, points: Floats, leg: Leg, goal: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, hip[:, 2] - goal[:, 2] - np.sqrt(reach * reach - across * across)))
 
 
-def _smooth(values: Floats, count: int) -> Floats:
+def smooth(values: Floats, count: int) -> Floats:
     """Values over time that are nowhere less and change gently: the greatest nearby, and then the mean nearby."""
     wide = sliding_window_view(np.pad(values, 2 * count, mode="edge"), 2 * count + 1).max(axis=-1)
     return np.asarray(sliding_window_view(wide, 2 * count + 1).mean(axis=-1))
@@ -152,9 +155,18 @@ def stretches(stands: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
     return [(start, end, int(part[start])) for start, end in pairwise(bounds) if part[start] >= 0]
 
 
-def slide(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float) -> float:
-    """The farthest that a foot slides while it stands on one part [m]."""
-    stands, where = standing(skeleton, poses, leg, frame_time), soles(skeleton, poses, leg)
+def slide(skeleton: Skeleton, poses: Pose, leg: Leg, frame_time: float, slow: float = SLOW) -> float:
+    """The farthest that a foot slides while it stands on one part, as seen from the motion alone [m].
+
+    Args:
+        skeleton: The skeleton, in metres with z up.
+        poses: Poses at equal distances in time (frames, ...).
+        leg: The leg.
+        frame_time: Time between them [s].
+        slow: Speed below which it stands, in lengths of the leg [1/s]; less for motion that is made, whose feet leave
+            the ground gently, than for what is captured.
+    """
+    stands, where = standing(skeleton, poses, leg, frame_time, slow), soles(skeleton, poses, leg)
     found = [0.0]
     for start, end, part in stretches(stands):
         path = where[start:end, part, :2]

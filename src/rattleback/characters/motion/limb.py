@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 # A limb is bent at least by this part of its length, so that its plane is known.
 STRAIGHT = 1e-4
-# A limb that is bent the wrong way by less than this bends back [rad].
-WRONG = 0.35
+# About this much a limb with a bend of its own is bent at least before it is turned, so that its plane is clear [rad].
+LEAST = 0.15
+UNTURNED = (0.0, 0.0, 0.0, 1.0)
 
 
 @sealed
@@ -69,30 +70,36 @@ def reached(skeleton: Skeleton, pose: Pose, limb: Limb, goal: ArrayLike, bend: A
         pose: The pose, or a stack of them.
         limb: The limb.
         goal: Where its end must be, in the world (3,) or (..., 3).
-        bend: Axis in the frame of the upper joint about which the limb bends (3,): one that is straight, or bent the
-            other way by rounding or a pose at rest, bends about it. By default y for a limb that is straight.
+        bend: Axis in the frame of the upper joint about which the limb bends (3,), so that knees and elbows never bend
+            the other way; if left out, a limb bends as it is bent, and one that is straight about y.
     """
     a, b, c = limb.numbers(skeleton)
     frames = skeleton.matrices(pose)
     hip, knee, ankle = (frames[..., j, :3, 3] for j in (a, b, c))
     wanted = np.broadcast_to(np.asarray(goal, dtype=np.float64), hip.shape)
     thigh, shank = knee - hip, ankle - knee
-    axis = np.cross(thigh, shank)
-    long = _length(thigh) * _length(shank)
     spare = rotation.rotate(_turn(frames[..., a, :, :]), np.asarray((0.0, 1.0, 0.0) if bend is None else bend))
-    now = _angle(thigh, shank, ankle - hip)
-    wrong = (now < WRONG) & ((axis * spare).sum(axis=-1, keepdims=True) < 0.0) & (bend is not None)
-    axis = np.where(_length(axis) > STRAIGHT * long, np.where(wrong, -axis, axis), spare)
+    before = np.tile(UNTURNED, (*hip.shape[:-1], 1)) if bend is None else _bent(thigh, shank, spare)
+    shank = rotation.rotate(before, shank)
+    axis = np.cross(thigh, shank)
+    axis = np.where(_length(axis) > STRAIGHT * _length(thigh) * _length(shank), axis, spare)
     axis = axis / _length(axis)
     # The knee first: a turn about the axis of the plane that gives the limb its new length.
-    inner = _angle(thigh, shank, wanted - hip) - np.where(wrong, -now, now)
-    knee_turn = rotation.quaternion_from_axis_angle(axis, inner[..., 0])
+    inner = _angle(thigh, shank, wanted - hip) - _angle(thigh, shank, thigh + shank)
+    knee_turn = rotation.multiply(rotation.quaternion_from_axis_angle(axis, inner[..., 0]), before)
     # Then the hip: the shortest turn from where the end is now to where it must be.
-    hip_turn = shortest_turn(thigh + rotation.rotate(knee_turn, shank), wanted - hip)
+    hip_turn = shortest_turn(thigh + rotation.rotate(knee_turn, ankle - knee), wanted - hip)
     found = turned(skeleton, pose, frames, a, hip_turn)
     found = turned(skeleton, found, skeleton.matrices(found), b, _carried(hip_turn, knee_turn))
     back = rotation.conjugate(rotation.multiply(hip_turn, knee_turn))
     return turned(skeleton, found, skeleton.matrices(found), c, back)
+
+
+def _bent(thigh: Floats, shank: Floats, axis: Floats) -> Floats:
+    """Turns of the shank that bend a limb which is almost straight, or bent the other way, about an axis (..., 4)."""
+    now = np.arctan2((np.cross(thigh, shank) * axis).sum(axis=-1), (thigh * shank).sum(axis=-1))
+    wanted = 0.5 * (now + LEAST + np.sqrt((now - LEAST) ** 2 + LEAST**2))
+    return rotation.quaternion_from_axis_angle(axis, wanted - now)
 
 
 def _angle(thigh: Floats, shank: Floats, way: Floats) -> Floats:

@@ -4,7 +4,8 @@
 
 w_k weights of the two cycles on either side of the speed, φ phase of the stride, common to all cycles, L_k stride
 and f_k rate of cycle k; standing has no rate of its own and takes that of the slowest gait. The weights are those for
-which v is the speed that is asked for. Feet are then planted where they stand, so that no blend lets them slide.
+which v is the speed that is asked for. Feet are then held where they stand, so that no blend and no turn lets them
+slide.
 
 Reference: lecture notes on forward and inverse kinematics, §4.1, the three levels of control.
 """
@@ -18,8 +19,9 @@ import numpy as np
 
 from rattleback.characters.clip import Clip
 from rattleback.characters.motion.blend import blend
-from rattleback.characters.motion.footing import planted
+from rattleback.characters.motion.footfall import Footfall
 from rattleback.characters.motion.ground import moved
+from rattleback.characters.motion.hold import held
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
@@ -43,6 +45,7 @@ class Locomotion:
     Attributes:
         cycles: The gaits, slowest first.
         legs: Its legs.
+        footfall: When its feet stand.
 
     Args:
         cycles: The gaits, in any order, of different speeds; one that stands may be among them.
@@ -58,6 +61,7 @@ class Locomotion:
             raise InputError(f"Locomotion has two cycles of the same speed: {np.round(speeds, 4).tolist()} m/s.")
         gaits = [cycle for cycle in self.cycles if cycle.stride > 0.0]
         idle = 1.0 / gaits[0].duration if gaits else 1.0
+        self.footfall = Footfall(self.cycles, self.legs)
         self._strides = np.array([cycle.stride for cycle in self.cycles])
         self._rates = np.array([1.0 / cycle.duration if cycle.stride > 0.0 else idle for cycle in self.cycles])
 
@@ -127,7 +131,9 @@ class Locomotion:
         places, headings = course.at(gone)
         skeleton = self.cycles[0].skeleton
         placed = moved(skeleton, poses, places, headings)
-        return Clip.from_poses(skeleton, planted(skeleton, placed, self.legs, step), step, name)
+        weights = self.weights(speeds)
+        stances = [self.footfall.at(float(p), w) for p, w in zip(phases, weights.T, strict=True)]
+        return Clip.from_poses(skeleton, held(skeleton, placed, self.legs, stances, step), step, name)
 
     def _march(self, length: float, pace: Any, phase: float, step: float) -> tuple[Floats, Floats, Floats]:
         """Way gone, phase and speed in each frame, until a way is gone."""

@@ -196,7 +196,7 @@ class _Script:
         return found
 
 
-def _large_shapes(body: Any) -> set[Any]:
-    """The shapes of a body that take more than a line, seen or colliding."""
-    found = {body.shape, *(part.shape for part in body.colliders if isinstance(part, Placed))}
-    return {shape for shape in found if not isinstance(shape, (*PLAIN_SHAPES, type(None)))}
+def _large_shapes(body: Any) -> list[Any]:
+    """The shapes of a body that take more than a line, seen or colliding, each once."""
+    found = dict.fromkeys((body.shape, *(part.shape for part in body.colliders if isinstance(part, Placed))))
+    return [shape for shape in found if not isinstance(shape, (*PLAIN_SHAPES, type(None)))]

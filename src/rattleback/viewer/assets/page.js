@@ -121,8 +121,18 @@ function takeDrops() {
   });
 }
 
+function layUnder() {
+  // What lies under the view is as broad as the view.
+  setInterval(() => {
+    const view = document.querySelector("div[style*='inset: 0px']:has(> canvas)");
+    for (const side of view ? ["left", "right"] : [])
+      document.documentElement.style.setProperty(`--free-${side}`, view.style[side]);
+  }, 300);
+}
+
 addEventListener("DOMContentLoaded", () => {
   watchTitle();
+  layUnder();
   fitNarrow();
   takeDrops();
   if (document.querySelector("meta[name=rattleback-greets]")) openSheet("gallery");

@@ -38,6 +38,7 @@ class Bodies:
         title: What it is called in the Show tab.
         visible: Whether it is drawn.
         clear: Whether one can look through them.
+        hidden: Names of those that are not drawn.
         handles: What the page calls its batches; others after every renewal.
         on_renew: Functions called when there are other handles.
         layout: Where the pictures stand; None before there are any.
@@ -51,6 +52,7 @@ class Bodies:
 
     def __init__(self, window: Window) -> None:
         self.visible, self.clear = True, False
+        self.hidden: frozenset[str] = frozenset()
         self.handles: list[Any] = []
         self.on_renew: list[Callable[[], Any]] = []
         self.colours = Colours(window)
@@ -60,8 +62,9 @@ class Bodies:
         self._names: list[tuple[int, str]] = []
         self._labels: list[Any] = []
         self._shade = np.ones((0, 1))
+        self._gone: frozenset[str] = frozenset()
         # What is chosen stands out at once, even if nothing moves.
-        window.on_select(lambda _: window.session.do(lambda sim: None))
+        window.on_select(lambda _: window.session.read())
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -103,6 +106,8 @@ class Bodies:
         pose = joined(frame.pictures, self.layout.offsets)
         self._crowd = Crowd(self._scene, "bodies", members, pose, colours)
         self.handles = [batch.handle for batch in self._crowd.batches]
+        # All of a new crowd are shown.
+        self._gone = frozenset()
         self._labels = list(self._name_pictures(frame, self.layout))
         for tell in self.on_renew:
             tell()
@@ -120,6 +125,9 @@ class Bodies:
             handle.opacity = OPACITY if self.clear else None
         if (colours := self.colours.changed(frame)) is not None:
             self._crowd.colour(self._shaded(colours[self._crowd.rows]))
+        if self.hidden != self._gone:
+            self._gone = self.hidden
+            self._crowd.show_bodies(np.array([name not in self.hidden for _, name in self._names], dtype=np.bool_))
         self._crowd.place(*joined(frame.pictures, self.layout.offsets))
 
     def _shaded(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:

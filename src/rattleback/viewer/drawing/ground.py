@@ -53,7 +53,7 @@ class Ground:
 
     def __init__(self, window: Window) -> None:
         self.visible, self.shadows = True, True
-        self._window = window
+        self._window, self._dark = window, False
         # The page's own thread lays it, and the button that looks at all.
         self._lock, self._handles = threading.Lock(), list[Any]()
         self.lamp: Any = None
@@ -73,6 +73,10 @@ class Ground:
 
     def show(self, frame: Frame) -> None:
         """Show it or not."""
+        if (dark := getattr(self._window, "dark", False)) != self._dark:
+            self._dark = dark
+            paint_sky(self._window.server.scene, dark)
+            self._lay_all(frame, layout_of(self._window, frame))
         visible = self.visible and not self._is_passed(frame)
         for handle in self._handles:
             handle.visible = visible
@@ -125,7 +129,7 @@ class Ground:
                     (np.array(normal), offset),
                     layout.middle + own,
                     layout.size,
-                    self.visible,
+                    self._dark,
                 )
 
 

@@ -67,7 +67,7 @@ class Edit:
         """Show the dialog of a body, a joint or a force by its name; that of the scene for none."""
         if self._wish.name != name:
             self._wish = find_subject(self.session.frame.picture.scene, name)
-        self.session.do(lambda sim: None)
+        self.session.read()
 
     def renew(self, frame: Frame) -> None:
         """Offer what is in the scene; a dialog that still fits stays."""
@@ -166,7 +166,7 @@ class Edit:
     def _probe(self, subject: Subject) -> None:
         """Have frames hold what the readings of the subject need."""
         probes, probe = self.session.probes, probe_for(subject)
-        self.session.do(lambda sim: probes.update({PROBE: probe}))
+        self.session.read(lambda sim: probes.update({PROBE: probe}))
 
 
 def find_subject(scene: Scene, name: str) -> Subject:

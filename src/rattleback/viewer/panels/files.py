@@ -130,7 +130,7 @@ def opened(name: str, content: bytes, device: str) -> Simulation:
                 return state_file.load(path, device=device)
             scene = Scene.from_file(path)
             robot: Any = scene.robot
-            told: Any = {} if robot is None else {"time_step": robot.time_step}
+            told: Any = {} if robot is None else robot.settings
             return Simulation(scene, device=device, **told)
         except FileError as error:
             raise FileError(str(error).replace(str(path), name)) from None

@@ -46,6 +46,8 @@ class Show:
                     self._add_tick(part, "See-through", "clear", "See what goes on inside.")
                 if isinstance(part, Ground):
                     self._add_tick(part, "Shadows", "shadows", "Switch them off where the page is slow.")
+            dark = window.server.gui.add_checkbox("Dark", window.dark, hint="A dark page, for all that look at it.")
+        dark.on_update(lambda _: self._darken(bool(dark.value)))
 
     def renew(self, frame: Frame) -> None:
         """Nothing here hangs on the scene."""
@@ -79,6 +81,10 @@ class Show:
             setattr(part, name, box.value)
             self._redraw()
 
+    def _darken(self, dark: bool) -> None:
+        self._window.darken(dark)
+        self._redraw()
+
     def _redraw(self) -> None:
         """Have a frame made, even if nothing moves, now that other things are wanted in it."""
         wanted = self._window.session.wanted
@@ -86,7 +92,7 @@ class Show:
         wanted.difference_update(self._asked - needed)
         self._asked = (self._asked & needed) | (needed - wanted)
         wanted.update(needed)
-        self._window.session.do(lambda sim: None)
+        self._window.session.read()
 
 
 def legend(largest: float, unit: str, passed: bool) -> str:

@@ -60,6 +60,8 @@ def add_joints(surveyed: Surveyed) -> None:
             surveyed.report.drop(
                 f"joint {label!r} stiffness", "rows of joints are never soft in these formats; they hold"
             )
+        if kind == "ball" and stops_of(joint):
+            surveyed.report.drop(f"joint {label!r} limits", "these formats have no cone and no twist of a ball joint")
         if any(stop.restitution for stop in stops_of(joint)):
             surveyed.report.drop(f"joint {label!r} restitution", "limits of these formats have no coefficient of it")
 
