@@ -67,8 +67,8 @@ class Explanation:
         helped = f"{self.workers} processes" if self.workers > 1 else "one process"
         told = (
             f"{self.name}: {self.variants} variants, {self.missing} to be run.\n"
-            f"One takes {_time(self.seconds)}, the first {self._first}{_time(self.first_seconds)}; "
-            f"all that are missing about {_time(self.total_seconds)} in {helped}, and {_bytes(self.total_size)} on the disk."
+            f"One takes {_time(self.seconds)}, the first {self._first}{_time(self.first_seconds)}; all that are "
+            f"missing about {_time(self.total_seconds)} in {helped}, and {_bytes(self.total_size)} on the disk."
         )
         return f"{told}\nOne that was timed failed: {self.error}" if self.error else told
 
