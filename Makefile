@@ -15,7 +15,7 @@ pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 
 lane := $(or $(firstword $(MAKECMDGOALS)),test)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs bench bench-contacts clean
+.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs screens thumbnails bench bench-contacts clean
 MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
@@ -51,6 +51,12 @@ docs: .venv/docs.stamp ## build the documentation; a warning is an error
 	@$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html."
 
+screens: .venv/dev.stamp ## screenshots of all scenes in the simulator, in windows of three sizes, to out/screens
+	@$(bin)/python benchmarks/screens.py out/screens $(ARGS)
+
+thumbnails: .venv/dev.stamp ## run every scene and take its small picture for the gallery of the simulator
+	@$(bin)/python examples/gallery/thumbnails.py src/rattleback/viewer/gallery/pictures $(ARGS)
+
 bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/kernels.py $(ARGS)
 	@$(bin)/python benchmarks/integrators.py $(ARGS)
@@ -58,6 +64,7 @@ bench: .venv/dev.stamp ## check the answers of the benchmarks, then measure them
 	@$(bin)/python benchmarks/reduced.py $(ARGS)
 	@$(bin)/python benchmarks/humanoid.py $(ARGS)
 	@$(bin)/python benchmarks/orders.py $(ARGS)
+	@$(bin)/python benchmarks/environments.py $(ARGS)
 
 bench-contacts: .venv/dev.stamp ## contacts beside other engines; ARGS="--peers FOLDER" says where their scenes are
 	@$(bin)/python benchmarks/contacts.py $(ARGS)

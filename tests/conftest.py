@@ -43,6 +43,11 @@ def what_drawing_needs() -> str:
     return ""
 
 
+def pytest_sessionstart() -> None:
+    """Arrays of tests that name no device lie on the CPU, also where there is a GPU."""
+    wp.set_device("cpu")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cuda") and not cuda_is_there():
         pytest.skip("needs a CUDA device, and this machine has none")

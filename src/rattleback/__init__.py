@@ -22,12 +22,14 @@ if TYPE_CHECKING:
         collision,
         dynamics,
         forces,
+        gym,
         integrators,
         kinematics,
         lcp,
         molecules,
         scenes,
         shapes,
+        sweeps,
         types,
     )
     from rattleback.collision.events import ContactEvent, ContactEvents
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from rattleback.recording.dense_output import DenseOutput
     from rattleback.recording.still import render
     from rattleback.recording.video import film
+    from rattleback.sensitivities import Jacobian, jacobian
     from rattleback.shapes import (
         Box,
         Capsule,
@@ -106,6 +109,7 @@ if TYPE_CHECKING:
     from rattleback.solvers import contacts
     from rattleback.solvers.joints.by_chain import joints_by_chain
     from rattleback.steps import Composed, Extrapolated
+    from rattleback.sweeps.sweep import sweep
     from rattleback.viewer.replay_page import replay_page
     from rattleback.viewer.view import view
 
@@ -116,12 +120,14 @@ _HOME = {
         "collision",
         "dynamics",
         "forces",
+        "gym",
         "integrators",
         "kinematics",
         "lcp",
         "molecules",
         "scenes",
         "shapes",
+        "sweeps",
         "types",
     ),
     "rattleback.collision.events": ("ContactEvent", "ContactEvents"),
@@ -182,6 +188,7 @@ _HOME = {
     "rattleback.recording.dense_output": ("DenseOutput",),
     "rattleback.recording.still": ("render",),
     "rattleback.recording.video": ("film",),
+    "rattleback.sensitivities": ("Jacobian", "jacobian"),
     "rattleback.shapes": (
         "Box",
         "Capsule",
@@ -197,8 +204,10 @@ _HOME = {
         "Sphere",
     ),
     "rattleback.simulation": ("Simulation",),
+    "rattleback.model.worlds.draws": ("choice", "loguniform", "normal", "uniform"),
     "rattleback.solvers": ("contacts",),
     "rattleback.steps": ("Composed", "Extrapolated"),
+    "rattleback.sweeps.sweep": ("sweep",),
     "rattleback.solvers.joints.by_chain": ("joints_by_chain",),
     "rattleback.viewer.replay_page": ("replay_page",),
     "rattleback.viewer.view": ("view",),
@@ -260,6 +269,7 @@ __all__ = [
     "ImplicitPD",
     "ImplicitSpring",
     "InputError",
+    "Jacobian",
     "Material",
     "Mesh",
     "NotConverged",
@@ -291,23 +301,31 @@ __all__ = [
     "Wrench",
     "__version__",
     "characters",
+    "choice",
     "collision",
     "contacts",
     "dynamics",
     "film",
     "forces",
+    "gym",
     "ik",
     "integrators",
+    "jacobian",
     "joints_by_chain",
     "kinematics",
     "lcp",
     "load",
+    "loguniform",
     "molecules",
+    "normal",
     "render",
     "replay_page",
     "rotation",
     "scenes",
     "shapes",
+    "sweep",
+    "sweeps",
     "types",
+    "uniform",
     "view",
 ]

@@ -33,7 +33,7 @@ def next_contact_problem(simulation: Simulation, world: int) -> Problem:
             "This simulation solves no contacts; choose a scheme that does first: sim.use(contacts='impulse')."
         )
     sight = Sight(world)
-    twin, state = compile_scene(model.scene, simulation.worlds, simulation.device)
+    twin, state = compile_scene(model.scenes.scenes, simulation.worlds, simulation.device)
     state.assign(simulation.state.copy())
     # In sub-steps the clock of a twin without them has their length.
     state.clock.time_step.assign(simulation.state.clock.time_step.numpy() / methods.substeps)

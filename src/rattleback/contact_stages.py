@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rattleback.presets import CONTACT_AIM, CONTACT_PARTS
 
@@ -24,8 +25,8 @@ def make_impulses(context: StepContext, methods: Methods, contacts: ContactStage
     if contacts is None or not methods.resolves:
         return None
     finder = contacts.finder
-    gravity = math.hypot(*context.model.scene.gravity) or 1.0
-    sizes = (finder.distance, math.sqrt(2.0 * gravity * finder.distance))
+    gravity = np.where(context.model.gravity > 0.0, context.model.gravity, 1.0)
+    sizes = (finder.distance, np.sqrt(2.0 * gravity * finder.distance))
     given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
     each = zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True)
     ends = [(part * size, aim * part * size) if own is None else (own, own) for own, part, aim, size in each]

@@ -62,6 +62,7 @@ class RecordedStep:
         contacts: How contacts are found; None where they are not.
         impulses: How they are resolved; None where they are not.
         sleep: How bodies fall asleep and wake; None where they do not.
+        scenes_version: Version of the scenes of the model that it was recorded for.
 
     Args:
         forces: The forces of the scene, with its model.
@@ -96,6 +97,7 @@ class RecordedStep:
         self.sleep = self._make_sleep() if methods.sleep else None
         self.energy = self._make_energy()
         self._version, self._memory, self._driven, self._carried_at = 0, state.contacts, forces.driven, -1
+        self.scenes_version = self.model.scenes.version
         self._record()
 
     def _record(self) -> None:

@@ -164,6 +164,9 @@ class Replay:
     def renew(self) -> None:
         """Record the step anew where it does not fit any more: another state was taken over, a joint is driven now."""
         self.state.send()
+        if self.step.scenes_version != self.model.scenes.version:
+            self.step.forces.renew()
+            self.choose(self.step.methods)
         self.step.forces.look_for_efforts()
         if self.step.outdated:
             self.step = self.step.grown()

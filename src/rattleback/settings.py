@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from rattleback import steps as step_methods
 from rattleback.core import checks
@@ -49,6 +49,8 @@ class Settings(TypedDict, total=False):
     substeps: int
     device: str
     worlds: int | None
+    vary: Any
+    seed: int
     step: Any
     integrator: str | Integrator
     joints: Any
@@ -164,6 +166,15 @@ def chosen(settings: Mapping[str, Any], before: Methods) -> Methods:
         max_iterations=checks.count(was["max_iterations"], "max_iterations", most=MOST_ITERATIONS),
         sleep=checks.flag(was["sleep"], "sleep"),
     )
+
+
+def settings_of(methods: Methods) -> Settings:
+    """The settings that choose these methods, whatever there was before."""
+    slots = ("preset", "substeps", "step", "integrator", "joints", "contacts", "contact_time", "closing_speed")
+    found = {name: getattr(methods, name) for name in (*slots, "max_iterations", "sleep", *CONTACT_TOLERANCES)}
+    detection = methods.detection
+    how = {} if detection is None else {name: getattr(detection, inner) for name, inner in DETECTION.items()}
+    return cast("Settings", {**found, **methods.tolerances, **how})
 
 
 def _detection(before: Detection | None, given: Mapping[str, Any]) -> Detection:

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rattleback import hooks
+from rattleback import hooks, running
 from rattleback.core import checks, device, host_read
 from rattleback.core.errors import InputError, NotConverged, NotConvergedWarning
 from rattleback.core.pace import Pace
@@ -15,14 +15,19 @@ from rattleback.forces.field import ForceField
 from rattleback.model.compile import compile_scene
 from rattleback.model.contact_passage import ContactPassage
 from rattleback.model.passage import Passage
+from rattleback.model.reset import Resets, reset
+from rattleback.model.worlds.variation import Variation
 from rattleback.observers import Observers
+from rattleback.parameters import Parameters
 from rattleback.presets import with_preset
 from rattleback.problem.soft.elastic import force_jacobian
 from rattleback.replay import Replay
 from rattleback.settings import Settings, chosen, default_methods
+from rattleback.starts import put_starts
 from rattleback.views import Views
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -38,17 +43,24 @@ if TYPE_CHECKING:
     from rattleback.problem.joints_view import JointsView
     from rattleback.recorded_step import RecordedStep
 
+# Settings that are chosen when a simulation is made.
+AT_ONCE = ("device", "worlds", "vary", "seed")
+
 
 @sealed
 class Simulation:
     """A running simulation.
 
     Args:
-        scene: What to simulate; later changes to the scene do not reach it.
+        scene: What to simulate, or a list of scenes of one structure, one for each world; later changes to a scene do
+            not reach it.
         **settings: ``preset``, ``"accurate"``, ``"balanced"`` (the default) or ``"fast"``, for what is not said beside
             it (see :mod:`rattleback.presets`; defaults below are those of ``"balanced"``); ``time_step`` [s] (default
             0.01); ``substeps``, in how many each is done (default 1); ``device``, ``"cpu"``, ``"cuda"`` or
-            ``"cuda:0"``; ``worlds``, the number of copies side by side; ``step``, ``integrator``, ``joints`` and
+            ``"cuda:0"``; ``worlds``, the number of copies side by side; ``vary``, what differs between them: a dict
+            such as ``{"arm.mass": values, "ground.friction": rb.uniform(0.2, 0.8)}`` with a list of values or a
+            distribution for every entry, or a function of a copy of the scene and the number of its world that changes
+            it; ``seed`` of what is drawn (default 0); ``step``, ``integrator``, ``joints`` and
             ``contacts``, names from their menus or objects; ``broadphase``, ``bounding_volume`` and ``narrowphase``,
             the same, which find contacts no farther apart than ``contact_distance`` [m] (default a thousandth of the
             median size of what moves), at most ``contact_points`` a pair of solids (default 4), with
@@ -63,14 +75,14 @@ class Simulation:
             them (default False).
     """
 
-    def __init__(self, scene: Scene, **settings: Unpack[Settings]) -> None:
+    def __init__(self, scene: Scene | Sequence[Scene], **settings: Unpack[Settings]) -> None:
         checks.options(settings, Settings.__annotations__, "Simulation")
         settings = with_preset(settings)
-        worlds = settings.get("worlds")
-        copies = None if worlds is None else checks.count(worlds, "worlds")
         self.device = device.find(settings.get("device", "cpu"))
-        self.model, self._state = compile_scene(scene, copies, self.device)
-        self.methods = chosen(settings, default_methods())
+        self._variation = Variation(scene, settings)
+        self.model, self._state = compile_scene(self._variation.scenes(scene), self._variation.worlds, self.device)
+        put_starts(self.model, self._state, self._variation.starts)
+        self._resets, self.methods = Resets(self._state), chosen(settings, default_methods())
         self.strict, self.warn = settings.get("strict", False), settings.get("warn", True)
         self.time_step = settings.get("time_step", 0.01)
         self.forces = ForceField(self.model, self._state)
@@ -108,9 +120,19 @@ class Simulation:
 
     @property
     def scene(self) -> Scene:
-        """The scene it was made from."""
+        """The scene it was made from; where worlds differ, that of the first."""
         scene: Scene = self.model.scene
         return scene
+
+    @property
+    def scenes(self) -> list[Scene]:
+        """The scene of every world."""
+        return [self.model.scenes.of(world) for world in range(self.model.worlds)]
+
+    @property
+    def parameters(self) -> Parameters:
+        """Its parameters by name, such as ``sim.parameters["arm.mass"]``, world by world, to read and to write."""
+        return Parameters(self)
 
     @property
     def time(self) -> float:
@@ -160,7 +182,7 @@ class Simulation:
 
     def use(self, **settings: Unpack[Settings]) -> None:
         """Swap ``preset``, ``integrator`` or ``joints``, or change any other setting but ``device`` and ``worlds``."""
-        allowed = [name for name in Settings.__annotations__ if name not in ("device", "worlds")]
+        allowed = [name for name in Settings.__annotations__ if name not in AT_ONCE]
         checks.options(settings, allowed, "use")
         settings = with_preset(settings)
         methods = chosen(settings, self.methods)
@@ -172,22 +194,26 @@ class Simulation:
         vars(self).update(methods=methods, _pace=Pace())
         self.strict, self.warn, self.time_step = strict, warn, step
 
-    def rebuild(self, scene: Scene) -> None:
+    def rebuild(self, scene: Scene | Sequence[Scene]) -> None:
         """Go on with another scene, such as ``sim.scene.copy()`` with something changed; settings and observers stay.
+
+        What ``vary`` says differs from it in every world again; a list has the scene of each world.
 
         Bodies, joints and servos that both scenes have by the same name go on as they are, but for what the new scene
         says otherwise of them; what is new starts as it says. Where the new scene does not compile, everything stays
         as it was. Views of bodies and joints are to be taken anew.
         """
         self._state.send()
-        model, state = compile_scene(scene, self.worlds, self.device)
+        model, state = compile_scene(self._variation.scenes(scene), self.worlds, self.device)
+        put_starts(model, state, self._variation.starts)
+        resets = Resets(state)
         passage = ContactPassage(Passage(self.model, model))
         passage.carry(self._state, state)
         forces = ForceField(model, state)
         replay = Replay(forces, state, self.methods)
         passage.wake(state)
         self._state.retire()
-        vars(self).update(model=model, forces=forces)
+        vars(self).update(model=model, forces=forces, _resets=resets)
         self._state, self._replay, self._views = state, replay, Views(forces, replay)
 
     def step(self, steps: int = 1, budget_ms: float | None = None) -> None:
@@ -240,31 +266,15 @@ class Simulation:
         self._begin()
         while left > 1e-9 * h or h == math.inf:
             if self.methods.contact_time != "off":
-                self._take_until(float(self._state.clock.time.numpy().min()) + left)
+                running.take_until(self, float(self._state.clock.time.numpy().min()) + left)
                 break
             h = self.time_step
             if whole := math.floor(left / h * (1.0 + 1e-12) + 1e-9):
-                left -= h * self._take_while(h, whole, progress)
+                left -= h * running.take_while(self, h, whole, progress)
             else:
                 self._take(1, left)
                 break
         self._end()
-
-    def _take_while(self, length: float, steps: int, progress: bool) -> int:
-        """Take steps of the present length [s] and say how many were, should an observer change it."""
-        taken = 0
-        for chunk in _bites(steps, progress, self.scene.name):
-            goal = taken + chunk
-            while taken < goal:
-                taken += self._take(goal - taken)
-                if self.time_step != length or self.methods.contact_time != "off":
-                    return taken
-        return taken
-
-    def _take_until(self, end: float) -> None:
-        """Take steps that may be cut short, until the slowest world has reached a time [s]."""
-        while (left := end - float(self._state.clock.time.numpy().min())) > 1e-9 * self.time_step:
-            self._take(1, min(self.time_step, left))
 
     def check_duration(self, duration: float) -> float:
         """The duration [s], if it is one that ``run`` can take."""
@@ -287,6 +297,7 @@ class Simulation:
     on_break = hooks.on_break
     forget = hooks.forget
     force_jacobian = force_jacobian
+    reset = reset
 
     @property
     def measures(self) -> Measures:
@@ -314,6 +325,16 @@ class Simulation:
 
         return linearized(self)
 
+    def jacobian(self, of: Any, with_respect_to: Any, steps: Any = None, duration: Any = None, world: int = 0) -> Any:
+        """How quantities after ``steps`` or a ``duration`` [s] change with what is changed now; the simulation stays.
+
+        ``of`` names quantities or is a function of the simulation, ``with_respect_to`` names parameters as ``vary``
+        does, coordinates, rates, motion and commands. Returns an ``rb.Jacobian``, which estimates its error.
+        """
+        from rattleback.sensitivities.of_simulation import jacobian_of
+
+        return jacobian_of(self, of, with_respect_to, (steps, duration), world)
+
     def hash(self) -> str:
         """SHA-256 of the state: equal hashes are equal bits."""
         return self._state.hash()
@@ -334,7 +355,7 @@ class Simulation:
         save(self, path)
 
     def _advice(self, name: str) -> str:
-        if name in ("device", "worlds"):
+        if name in AT_ONCE:
             return f"Make another simulation with {name}=..."
         if name in Settings.__annotations__:
             return f"It is changed by sim.use({name}=...)."
@@ -372,15 +393,3 @@ class Simulation:
             raise NotConverged(report.reason)
         if said := self._pace.warning(report):
             warnings.warn(said, NotConvergedWarning, stacklevel=3)
-
-
-def _bites(steps: int, progress: bool, title: str) -> Any:
-    """Numbers of steps that add up to ``steps``; with a progress bar, in about a hundred pieces."""
-    if not progress:
-        return [steps] if steps else []
-    from rich.console import Console
-    from rich.progress import track
-
-    size = max(1, steps // 100)
-    pieces = [size] * (steps // size) + ([steps % size] if steps % size else [])
-    return track(pieces, description=title, console=Console(stderr=True))

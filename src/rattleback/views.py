@@ -78,7 +78,7 @@ class Views:
         """A servo by the name of its force."""
         if isinstance(name, str) and name in self._servos:
             return self._servos[name]
-        found = ServoView(self._model, self._state, name, self._forces.named.get(str(name)))
+        found = ServoView(self._model, self._state, name, lambda: self._forces.now.get(str(name)))
         return self._servos.setdefault(name, found)
 
     def contacts(self) -> ContactView:
@@ -89,7 +89,7 @@ class Views:
         if self._contacts is None or self._contacts[0] != moment:
             from rattleback.collision.contact_view import ContactView
 
-            static = np.tile(self._model.mass == 0.0, self._model.worlds)
+            static = np.tile(self._model.static, self._model.worlds)
             self._contacts = moment, ContactView(stages.finder, self._model, sleeping_columns(self._state, static))
         return self._contacts[1]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.characters import Clip, Figure, Joint, Muscles, Ragdoll, Skeleton, Skin, get_up, person
+from rattleback.characters import Clip, Figure, Joint, Muscles, Pose, Ragdoll, Skeleton, Skin, get_up, person
 
 RUBBER = rb.Material(friction=0.9)
 
@@ -120,6 +120,30 @@ def test_muscles_bring_every_joint_to_the_clip_as_a_damped_spring(figure: Figure
         assert np.isclose(left / whole, wanted, rtol=0.01)
     assert np.abs(sim.momentum().linear).max() < 1e-9  # they act from inside
     assert np.abs(sim.momentum().angular).max() < 1e-6
+
+
+def test_muscles_take_another_clip(figure: Figure, doll: Ragdoll) -> None:
+    ends = []
+    for first, then in (("stand", "wave"), ("wave", "wave"), ("stand", "stand")):
+        muscles = Muscles(doll, figure.clips[first])
+        muscles.clip, muscles.start = figure.clips[then], -0.5
+        sim = on_the_ground(doll, muscles.force())
+        doll.hand_over(sim, figure.clips["stand"], 0.01)
+        sim.step(5)
+        ends.append(np.array(sim.state.position))
+    np.testing.assert_array_equal(ends[0], ends[1])
+    assert np.abs(ends[0] - ends[2]).max() > 1e-3
+    with pytest.raises(rb.FieldError, match="The stiffness of a Muscles cannot be written"):
+        muscles.stiffness = 3.0
+
+
+def test_frames_that_are_not_quite_square_are_taken(figure: Figure) -> None:
+    skewed = np.tile([1.0, 1.0, 1.0], (len(figure.skeleton), 1))
+    skewed[:3] += [[0, 0, 3e-4], [3e-4, 0, 0], [0, 2e-4, 0]]  # as files of single precision have them, and worse
+    pose = figure.clips["wave"].pose(0.8)
+    doll, plain = Ragdoll(figure, hinges=False), Ragdoll(figure, hinges=False)
+    found = doll.orientations(Pose(pose.rotation, pose.translation, skewed))
+    np.testing.assert_allclose(np.abs((found * plain.orientations(pose)).sum(axis=-1)), 1.0, atol=1e-6)
 
 
 def angle(one: np.ndarray, other: np.ndarray) -> float:

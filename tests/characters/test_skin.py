@@ -38,6 +38,30 @@ def test_stacks_of_poses_give_the_vertices_of_each(tube: Skin, method: str) -> N
     assert all(np.array_equal(found[k], tube.vertices(pose, method)) for k, pose in enumerate(poses))
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_an_array_that_is_given_gets_the_vertices(tube: Skin, kind: type) -> None:
+    poses = turned(tube, 0.5)
+    out = np.empty((len(tube.points), 3), dtype=kind)
+    assert np.array_equal(tube.vertices(poses, out=out), tube.vertices(poses).astype(kind))
+    for wrong in (out[::-1], np.empty((3, 3)), np.empty(out.shape, dtype=int), [0.0]):
+        with pytest.raises(rb.InputError, match="The out of skin 'skin' is .* it must be an array of floats of shape"):
+            tube.vertices(poses, out=wrong)
+
+
+def test_joints_that_stretch_do_so_by_dual_quaternions_too(tube: Skin) -> None:
+    rest = tube.skeleton.rest
+    longer = rb.characters.Pose(rest.rotation, rest.translation, np.tile((1.0, 1.0, 2.0), (2, 1)))
+    one = rb.characters.Pose(rest.rotation, rest.translation, [[1.0, 1.0, 1.0], [1.0, 1.0, 2.0]])
+    both = rb.characters.Pose(
+        *(np.stack([getattr(p, n) for p in (rest, one)]) for n in ("rotation", "translation", "scale"))
+    )
+    np.testing.assert_allclose(tube.vertices(both, "dual_quaternion")[0], tube.points, atol=1e-14)
+    for pose in (one, longer):
+        found = [tube.vertices(pose, method) for method in ("linear", "dual_quaternion")]
+        np.testing.assert_allclose(*found, atol=1e-12)  # nothing turns, so both are the same
+        assert np.abs(found[0] - tube.points).max() > 0.1
+
+
 def test_weights_are_made_to_sum_to_one_and_none_follow_the_first_joint(tube: Skin) -> None:
     np.testing.assert_allclose(tube.weights.sum(axis=1), 1.0, atol=1e-15)
     lone = Skin(tube.skeleton, [[0, 0, 1]], [[0, 0, 0]], joints=[[1, 0]], weights=[[0, 0]])

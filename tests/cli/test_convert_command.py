@@ -1,6 +1,7 @@
 """``rattleback convert``: between formats, from scenes of the list, with what is lost on standard error."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def test_a_scene_of_the_list_is_converted_and_its_losses_are_told(convert, tmp_p
     _, _, err = convert("chain", tmp_path / "chain.urdf")
     assert "as three hinges about x, y and z" in err
     assert "more: --json shows all" in err
+
+
+def test_a_scene_file_and_a_robot_become_scripts_that_make_the_same_scenes(convert, tmp_path: Path) -> None:
+    for source, step in ((tmp_path / "arm.rb.json", ""), (ARM, "time_step=")):
+        assert convert(ARM, tmp_path / "arm.rb.json")[0] == 0
+        assert convert(source, tmp_path / "arm.py")[0] == 0
+        runpy.run_path(str(tmp_path / "arm.py"))["scene"].save(tmp_path / "again.rb.json")
+        assert (tmp_path / "again.rb.json").read_bytes() == (tmp_path / "arm.rb.json").read_bytes()
+        assert step in (tmp_path / "arm.py").read_text()
 
 
 def test_losses_on_either_side_are_refused_where_asked(convert, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_velocities_that_are_written_are_made_fit_the_joints_before_the_step(met
     sims = [rb.Simulation(ladder(loose=False), joints=method, contacts="none", max_iterations=500) for _ in range(2)]
     for sim in sims:
         sim.step(3)
-    push = np.random.default_rng(1).normal(size=(6, 3)) * (sims[0].model.mass > 0.0)[:, None]
+    push = np.random.default_rng(1).normal(size=(6, 3)) * (sims[0].model.mass[0] > 0.0)[:, None]
     for sim in sims:
         sim.state.velocity = sim.state.velocity + push
     sims[1].time_step = 1e-9

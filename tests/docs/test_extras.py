@@ -16,7 +16,9 @@ USERS = {
     "video": ["src"],
     "film": ["src"],
     "formats": ["src"],
+    "cluster": ["src"],
     "molecules": ["src"],
+    "gym": ["src"],
     "oracles": ["tests", "benchmarks"],
 }
 # Packages that are imported under another name.

@@ -19,13 +19,13 @@ TOLERANCE = 1e-12 if PRECISION == "double" else 1e-5
 @wp.kernel(enable_backward=False)
 def evaluate(course: Course, times: wp.array[wp.float64], found: wp.array[real]) -> None:
     i = wp.tid()
-    found[i] = value_at(course, times[i])
+    found[i] = value_at(course, 0, times[i])
 
 
 def on(device: str, schedule: rb.Schedule | float, moments: np.ndarray) -> np.ndarray:
     times = wp.array(moments, dtype=wp.float64, device=device)
     found = wp.zeros(len(moments), dtype=real, device=device)
-    wp.launch(evaluate, dim=len(moments), inputs=[on_device(schedule, device), times, found], device=device)
+    wp.launch(evaluate, dim=len(moments), inputs=[on_device([schedule], 1, device), times, found], device=device)
     return found.numpy()
 
 

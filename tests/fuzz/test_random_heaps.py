@@ -44,7 +44,7 @@ def follow(sim):
         energies.append(sim.energy())
         momenta.append(sim.momentum().linear)
         speeds = np.abs(first(sim.state.velocity, 2))
-        largest = max(largest, float((sim.model.mass[:, None] * speeds).sum()))
+        largest = max(largest, float((sim.model.mass[0][:, None] * speeds).sum()))
     kinetic, total = (np.array([first(getattr(e, name), 0) for e in energies]) for name in ("kinetic", "total"))
     return Story(kinetic, total, np.array([first(p, 1) for p in momenta]), largest, sim.report.as_dict())
 

@@ -14,7 +14,8 @@ from rattleback.core.device import find
 from rattleback.core.precision import epsilon, real
 from rattleback.model import surfaces as surfaces_file
 from rattleback.model.compile import compile_scene
-from rattleback.model.surfaces import Coefficients, PairRules, Surfaces, combine, write_material
+from rattleback.model.surfaces import Coefficients, PairRules, Surfaces, combine
+from rattleback.model.worlds.live import adopt, changed
 
 FORMULAS = {
     "product": lambda x, y: x * y,
@@ -35,6 +36,10 @@ def combine_all(surfaces: Surfaces, rules: PairRules, count: int, out: wp.array2
     out[i, 2] = c.restitution
     out[i, 3] = c.rolling
     out[i, 4] = c.spinning
+
+
+def write_material(model, body, material):
+    adopt(model, changed(model, {(model.names[body], "material"): [material]}), anew=False)
 
 
 def compiled(scene, worlds=None, device="cpu"):
@@ -168,7 +173,7 @@ def test_every_world_has_the_surfaces_of_the_scene():
     for name, column in wanted.items():
         np.testing.assert_allclose(found[name], column * 3, rtol=epsilon)
     assert found["velocity"].tolist() == [[0, 0, 0], [1, 2, 3]] * 3
-    assert found["kind"].tolist() == [-1, model.kinds[belt]] * 3
+    assert found["kind"].tolist() == [-1, model.kinds.of(belt, 0)] * 3
     assert combined(model)[1, 5].tolist() == combined(model)[1, 1].tolist()
 
 
@@ -181,7 +186,7 @@ def test_a_written_material_reaches_launches_that_were_recorded_before(device):
     command.launch()
     assert out.numpy()[:, 0].tolist() == [1.0] * 36
     before = {name: array.ptr for name, array in arrays.each(model.surfaces)}
-    write_material(model, [1], new)
+    write_material(model, 1, new)
     assert {name: array.ptr for name, array in arrays.each(model.surfaces)} == before
     command.launch()
     found = out.numpy().reshape(2, 3, 2, 3, 5)
@@ -203,6 +208,6 @@ def test_a_surface_too_fast_for_single_precision_is_refused(monkeypatch):
     before = arrays.read(model.surfaces)
     monkeypatch.setattr(surfaces_file, "numpy_real", np.float32)
     with pytest.raises(rb.InputError, match=message):
-        write_material(model, [1], fast)
+        write_material(model, 1, fast)
     after = arrays.read(model.surfaces)
     assert all((before[name] == after[name]).all() for name in before)

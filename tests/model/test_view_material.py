@@ -57,11 +57,11 @@ def test_the_place_in_the_table_of_pairs_follows_the_material(scene):
     scene.pair(ICE, RUBBER, friction=0.1)
     sim = rb.Simulation(scene)
     row = sim.model.kinds
-    assert kinds(sim) == [row[ICE], -1, -1, -1]
+    assert kinds(sim) == [row.of(ICE, 0), -1, -1, -1]
     sim["a"].material = RUBBER
-    assert kinds(sim) == [row[ICE], row[RUBBER], -1, -1]
+    assert kinds(sim) == [row.of(ICE, 0), row.of(RUBBER, 0), -1, -1]
     sim["floor"].material = rb.Material(0.03)
-    assert kinds(sim) == [-1, row[RUBBER], -1, -1]
+    assert kinds(sim) == [-1, row.of(RUBBER, 0), -1, -1]
 
 
 def test_a_pair_said_to_the_scene_of_a_simulation_cannot_disturb_its_table(scene):

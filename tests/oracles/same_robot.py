@@ -26,8 +26,7 @@ def joint_frame(scene: rb.Scene, joint: Any, side: int) -> np.ndarray:
 
 
 def articulation(scene: rb.Scene, rotors: bool = True) -> Any:
-    told = {"armature": scene.robot.armature if rotors else 0.0} if scene.robot else {}
-    return rb.dynamics.Articulation(scene, **told)
+    return rb.dynamics.Articulation(scene, **({} if rotors else {"armature": 0.0}))
 
 
 def ball_turns(scene: rb.Scene, robot: Any) -> dict[str, np.ndarray]:

@@ -158,7 +158,7 @@ def test_a_negative_armature_is_refused(kind: Any) -> None:
 
 @pytest.mark.parametrize("method", [name for name in MENU if name not in IMPULSES])
 def test_other_methods_refuse_armature(method: str) -> None:
-    said = f"Joint 'joint' has armature; joints='{method}' cannot hold that, use joints='reduced'"
+    said = f"Joint 'joint' has armature; joints='{method}' cannot hold that, use joints='direct', 'iterative'"
     with pytest.raises(InputError, match=said):
         wheel(rb.Revolute, joints=method)
 

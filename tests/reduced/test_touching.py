@@ -20,9 +20,9 @@ def test_touching_bodies_answer_as_a_sweep_through_the_trees_says():
     assert len(rows) >= 4
     for b, j in enumerate(rows):
         turn = Rotation.from_quat(sim.state.orientation[j]).as_matrix()
-        inertia = turn @ sim.model.inertia[j] @ turn.T
+        inertia = turn @ sim.scene.bodies[j].inertia @ turn.T
         free = np.zeros((6 * len(sim.model.names), 6))
-        free[6 * j : 6 * j + 3, :3] = np.eye(3) / sim.model.mass[j]
+        free[6 * j : 6 * j + 3, :3] = np.eye(3) / sim.model.mass[0, j]
         free[6 * j + 3 : 6 * j + 6, 3:] = np.linalg.inv(inertia)
         expected = through.changed(free)
         for a, i in enumerate(rows):

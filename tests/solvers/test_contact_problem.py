@@ -91,7 +91,7 @@ def solved(sim, solver, velocities, tolerance=1e-9, response=None):
     problem.program, kept = program, problem.program
     context, sim._step.context.__dict__["program"] = sim._step.context.program, program
     with program.stage("all"):
-        bound.record(motion, Goal(tolerance, 20000), problem.everywhere, response)
+        bound.record(motion, Goal(sim.model.world_numbers(tolerance), 20000), problem.everywhere, response)
     program.compile()
     program.run(1)
     problem.program, sim._step.context.__dict__["program"] = kept, context

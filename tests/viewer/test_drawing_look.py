@@ -15,7 +15,7 @@ import rattleback as rb
 from rattleback.scenes import MENU
 from rattleback.viewer.drawing.bodies import Bodies
 from rattleback.viewer.drawing.ground import Ground
-from rattleback.viewer.panels.show import Show
+from rattleback.viewer.interaction.views import ALL, Views
 
 
 def ground_of(page):
@@ -155,7 +155,7 @@ def test_look_at_all_shows_bodies_where_they_are_now_with_the_ground_below_them(
     scene.add_static(rb.Plane())
     for k in range(3):
         scene.add_body(rb.Box(0.4, 0.4, 0.4), position=(k, 0, 0.2), name=f"box_{k}")
-    page = open_page(rb.Simulation(scene), Bodies, Ground, Show)
+    page = open_page(rb.Simulation(scene), Bodies, Ground, Views)
     place = np.array([80.0, -30.0, 0.2])
 
     def away(sim):
@@ -164,7 +164,7 @@ def test_look_at_all_shows_bodies_where_they_are_now_with_the_ground_below_them(
 
     page.session.do(away).result(10.0)
     until(lambda: page._shown == page.session.frame.number and page.session.frame.picture.position[1, 0] > 79.0)
-    person.press(next(h for h in page.server.gui._gui_input_handle_from_uuid.values() if h.label == "Look at all"))
+    person.press(page.parts[-1].sides, ALL)
     camera = page.server.initial_camera
     until(lambda: camera.look_at[0] > 70.0)
     corners = [

@@ -216,7 +216,7 @@ def test_the_show_tab_has_a_tick_box_for_every_drawing_and_turns_it_on_while_pau
     assert "contacts" not in page.session.wanted
     assert not any(part_of(page, kind)._handle for kind in (Centres, Velocities, Trails))
     person.turn(boxes["Shadows"], False)
-    until(lambda: part_of(page, Ground)._lamp.cast_shadow is False)
+    until(lambda: part_of(page, Ground).lamp.cast_shadow is False)
     for mode in MODES:
         person.turn(boxes["Colour by"], mode)
         until(lambda mode=mode: bodies_of(page).colours._last == (mode, ""))
@@ -289,4 +289,4 @@ def test_one_force_far_beyond_the_others_leaves_them_their_colours(open_page):
     assert colours.largest <= 33.0
     assert np.array_equal(found[:1], graded(np.ones(1)))
     assert len({tuple(colour) for colour in found[1:]}) == 11
-    assert "33 N or more" in legend(33.0, "N", passed=True)
+    assert "33 N or more" in legend("Contact force", 33.0, "N", passed=True)

@@ -7,18 +7,19 @@ import pytest
 import rattleback as rb
 from rattleback.scenes import MENU, pendulum
 from rattleback.viewer.drawing.bodies import Bodies
-from rattleback.viewer.front import ENDED, NAME, Front
+from rattleback.viewer.front import NAME, Front
 from rattleback.viewer.panels.control import Control
 
 
 def test_the_title_is_that_of_the_scene_and_cannot_write_into_the_page():
-    kind, page = Front("<script>alert(1)</script>").answer("/?a=1")
-    assert kind.startswith("text/html")
+    answer = Front("<script>alert(1)</script>").answer("/?a=1")
+    page = answer.text
+    assert dict(answer.headers)["Content-Type"].startswith("text/html")
     assert "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title>" in page
     assert "<script>alert(1)" not in page
     assert "<title>Viser" not in page
-    kind, name = Front("<b>").answer(NAME)
-    assert (kind, name) == ("text/plain; charset=utf-8", "<b>")
+    answer = Front("<b>").answer(NAME)
+    assert (dict(answer.headers)["Content-Type"], answer.text) == ("text/plain; charset=utf-8", "<b>")
     assert Front("a").answer("/assets/other.js") is None
 
 
@@ -56,7 +57,7 @@ def test_a_browser_shows_the_name_whole_messages_and_that_the_server_ended(windo
     assert speed.input_value() == "2"
     assert page.locator("#rattleback-ended").is_hidden()
     window._host.stop()
-    page.get_by_text(ENDED).wait_for(timeout=30_000)
+    page.get_by_text("The simulator has ended").wait_for(timeout=30_000)
     keep(page, "ended")
 
 
@@ -68,10 +69,16 @@ def test_a_narrow_window_shows_the_scene_and_the_panel_unfolds_when_touched(open
     until(lambda: len(window.server.get_clients()) == 1, seconds=30.0)
     page.get_by_text("tree", exact=True).wait_for()
     until(lambda: not play.is_visible(), seconds=30.0)
+    page.get_by_label("Run or pause").click()
+    until(lambda: window.session.frame.playing)
+    page.locator("#rattleback-strip").get_by_text("tolerance").wait_for()
     keep(page, "narrow_folded")
+    page.get_by_label("Run or pause").click()
+    until(lambda: not window.session.frame.playing)
     page.get_by_text("tree", exact=True).click()
     play.wait_for()
     box = page.locator(".mantine-Paper-root", has=play).first.bounding_box()
     assert box["width"] == 400.0
     assert box["y"] >= 350.0
+    page.get_by_label("Run or pause").wait_for(state="hidden")
     keep(page, "narrow_unfolded")

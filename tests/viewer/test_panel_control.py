@@ -10,7 +10,8 @@ from rattleback.core.report import Report
 from rattleback.scenes import MENU
 from rattleback.viewer.panels.control import RESET, SPEEDS, STEP, STEPS, Control, name_of_speed
 from rattleback.viewer.panels.number_form import Number
-from rattleback.viewer.panels.readings import AMBER, BAD, GOOD, chip, duration, readings
+from rattleback.viewer.panels.readings import duration, readings
+from rattleback.viewer.panels.verdict import AMBER, BAD, GOOD, chip, details
 from rattleback.viewer.session import Session
 
 
@@ -136,21 +137,36 @@ def test_the_verdict_on_several_methods_is_that_on_each_and_the_chip_shows_the_w
     text = readings(session.frame, [report_of(0.5), report_of(40.0)])
     assert re.search(r"direct: <[^>]*>within tolerance", text)
     assert re.search(r"penalty &lt;b&gt;: <[^>]*>outside tolerance", text)
-    assert "40 × tolerance" in chip([report_of(0.5), report_of(40.0)])
+    said = chip(session.frame, [report_of(0.5), report_of(40.0)])
+    assert "penalty &lt;b&gt;: 40 × tolerance" in said
+    assert BAD in said
+    rows = details(session.frame, [report_of(0.5), report_of(40.0)])
+    assert "<h2>penalty &lt;b&gt;</h2>" in rows
+    assert re.search("position</td><td>4e-05 m</td><td>1e-06 m</td><td[^>]*>40 ×", rows)
 
 
 @pytest.mark.parametrize(
     ("ratio", "words", "colour"),
-    [(0.3, "within tolerance", GOOD), (2.4, "2.4 × tolerance", AMBER), (123.0, "123 × tolerance", BAD)],
+    [(0.02, "0.1 ×", GOOD), (0.3, "0.3 ×", GOOD), (2.4, "2.4 × tolerance", AMBER), (123.0, "123 × tolerance", BAD)],
 )
-def test_the_chip_says_how_far_outside_in_a_colour(ratio, words, colour):
-    assert words in chip([report_of(ratio)])
-    assert colour in chip([report_of(ratio)])
+def test_the_chip_says_how_far_outside_in_a_colour(window, ratio, words, colour):
+    said = chip(window.session.frame, [report_of(ratio)])
+    assert words in said
+    assert colour in said
 
 
-def test_without_contacts_nobody_claims_that_they_are_within_tolerance():
-    sim = rb.Simulation(MENU["pendulum"].build(), contacts="none")
-    assert "contacts are not looked for" in readings(Session([sim]).frame, [report_of(0.5)])
+@pytest.mark.parametrize(("contacts", "words"), [("none", "not looked for"), ("detect", "nothing is done about them")])
+def test_without_contacts_nobody_claims_that_they_are_within_tolerance(contacts, words):
+    alone, several = (
+        Session([rb.Simulation(MENU[name].build(), contacts=contacts)]).frame for name in ("pendulum", "tower")
+    )
+    assert words in readings(several, [report_of(0.5)])
+    assert words in details(several, [report_of(0.5)])
+    said = chip(several, [report_of(0.5)])
+    assert "contacts off" in said
+    assert GOOD not in said
+    # A body that is alone has nothing to touch.
+    assert GOOD in chip(alone, [report_of(0.5)])
 
 
 @pytest.mark.parametrize(

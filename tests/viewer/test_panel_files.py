@@ -1,20 +1,26 @@
 """Save points, states, recordings and replays, without a browser."""
 
+import dataclasses
 import io
 import pickle
 import struct
 import types
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import rattleback as rb
 from rattleback.scenes import MENU
+from rattleback.viewer.building.opening import opened
+from rattleback.viewer.panels import film as film_room
 from rattleback.viewer.panels import tape as tape_room
-from rattleback.viewer.panels.files import SAVE, UNDO, Files, opened, picture_of, stem
+from rattleback.viewer.panels.files import SAVE, UNDO, Files, picture_of, stem
+from rattleback.viewer.panels.film import camera_of, film_of
 from rattleback.viewer.panels.recording import CHOOSE, Recording
 from rattleback.viewer.panels.tape import FORMATS
+from rattleback.viewer.replay_page import _still
 
 
 def make(name="pendulum"):
@@ -194,8 +200,61 @@ def test_a_recording_is_downloaded_as_table_as_plot_and_as_replay(recording, per
     assert content.lower().startswith(start)
 
 
+@pytest.fixture
+def seen(monkeypatch):
+    """Places of the bodies in the frames of a film, instead of a file."""
+    found = []
+
+    def write(shots, path, fps, size, camera):
+        found.extend(shot.origin.copy() for shot in shots)
+        path.write_bytes(b"film")
+
+    monkeypatch.setattr(film_room, "write_film", write)
+    return found
+
+
+@pytest.mark.parametrize("speed", [1.0, 0.5])
+def test_a_film_shows_thirty_times_a_second_of_the_page_where_the_bodies_were(recording, window, seen, speed):
+    """A body that falls freely from rest: frame k shows it as deep as at the time nearest to k speed/30."""
+    scene = rb.Scene()
+    scene.add_body(rb.Sphere(0.1), name="ball")
+    sim = rb.Simulation(scene, time_step=0.01, integrator="lie_midpoint")
+    frames = []
+    for number in range(51):
+        frames.append(dataclasses.replace(_still(sim, number), speed=speed))
+        sim.step()
+    # Ten steps that were taken back are not in it.
+    assert film_of(frames[:10] + frames, None) == b"film"
+    wanted = np.arange(0.0, 0.5 + 1e-9, speed / 30.0)
+    nearest = np.round(wanted / 0.01) * 0.01
+    assert len(seen) == len(wanted)
+    assert np.array(seen)[:, 0, 2] == pytest.approx(-0.5 * 9.81 * nearest**2, abs=1e-3)
+
+
+def test_a_film_needs_a_recording_and_is_seen_from_where_the_client_stands(person):
+    with pytest.raises(rb.InputError, match="nothing to film yet"):
+        film_of([], None)
+    client = SimpleNamespace(camera=SimpleNamespace(position=(3.0, 4.0, 5.0), look_at=(1.0, 1.0, 1.0), fov=0.7))
+    assert camera_of(client).eye == pytest.approx((3.0, 4.0, 5.0))
+
+
+@pytest.mark.slow
+def test_a_film_of_a_recording_is_an_mp4_file(recording, person, until, monkeypatch):
+    monkeypatch.setattr(film_room, "SIZE", (64, 48))
+    record(recording, person, until, 5)
+    film = recording.tape.write("mp4")
+    assert film[4:8] == b"ftyp"
+
+
 def test_every_format_is_offered(recording):
-    assert recording.format.options == ("data (npz)", "data (csv)", "plot (png)", "plot (svg)", "replay (html)")
+    assert recording.format.options == (
+        "data (npz)",
+        "data (csv)",
+        "plot (png)",
+        "plot (svg)",
+        "replay (html)",
+        "film (mp4)",
+    )
 
 
 def test_every_so_many_steps_a_sample_is_taken(recording, person, until):

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 import rattleback as rb
 from rattleback.core.errors import UnknownName
 from rattleback.core.report import Profile, Report
+from rattleback.recording.quantities import NAMES
 from rattleback.scenes import chain, pendulum
 from rattleback.viewer.panels.curves import PLOTS, excess
 from rattleback.viewer.panels.history import FEWEST, History
 from rattleback.viewer.panels.plots import Plots, stage_bars
+from rattleback.viewer.sampler import SHARE, Sampler
 
 CURVES = {curves.title: curves for curves in PLOTS}
 
@@ -27,6 +29,35 @@ def test_a_history_holds_the_whole_run_in_few_samples(count):
     assert np.all(np.diff(times) > 0.0)
     assert np.array_equal(values, np.round(times / 0.1))
     assert times[-1] == pytest.approx(0.1 * (count - 1))
+
+
+def test_samples_that_are_apart_lie_unevenly_so_that_no_slow_wave_appears():
+    """Of a swing a little faster than the samples, even distances would show a slow sine: each value like the last."""
+    sampler = Sampler(PLOTS[:1], ())
+    sampler._cost = 1e-3
+    done, swing = 0, []
+    for _ in range(3000):
+        for piece, sampled in sampler.pieces(10, busy=8e-3, idle=0.0):
+            done += piece
+            if sampled:
+                swing.append(math.sin(2.0 * math.pi * done / 41.3))
+                sampler._purse -= 1e-3
+    assert done == 30_000
+    # A share of 3 % at a cost of 1 ms, of 24 s.
+    assert len(swing) == pytest.approx(SHARE * 24.0 / 1e-3, rel=0.02)
+    assert abs(np.corrcoef(swing[:-1], swing[1:])[0, 1]) < 0.5
+
+
+def test_where_samples_are_cheap_every_step_is_seen(open_page, until):
+    window = open_page(rb.Simulation(pendulum(), time_step=0.001), Plots)
+    plot = window.parts[0].plots[0]
+    window.session.play()
+    until(lambda: window.session.frame.time > 1.0)
+    window.session.pause().result()
+    until(lambda: plot._history.data[0][-1] == pytest.approx(window.session.frame.time))
+    seen = sum(span.samples for span in plot._history._spans)
+    # Thirty frames a second would be one in thirty.
+    assert seen > 0.3 * window.session.frame.steps
 
 
 @pytest.mark.parametrize("period", [2.05, 3.3, 7.9, 16.1])
@@ -95,6 +126,7 @@ def test_a_plot_says_what_it_shows_where_it_is_enlarged_and_has_room_for_its_num
     assert across["label"] == "t [s]"
     # Nine signs of 7 pixels, as in -12,345.6; 50 pixels are too few.
     assert up["size"] >= 9 * 7
+    assert up["label"] == "J"
 
 
 def test_several_simulations_have_a_curve_each_with_their_names(until):
@@ -108,9 +140,9 @@ def test_several_simulations_have_a_curve_each_with_their_names(until):
     session.stop()
     for curves in PLOTS:
         assert len(curves.names(session.frame)) == len(curves.read(session.frame))
-    assert CURVES["Error [m]"].names(session.frame) == ["d", "i"]
+    assert CURVES["Error [µm]"].names(session.frame) == ["d", "i"]
     errors = [sim.report.position_error for sim in session.sims]
-    assert CURVES["Error [m]"].read(session.frame) == pytest.approx(errors)
+    assert CURVES["Error [µm]"].read(session.frame) == pytest.approx([max(1e6 * error, 1e-3) for error in errors])
 
 
 def test_only_what_is_ticked_is_asked_for_and_sampled(open_page, person, until):
@@ -140,6 +172,31 @@ def test_a_quantity_that_is_not_there_is_refused_with_the_menu(open_page):
     with pytest.raises(UnknownName, match="There is no quantity 'energie'"):
         window.parts[0].add("energie").result(10)
     assert "energie" in window.session.notices[-1].text
+
+
+def test_quantities_of_what_is_selected_are_offered_first(open_page):
+    window = open_page(rb.Simulation(pendulum(), time_step=0.01), Plots)
+    (part,), scene = window.parts, window.session.frame.picture.scene
+    body, joint = scene.bodies[0].name, next(iter(scene.joints))
+    assert part.more.options[1] in NAMES
+    window.select(body)
+    assert part.more.options[1].startswith(f"{body}.")
+    assert part.more.options[-1] == NAMES[-1]
+    window.select(joint)
+    assert part.more.options[1].startswith(f"{joint}.")
+
+
+def test_the_panel_of_the_plots_is_there_where_it_is_wanted_and_something_is_plotted(open_page, person, until):
+    window = open_page(rb.Simulation(pendulum(), time_step=0.01), Plots)
+    (part,) = window.parts
+    until(lambda: part.panel.visible)
+    person.turn(part.under, False)
+    until(lambda: not part.panel.visible)
+    person.turn(part.under, True)
+    for plot in part.plots:
+        plot.box.value = False
+    window.session.step().result()
+    until(lambda: not part.panel.visible)
 
 
 def test_plots_of_quantities_end_with_the_scene(open_page, until):

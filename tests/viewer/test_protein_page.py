@@ -5,6 +5,7 @@ import pytest
 
 import rattleback as rb
 from rattleback.core.errors import InputError, UnknownName
+from rattleback.viewer.drawing.paint import painted
 from rattleback.viewer.protein.page import ProteinPage
 
 pytest.importorskip("viser")
@@ -62,6 +63,25 @@ def test_a_slider_turns_the_protein_and_what_is_drawn(open_protein, helix):
     after = np.array(page.stage._handles["/balls"].batched_positions)
     np.testing.assert_allclose(after, helix.drawing("sticks").balls.start, atol=1e-4)
     assert np.abs(after - before).max() > 1.0
+
+
+def test_the_sliders_of_a_residue_that_is_chosen_later_turn_that_one(open_protein, helix, person):
+    page = open_protein(helix, style="sticks")
+    page.choose("A:7")
+    person.turn(page.panel.sliders["chi1"], -65.0)
+    assert page.settle()
+    assert np.degrees(helix.chi["A:7", 1]) == pytest.approx(-65.0)
+    first = page.panel.sliders["psi"]
+    person.turn(page.panel.residue, "A:5 LYS")
+    assert page.settle()
+    assert page.panel.sliders["psi"] is not first
+    person.turn(page.panel.sliders["chi4"], 40.0)
+    assert page.settle()
+    assert np.degrees(helix.chi["A:5", 4]) == pytest.approx(40.0)
+    # Colours are those of the palette once the page has put them into its light.
+    drawing, colours = helix.drawing("sticks"), page.stage._handles["/balls"].batched_colors
+    seen = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in drawing.balls.colour.tolist()])
+    np.testing.assert_array_equal(colours, painted(seen))
 
 
 def test_the_ring_of_proline_has_no_slider_for_phi(open_protein, helix):

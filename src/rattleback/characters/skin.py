@@ -10,7 +10,7 @@ are such that no q̂_k points away from the one of the greatest weight.
 Linear blending is fast and what files mean; where bones twist against each other it collapses: halfway between frames
 that are turned by θ the radius is |cos(θ/2)|, the candy wrapper. Dual quaternions keep it, and bulge a little at bends.
 
-Cost: with 4 weights 0.02 µs a vertex by linear blending, and 0.05 µs by dual quaternions, on one core.
+Cost: with 4 weights and many poses at once 6 ns a vertex by linear blending, and 35 ns by dual quaternions.
 
 Reference: Kavan, Collins, Žára, O'Sullivan, Geometric skinning with approximate dual quaternion blending, 2008, §4;
 lecture notes on forward and inverse kinematics, §4.1.
@@ -90,19 +90,29 @@ class Skin:
     def __repr__(self) -> str:
         return f"<skin {self.name!r}: {len(self.points)} vertices, {len(self.faces)} faces>"
 
-    def vertices(self, pose: Pose, method: str = "linear", on: str = "cpu") -> Floats:
+    def vertices(self, pose: Pose, method: str = "linear", on: str = "cpu", out: Any = None) -> Floats:
         """Vertices in the world, in a pose or a stack of poses (..., vertices, 3).
 
         Args:
             pose: The pose.
             method: ``"linear"`` or ``"dual_quaternion"``.
             on: Device that computes them.
+            out: Array that they are written to (..., vertices, 3), which is then returned; for figures that move,
+                where it saves the making of a new one in every frame.
         """
         blend = SKINNING[checks.one_of(method, SKINNING, "The method of skinning")]
         frames = self.skeleton.matrices(pose) @ self.bind
         flat = np.ascontiguousarray(frames.reshape(-1, len(self.skeleton), 4, 4))
-        found = blend(self._binding(on), flat)
-        return found.reshape(*pose.shape, len(self.points), 3)
+        shape = (*pose.shape, len(self.points), 3)
+        if out is None:
+            return np.asarray(blend(self._binding(on), flat).reshape(shape))
+        good = isinstance(out, np.ndarray) and out.dtype.kind == "f" and out.flags.c_contiguous
+        if not good or out.shape != shape:
+            given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
+            wanted = f"an array of floats of shape {shape}, row by row in memory"
+            raise InputError(f"The out of skin {self.name!r} is {given}; it must be {wanted}.")
+        blend(self._binding(on), flat, out.reshape(-1, len(self.points), 3))
+        return np.asarray(out)
 
     def _binding(self, on: str) -> Binding:
         if on not in self._bindings:

@@ -1,4 +1,4 @@
-"""Convert a scene or robot file to another format, and say what is not the same in it."""
+"""Convert a scene or robot file to another format or to Python, and say what is not the same in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback.cli import output
 from rattleback.cli.sources import existing, short
 from rattleback.cli.targets import check_target, write_target
+from rattleback.core import whole_file
 from rattleback.core.errors import FileError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rattleback.io.robots.report import Report
 
-OWN = ".json"
+OWN, SCRIPT = ".json", ".py"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source", metavar="NAME|FILE", help="a scene of the list, or a URDF, MJCF, SDF, USD or scene file"
     )
-    parser.add_argument("target", metavar="FILE", type=Path, help="a .urdf, .xml, .usda, .usdc or .rb.json file")
+    parser.add_argument("target", metavar="FILE", type=Path, help="a .urdf, .xml, .usda, .usdc, .rb.json or .py file")
     parser.add_argument(
         "--format", choices=("urdf", "mjcf", "usd"), help="what to write, where the ending does not say"
     )
@@ -37,10 +38,13 @@ def execute(arguments: argparse.Namespace) -> int:
     """Convert; what is lost on either side is told on standard error."""
     check_target(arguments.target)
     scene = _scene(arguments)
-    own = arguments.format is None and arguments.target.name.endswith(OWN)
+    ending = "" if arguments.format else arguments.target.suffix
     written: Any = None
-    if own:
+    if ending == OWN:
         write_target(arguments.target, scene.save)
+    elif ending == SCRIPT:
+        text = scene.to_python(scene.robot.settings.get("time_step") if scene.robot else None)
+        write_target(arguments.target, lambda path: whole_file.write(path, text.encode(), "script"))
     else:
         options = {"format": arguments.format} if arguments.format else {}
         write_target(arguments.target, lambda path: scene.export(path, strict=arguments.strict, **options))

@@ -67,10 +67,11 @@ FLAGS = {
 SLOTS = ("step", "integrator", "joints", "contacts", "broadphase", "narrowphase", "bounding_volume")
 
 
-def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what to simulate: ``target`` and ``parameters``."""
+def add_source_arguments(parser: argparse.ArgumentParser, least: int = 1) -> None:
+    """Declare what to simulate: ``target`` and ``parameters``; with ``least`` 0 it may be left out."""
+    needed: dict[str, Any] = {} if least else {"nargs": "?"}
     parser.add_argument(
-        "target", metavar="NAME|FILE", help="a scene of the list, a scene file (.rb.json) or a saved state"
+        "target", metavar="NAME|FILE", **needed, help="a scene of the list, a scene file (.rb.json) or a saved state"
     )
     parser.add_argument("parameters", metavar="key=value", nargs="*", default=[], help="parameters of the scene")
 

@@ -76,7 +76,7 @@ def _from_scene_file(path: Path, arguments: argparse.Namespace) -> Simulation:
     if report is not None and (report.approximated or report.dropped):
         output.say(short(report, "print(rb.Scene.from_file(path).import_report)"))
     robot: Any = scene.robot
-    told = {} if robot is None else {"time_step": robot.time_step}
+    told = {} if robot is None else robot.settings
     return Simulation(scene, **settings_of(arguments, **told))
 
 

@@ -1,4 +1,4 @@
-"""Open the live simulator in the browser: look, push, pull, change, record."""
+"""Open the live simulator in the browser, without a name its gallery: look, push, pull, change, record."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rattleback.cli import output
 from rattleback.cli.options import add_simulation_options, add_source_arguments, number, whole_number
 from rattleback.cli.output import FINE, REFUSED
+from rattleback.cli.parameters import read_pairs
 from rattleback.cli.sources import open_source
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from rattleback.viewer.view import View
 
 
+# Stands behind the gallery until a scene is chosen.
+FIRST = "tree"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_source_arguments(parser)
+    add_source_arguments(parser, least=0)
     how = add_simulation_options(parser)
     how.add_argument("--script", metavar="FILE", type=Path, help="run a Python file inside, which finds it as `sim`")
     add_page_options(parser)
@@ -43,14 +48,24 @@ def add_door_options(page: Any) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Show until Ctrl-C; the exit code is 1 when a script failed."""
+    from rattleback.scenes import MENU
+    from rattleback.scenes.parameters import parameters_of
     from rattleback.script import Script
 
     wishes = page_wishes(arguments)
     script = None if arguments.script is None else Script(arguments.script, lambda fault: _tell(shown, fault))
+    greets = arguments.target is None
+    if greets:
+        arguments.target = FIRST
     sim, _ = open_source(arguments)
+    from rattleback.viewer.gallery.link import Link
     from rattleback.viewer.view import view
 
     with suppress(KeyboardInterrupt), view(sim, wait=False, **wishes) as shown:
+        shown.window.front.greets = greets
+        if arguments.target in MENU:
+            values = read_pairs(arguments.parameters, parameters_of(MENU[arguments.target].build), arguments.target)
+            shown.window.opener.note(sim, Link(arguments.target, values))
         if script is not None:
             shown.session.do(script.start)
         shown.wait()

@@ -43,6 +43,7 @@ from rattleback.collision.overlap_volume.measure import Volumes, record_volumes
 from rattleback.collision.speculative.new_impacts import record_new_impacts, widen_by_new_impacts
 from rattleback.collision.speculative.speculative import SpeculativeContacts
 from rattleback.core import arrays, host_read
+from rattleback.core.errors import InputError
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
 from rattleback.model.contact_memory import WRITTEN, enlarged, make_memory
@@ -93,7 +94,7 @@ class Finder:
             holder = SimpleNamespace(contacts=make_memory(0, rows, worlds, geometry.device), impulses=None)
             holder.contacts.pending.fill_(int(WRITTEN))
         self.holder = holder
-        usual = 1e-3 * _median_size(geometry)
+        usual = 1e-3 * _usual_size(geometry, how)
         self.distance = usual if how.distance is None else float(how.distance)
         self.unit = self.distance or usual
         room = room_before(geometry.count)
@@ -303,8 +304,15 @@ class Finder:
             self.refresher = ManifoldRefresher(geometry, self.how.narrowphase, self.updater.update, output)
 
 
-def _median_size(geometry: Geometry) -> float:
-    """Median size of the colliders that move and have an end [m]."""
-    reach = geometry.colliders.reach.numpy()
-    reach = reach[(reach >= 0.0) & (geometry.colliders.movable.numpy() == 1)]
-    return 2.0 * float(np.median(reach)) if len(reach) else 1.0
+def _usual_size(geometry: Geometry, how: Detection) -> float:
+    """Median size of the colliders of a world that move and have an end [m]; the same in all worlds."""
+    every = geometry.colliders.reach.numpy().reshape(-1, max(1, geometry.each))
+    moving = (every >= 0.0) & (geometry.colliders.movable.numpy().reshape(every.shape) == 1)
+    rows = np.unique(np.where(moving, every, -1.0), axis=0)
+    sizes = [2.0 * float(np.median(row[row >= 0.0])) if (row >= 0.0).any() else 1.0 for row in rows]
+    if how.distance is None and len(set(sizes)) > 1:
+        raise InputError(
+            f"The worlds have bodies of {min(sizes):.3g} m to {max(sizes):.3g} m in the median, and each would have a "
+            f"contact distance of its own; give one for all, such as contact_distance={1e-3 * min(sizes):.2g}."
+        )
+    return sizes[0] if sizes else 1.0

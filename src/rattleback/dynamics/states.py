@@ -33,7 +33,7 @@ def read_state(robot: Articulation, sim: Any) -> tuple[Floats, Floats]:
     count, worlds = len(robot.scene.bodies), sim.worlds or 1
     q = np.tile(robot.neutral(), (worlds, 1))
     angle = sim.state.mirror("joints", "angle").look().reshape(worlds, -1)
-    for place, first in _counted(robot):
+    for place, first in counted_angles(robot):
         q[:, first] = angle[:, place]
     bench = robot.bench(worlds)
     bench.put("q", q.ravel())
@@ -57,12 +57,12 @@ def write_state(robot: Articulation, sim: Any, q: ArrayLike, v: ArrayLike) -> No
         sim.state.write(name, (..., rows, slice(None)), values)
     memory = sim.state.mirror("joints", "angle")
     angle = memory.take().reshape(sim.worlds or 1, -1)
-    for place, first in _counted(robot):
+    for place, first in counted_angles(robot):
         angle[:, place] = q[..., first]
     memory.put(angle.ravel())
 
 
-def _counted(robot: Articulation) -> Iterator[tuple[int, int]]:
+def counted_angles(robot: Articulation) -> Iterator[tuple[int, int]]:
     """Place of every joint whose angle is counted over full turns, and its coordinate."""
     joints = list(robot.scene.joints)
     for move, label, first, _ in robot.moves:

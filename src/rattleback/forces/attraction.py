@@ -17,6 +17,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import by_world
 from rattleback.forces.selection import device_rows, names
 from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Loads, Motion
@@ -25,11 +26,12 @@ from rattleback.model.step_context import Moment
 
 @kernel
 def add_attraction(
-    bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], each: int, law: wp.vec2d, loads: Loads
+    bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], each: int, laws: wp.array[wp.vec2d], loads: Loads
 ) -> None:
     """Sum over the other chosen bodies of the same world; law = (G, s)."""
     t = wp.tid()
     i = rows[t]
+    law = laws[bodies.world[i]]
     first = (t / each) * each
     x = motion.position[i]
     pull = vec3()
@@ -58,6 +60,7 @@ class Attraction:
     bodies: Any = None
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = True
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the parameters and keep the bodies as names."""
@@ -77,15 +80,19 @@ class CompiledAttraction:
         self.model, self.force = model, force
         self.chosen = model.select(force.bodies, "Attraction")
         self.rows = device_rows(model, force.bodies, "Attraction")
+        self.numbers = by_world(model, force, ("constant", "softening"))
+        laws = np.stack([self.numbers["constant"], self.numbers["softening"]], axis=1)
+        self.laws = wp.array(laws, dtype=wp.vec2d, device=model.device)
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add the pull of the others on every chosen body."""
-        law, each = wp.vec2d(self.force.constant, self.force.softening), len(self.chosen)
-        program.launch(add_attraction, len(self.rows), self.model.bodies, moment.motion, self.rows, each, law, loads)
+        given = (self.model.bodies, moment.motion, self.rows, len(self.chosen), self.laws, loads)
+        program.launch(add_attraction, len(self.rows), *given)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """V over all pairs of each world [J]."""
-        x, m = position[:, self.chosen], self.model.mass[self.chosen]
+        x, m = position[:, self.chosen], self.model.mass[:, self.chosen]
+        constant, softening = (self.numbers[name][:, None] for name in ("constant", "softening"))
         first, second = np.triu_indices(len(self.chosen), 1)
-        distance = np.hypot(np.linalg.norm(x[:, first] - x[:, second], axis=-1), self.force.softening)
-        return -self.force.constant * (m[first] * m[second] / distance).sum(axis=1)
+        distance = np.hypot(np.linalg.norm(x[:, first] - x[:, second], axis=-1), softening)
+        return -constant[:, 0] * (m[:, first] * m[:, second] / distance).sum(axis=1)

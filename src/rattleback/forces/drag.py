@@ -18,17 +18,21 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import by_world
 from rattleback.forces.selection import device_rows, names
-from rattleback.model.model import Model
+from rattleback.model.model import Bodies, Model
 from rattleback.model.state import Loads, Motion
 from rattleback.model.step_context import Moment
 
 
 @kernel
-def add_drag(motion: Motion, rows: wp.array[wp.int32], coefficients: vec3, wind: vec3, loads: Loads) -> None:
+def add_drag(
+    bodies: Bodies, motion: Motion, rows: wp.array[wp.int32], media: wp.array[vec3], winds: wp.array[vec3], loads: Loads
+) -> None:
     """Coefficients are (c₁, c₂, c_r)."""
     i = rows[wp.tid()]
-    u = motion.velocity[i] - wind
+    coefficients = media[bodies.world[i]]
+    u = motion.velocity[i] - winds[bodies.world[i]]
     loads.force[i] = loads.force[i] - (coefficients[0] + coefficients[1] * wp.length(u)) * u
     loads.torque[i] = loads.torque[i] - coefficients[2] * motion.angular_velocity[i]
 
@@ -53,6 +57,7 @@ class Drag:
     bodies: Any = None
     depends_on_velocity: ClassVar[bool] = True
     depends_on_pose: ClassVar[bool] = False
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the coefficients and keep the bodies as names."""
@@ -72,11 +77,16 @@ class CompiledDrag:
 
     def __init__(self, force: Drag, model: Model) -> None:
         self.model, self.force, self.rows = model, force, device_rows(model, force.bodies, "Drag")
+        self.numbers = by_world(model, force, ("linear", "quadratic", "angular", "wind"))
+        media = np.stack([self.numbers[name] for name in ("linear", "quadratic", "angular")], axis=1)
+        self.media, self.winds = (
+            wp.array(column, dtype=vec3, device=model.device) for column in (media, self.numbers["wind"])
+        )
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add the drag of every chosen body."""
-        coefficients = vec3(self.force.linear, self.force.quadratic, self.force.angular)
-        program.launch(add_drag, len(self.rows), moment.motion, self.rows, coefficients, vec3(*self.force.wind), loads)
+        given = (self.model.bodies, moment.motion, self.rows, self.media, self.winds, loads)
+        program.launch(add_drag, len(self.rows), *given)
 
     def rates(self) -> tuple[float, float]:
         """ω², which is none, and r [1/s] at the velocities of the scene, see ``stiff_forces``."""

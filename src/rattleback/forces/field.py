@@ -10,13 +10,16 @@ import warp as wp
 from rattleback.core.errors import RattlebackError
 from rattleback.core.kernel import kernel
 from rattleback.core.stages import Program
-from rattleback.forces.gravity import Gravity
+from rattleback.forces.gravity import CompiledGravity, Gravity
 from rattleback.forces.joint_damping import JointDamping, damped_joints
 from rattleback.forces.written_effort import WrittenEfforts
 from rattleback.model.model import Model
 from rattleback.model.state import Loads, State
 from rattleback.model.step_context import Moment
 from rattleback.problem.joint_rows import JointRows, compile_joints
+
+# What the gravity of a scene is called among its forces.
+OF_SCENE = "gravity of the scene"
 
 
 @kernel
@@ -40,19 +43,27 @@ class ForceField:
     """
 
     def __init__(self, model: Model, state: State) -> None:
-        scene = model.scene
+        self.model, self.applied, self._state = model, state.applied, state
+        self._compile()
+
+    def _compile(self) -> None:
+        """Compile the forces of the scenes as they are now."""
+        model, state, scene = self.model, self._state, self.model.scene
+        self.version = model.scenes.version
         modules: dict[str, Any] = {}
-        if scene.gravity.any() and len(model.dynamic):
-            modules["gravity of the scene"] = Gravity(tuple(scene.gravity))
+        gravity = model.scenes.each(lambda own: own.gravity)
+        if gravity.any() and len(model.dynamic):
+            modules[OF_SCENE] = Gravity(tuple(scene.gravity))
         modules.update(scene.forces)
-        self.model, self.applied = model, state.applied
         self.velocity_dependent = any(force.depends_on_velocity for force in modules.values())
         # Whether loads never change by themselves.
         self.steady = all(isinstance(force, Gravity) for force in modules.values())
-        self.compiled = [_compile(name, force, model) for name, force in modules.items()]
+        self.compiled = [_compile(name, force, model) for name, force in modules.items() if name != OF_SCENE]
+        if OF_SCENE in modules:
+            self.compiled.insert(0, CompiledGravity(modules[OF_SCENE], model, gravity))
         self.named = dict(zip(modules, self.compiled, strict=True))
         bound = [(name, force) for name, force in zip(modules, self.compiled, strict=True) if hasattr(force, "bind")]
-        self._state, self._rows = state, compile_joints(model, state.breaks.broken) if bound else None
+        self._rows = compile_joints(model, state.breaks.broken) if bound else None
         for name, force in bound:
             force.bind(name, state, self._rows)
         if damped_joints(scene):
@@ -60,6 +71,17 @@ class ForceField:
             self.compiled.append(JointDamping(model, rows, state))
             self.velocity_dependent = True
         self.driven, self._looked = False, -1
+
+    def renew(self) -> None:
+        """Compile forces again where the scenes of the model have been replaced."""
+        if self.version != self.model.scenes.version:
+            self._compile()
+
+    @property
+    def now(self) -> dict[str, Any]:
+        """Those of the scenes as they are now, by name."""
+        self.renew()
+        return self.named
 
     def drive(self, rows: JointRows | None) -> None:
         """Tell forces inside the constraint solve in which rows they act, before a step is recorded."""
@@ -121,6 +143,7 @@ class ForceField:
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """Potential energy of each world [J], from shapes (worlds, bodies, 3) [m] and (worlds, bodies, 4)."""
+        self.renew()
         total = np.zeros(len(position))
         for force in self.compiled:
             total = total + force.potential(position, orientation)

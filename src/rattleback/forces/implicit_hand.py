@@ -27,6 +27,7 @@ from rattleback.core.errors import InputError, listing
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.core.sealed import sealed
+from rattleback.forces.by_world import by_world
 from rattleback.forces.inside import checked_limit, freedom_of, rows_along, rows_in
 from rattleback.forces.joint_axis import check_joint, named_joint
 from rattleback.forces.schedule import Course, on_device, scheduled, value_at
@@ -52,9 +53,9 @@ class Arm:
     row: wp.array[wp.int32]
     joints: wp.int32
     hand: wp.array[wp.int32]
-    point: vec3
-    least: real
-    lead: real
+    point: wp.array[vec3]
+    least: wp.array[real]
+    lead: wp.array[real]
     x: Course
     y: Course
     z: Course
@@ -83,19 +84,19 @@ def reach(
     """The targets of the joints of the arm of one world."""
     w = wp.tid()
     hand = arm.hand[w]
-    at = motion.position[hand] + rotate(motion.orientation[hand], arm.point)
+    at = motion.position[hand] + rotate(motion.orientation[hand], arm.point[w])
     t = clock.time[w] + clock.time_step[w]
-    way = vec3(value_at(arm.x, t), value_at(arm.y, t), value_at(arm.z, t)) - at
-    square = arm.least * arm.least * wp.identity(n=3, dtype=real)
+    way = vec3(value_at(arm.x, w, t), value_at(arm.y, w, t), value_at(arm.z, w, t)) - at
+    square = arm.least[w] * arm.least[w] * wp.identity(n=3, dtype=real)
     for k in range(arm.joints):
         column = column_of(joints, motion, arm, arm.joint[w * arm.joints + k], k, at)
         square += wp.outer(column, column)
     pull = wp.inverse(square) * way
-    most = arm.lead
+    most = arm.lead[w]
     for k in range(arm.joints):
         column = column_of(joints, motion, arm, arm.joint[w * arm.joints + k], k, at)
         most = wp.max(most, wp.abs(wp.dot(column, pull)))
-    pull = arm.lead / most * pull
+    pull = arm.lead[w] / most * pull
     for k in range(arm.joints):
         j = arm.joint[w * arm.joints + k]
         now, _rate = coordinate_of(joints, motion, remembered, j, arm.turning[k])
@@ -135,6 +136,7 @@ class ImplicitHandPD:
     limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = False
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -235,10 +237,22 @@ class CompiledHand:
             setattr(made, name, wp.array(column.astype(np.int32), dtype=wp.int32, device=model.device))
         signs = np.array(force.signs(model.scene, "hand"), dtype=numpy_real)
         made.sign = wp.array(signs, dtype=real, device=model.device)
-        made.x, made.y, made.z = (on_device(value, model.device) for value in force.target)
-        made.joints, made.least, made.lead = len(places), force.least, force.lead
-        made.point = vec3(*self._point(model.scene.bodies[body]))
+        made.joints = len(places)
+        self._put_numbers(made, body)
         self.arm = made
+
+    def _put_numbers(self, made: Any, body: int) -> None:
+        """What the controller aims at in every world, and the point of the hand."""
+        force, model = self.force, self.model
+        versions, device = model.scenes.versions(force), model.device
+        targets = [[version.target[k] for version in versions] for k in range(3)]
+        made.x, made.y, made.z = (on_device(own, model.worlds, device) for own in targets)
+        told = by_world(model, force, ("least", "lead"))
+        made.least, made.lead = (wp.array(told[name], dtype=real, device=device) for name in ("least", "lead"))
+        hands = [scene.bodies[body] for scene in model.scenes.scenes]
+        each = versions * (len(hands) // len(versions))
+        points = [_point(version, hand) for version, hand in zip(each, hands, strict=True)]
+        made.point = wp.array(model.scenes.tiled(np.array(points)), dtype=vec3, device=device)
 
     def record_start(self, program: Any) -> None:
         """Record the targets of the joints in this step."""
@@ -253,13 +267,14 @@ class CompiledHand:
         """Nothing here: the energy of rows is counted with that of soft joints."""
         return np.zeros(len(position))
 
-    def _point(self, body: Any) -> list[float]:
-        """The point of the hand from its centre of mass, in its axes."""
-        if self.force.at is None:
-            return [0.0, 0.0, 0.0]
-        back = rotation.conjugate(body.orientation)
-        found: list[float] = rotation.rotate(back, np.subtract(self.force.at, body.position)).tolist()
-        return found
+
+def _point(force: ImplicitHandPD, body: Any) -> list[float]:
+    """The point of the hand from its centre of mass, in its axes."""
+    if force.at is None:
+        return [0.0, 0.0, 0.0]
+    back = rotation.conjugate(body.orientation)
+    found: list[float] = rotation.rotate(back, np.subtract(force.at, body.position)).tolist()
+    return found
 
 
 @dataclass(frozen=True)

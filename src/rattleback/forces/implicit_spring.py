@@ -48,6 +48,7 @@ class ImplicitSpring:
     limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = False
+    by_world: ClassVar[bool] = True
     follows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class ImplicitSpring:
     def compile(self, model: Any) -> Inside:
         """Bind to a model."""
         freedom = freedom_of(model.scene.joints[self.joint], self.freedom, type(self).__name__, self.joint)
-        return Inside(model, self.joint, freedom, self.target, self.follows)
+        return Inside(model, self, freedom)
 
 
 def check_inside(force: Any) -> None:

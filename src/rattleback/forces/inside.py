@@ -46,10 +46,10 @@ def aim(
     r = which[w]
     h = clock.time_step[w]
     t = clock.time[w]
-    rows.aim[r] = value_at(course, t + h)
-    rows.next_aim[r] = value_at(course, t + wp.float64(2.0) * h)
+    rows.aim[r] = value_at(course, w, t + h)
+    rows.next_aim[r] = value_at(course, w, t + wp.float64(2.0) * h)
     if follows == 1:
-        definitions.rate[r] = (rows.next_aim[r] - value_at(course, t)) / real(wp.float64(2.0) * h)
+        definitions.rate[r] = (rows.next_aim[r] - value_at(course, w, t)) / real(wp.float64(2.0) * h)
 
 
 def freedom_of(joint: Any, freedom: str | None, what: str, name: str) -> str:
@@ -128,16 +128,16 @@ class Inside:
 
     Args:
         model: The model.
-        joint: Name of the joint.
+        force: The spring or controller. It ``follows`` where its damping is that of the error, so that the rate of the
+            target counts.
         freedom: The freedom it acts along.
-        target: What it aims at: a number or a schedule.
-        follows: Whether its damping is that of the error, so that the rate of the target counts.
     """
 
-    def __init__(self, model: Any, joint: str, freedom: str, target: float | Schedule, follows: bool) -> None:
-        self.model, self.joint, self.freedom, self.follows = model, joint, freedom, follows
-        self.target, self.moves = target, isinstance(target, Schedule)
-        self.course = on_device(target, model.device)
+    def __init__(self, model: Any, force: Any, freedom: str) -> None:
+        self.model, self.joint, self.freedom, self.follows = model, force.joint, freedom, force.follows
+        self.targets = [version.target for version in model.scenes.versions(force)]
+        self.moves = any(isinstance(target, Schedule) for target in self.targets)
+        self.course = on_device(self.targets, model.worlds, model.device)
 
     def drive(self, problem: JointRows, state: Any) -> None:
         """Take the rows of a simulation, in which it acts."""
@@ -146,10 +146,10 @@ class Inside:
         self.rows = [
             wp.array(np.ascontiguousarray(column), dtype=wp.int32, device=self.model.device) for column in rows.T
         ]
-        now = self.target(state.time) if isinstance(self.target, Schedule) else self.target
+        now = [target(state.time) if isinstance(target, Schedule) else target for target in self.targets]
         for array in (problem.rows.aim, problem.rows.next_aim):
             values = array.numpy()
-            values[rows] = now
+            values[rows] = np.array(now)[:, None]
             array.assign(values)
         if self.moves and self.follows:
             drives = problem.joints.drives.numpy()

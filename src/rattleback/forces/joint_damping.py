@@ -32,7 +32,7 @@ class Damped:
 
     joint: wp.int32 = field("1", "place of the joint among those of a world")
     turning: wp.int32 = field("1", "1 where it turns, 0 where it slides")
-    damping: real = field("N m s or N s/m", "torque or force for a unit of the rate")
+    damping: real = field("N m s or N s/m", "torque or force for a unit of the rate, world by world", axis="rates")
 
 
 @kernel
@@ -47,7 +47,7 @@ def add_damping(
         place.joint = damped.joint[d]
         place.turning = damped.turning[d]
         _value, rate = coordinate(joints, motion, remembered, place, w)
-        act(joints, motion, place, w, -damped.damping[d] * rate, loads)
+        act(joints, motion, place, w, -damped.damping[w * damped.joint.shape[0] + d] * rate, loads)
 
 
 def damped_joints(scene: Any) -> list[tuple[int, float, bool]]:
@@ -71,11 +71,13 @@ class JointDamping:
     def __init__(self, model: Model, rows: JointRows, state: State) -> None:
         self.model, self.rows, self.state = model, rows, state
         found = damped_joints(model.scene)
-        self.damped = arrays.allocate(Damped, {"damped": len(found)}, model.device)
+        sizes = {"damped": len(found), "rates": len(found) * model.worlds}
+        self.damped = arrays.allocate(Damped, sizes, model.device)
+        values = model.scenes.listed(lambda scene: [damping for _, damping, _ in damped_joints(scene)])
         columns = {
             "joint": np.array([place for place, _, _ in found], np.int32),
             "turning": np.array([turns for _, _, turns in found], np.int32),
-            "damping": np.array([damping for _, damping, _ in found], numpy_real),
+            "damping": model.scenes.tiled(np.array(values, numpy_real)),
         }
         arrays.write(self.damped, columns, "the damped joints")
 

@@ -39,7 +39,7 @@ REACH = wp.constant(real(16.0))
 
 @wp.struct
 class Law:
-    """A controller: which joint it drives, where its memory lies in every world, and over what time it integrates."""
+    """A controller: which joint it drives, and where its memory lies in every world."""
 
     place: Place
     of_rate: wp.int32
@@ -48,7 +48,6 @@ class Law:
     first: wp.int32
     ring: wp.int32
     stretches: wp.int32
-    window: wp.float64
 
 
 @group(axis="worlds")
@@ -59,6 +58,7 @@ class Held:
     integral_rate: real = field("1/s", "inverse of the reset time; zero for no integral part")
     rate_time: real = field("s", "time of the differential part; zero for none")
     limit: real = field("N m or N", "largest effort")
+    window: wp.float64 = field("s", "time after which the integral forgets an error; infinite for never")
     asked: real = field("N m or N", "effort the controller asks for at its start, whatever the limit")
     lead: real = field("N m or N", "what the way that the joint goes in it at its rate would add to that")
     per_rate: real = field("N m s or N s/m", "D, effort that the next steps put against a change of the rate")
@@ -82,7 +82,7 @@ def regulate(
     """The effort of the step that begins, and what its error will add to the integral; none on a broken joint."""
     w = wp.tid()
     s = w * int(law.servos) + int(law.servo)
-    target = value_at(course, clock.time[w])
+    target = value_at(course, w, clock.time[w])
     if memory.manual[s] == 1:
         target = memory.target[s]
     q, rate = coordinate(joints, motion, remembered, law.place, w)
@@ -101,7 +101,7 @@ def regulate(
     if law.of_rate == 0:
         later = target
         if memory.manual[s] == 0:
-            later = value_at(course, clock.time[w] + clock.time_step[w])
+            later = value_at(course, w, clock.time[w] + clock.time_step[w])
         held.per_rate[w] = held.gain[w] * wp.max(held.rate_time[w] + h, REACH * h)
         held.lead[w] = held.gain[w] * (later - target - h * rate)
         held.undamped[w] = held.gain[w] * h * wp.max(h - held.rate_time[w], real(0.0))
@@ -164,11 +164,11 @@ def remember(clock: Clock, memory: ServoState, law: Law, held: Held, stop: wp.ar
     first = w * int(law.stretches) + int(law.first)
     ring = int(law.ring)
     k = int(memory.newest[s])
-    if memory.duration[first + k] >= law.window / wp.float64(STRETCHES):
+    if memory.duration[first + k] >= held.window[w] / wp.float64(STRETCHES):
         k = (k + 1) % ring
         memory.duration[first + k] = wp.float64(0.0)
         memory.area[first + k] = real(0.0)
         memory.newest[s] = k
     memory.duration[first + k] = memory.duration[first + k] + h
     memory.area[first + k] = memory.area[first + k] + held.area[w]
-    memory.integral[s] = window_sum(memory, first, k, ring, law.window)
+    memory.integral[s] = window_sum(memory, first, k, ring, held.window[w])

@@ -88,7 +88,8 @@ class CompiledPythonForce:
         self.chosen = model.select(force.bodies, force.label)
         self.rows = model.rows(self.chosen)
         self.names = tuple(model.names[i] for i in self.chosen)
-        self.mass = model.mass[self.chosen]
+        mass = model.mass[:, self.chosen]
+        self.mass = mass if model.scenes.varied else mass[0]
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Record the call; it reads the motion and adds to the loads."""

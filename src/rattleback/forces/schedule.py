@@ -29,19 +29,21 @@ STEP, LINEAR, CUBIC = (wp.constant(wp.int32(k)) for k in range(3))
 
 @wp.struct
 class Course:
-    """A schedule on a device."""
+    """The schedule of every world on a device: its kind, its first time among those of all, and their number."""
 
-    kind: wp.int32
+    kind: wp.array[wp.int32]
+    first: wp.array[wp.int32]
+    count: wp.array[wp.int32]
     times: wp.array[wp.float64]
     values: wp.array[real]
     slopes: wp.array[real]
 
 
 @wp.func
-def value_at(course: Course, t: wp.float64) -> real:
-    """The value of a schedule at a time."""
-    low = int(0)
-    high = int(course.times.shape[0]) - 1
+def value_at(course: Course, world: int, t: wp.float64) -> real:
+    """The value of the schedule of a world at a time."""
+    low = int(course.first[world])
+    high = low + int(course.count[world]) - 1
     if t <= course.times[low]:
         return course.values[low]
     if t >= course.times[high]:
@@ -53,12 +55,12 @@ def value_at(course: Course, t: wp.float64) -> real:
         else:
             high = middle
     v = course.values[low]
-    if course.kind == STEP:
+    if course.kind[world] == STEP:
         return v
     h = course.times[low + 1] - course.times[low]
     s = real((t - course.times[low]) / h)
     rise = course.values[low + 1] - v
-    if course.kind == LINEAR:
+    if course.kind[world] == LINEAR:
         return v + s * rise
     one = real(1.0)
     bend = s * (one - s) * (one - s) * course.slopes[low] - s * s * (one - s) * course.slopes[low + 1]
@@ -136,12 +138,22 @@ def scheduled(value: Any, what: str) -> float | Schedule:
     return value if isinstance(value, Schedule) else checks.number(value, what)
 
 
-def on_device(target: float | Schedule, device: Any) -> Any:
-    """A schedule or a number as arrays of a device."""
-    schedule = target if isinstance(target, Schedule) else Schedule((0.0,), (target,), "step")
+def on_device(targets: list[Any], worlds: int, device: Any) -> Any:
+    """Schedules or numbers as arrays of a device.
+
+    Args:
+        targets: That of every world, or one for all.
+        worlds: Number of worlds.
+        device: Warp device.
+    """
+    given = [target if isinstance(target, Schedule) else Schedule((0.0,), (target,), "step") for target in targets]
+    counts = np.array([len(schedule.times) for schedule in given])
     course: Any = Course()
-    course.kind = KINDS.index(schedule.kind)
-    course.times = wp.array(np.array(schedule.times), dtype=wp.float64, device=device)
-    for name, column in (("values", np.array(schedule.values)), ("slopes", slopes(schedule))):
-        setattr(course, name, wp.array(column.astype(numpy_real), dtype=real, device=device))
+    columns = {"kind": [KINDS.index(s.kind) for s in given], "first": np.cumsum(counts) - counts, "count": counts}
+    for name, entries in columns.items():
+        own = np.broadcast_to(np.array(entries, dtype=np.int32), worlds)
+        setattr(course, name, wp.array(np.ascontiguousarray(own), dtype=wp.int32, device=device))
+    course.times = wp.array(np.concatenate([s.times for s in given]), dtype=wp.float64, device=device)
+    for name, column in (("values", [s.values for s in given]), ("slopes", [slopes(s) for s in given])):
+        setattr(course, name, wp.array(np.concatenate(column).astype(numpy_real), dtype=real, device=device))
     return course

@@ -28,6 +28,7 @@ from rattleback.core.errors import InputError
 from rattleback.core.mirror import Mirror
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import by_world
 from rattleback.forces.joint_axis import CONTROLS, check_joint, freedom_for, make_place, placed
 from rattleback.forces.pid import RING, Held, Law, add_effort, note_effort, regulate, remember
 from rattleback.forces.schedule import Schedule, on_device, scheduled
@@ -69,6 +70,7 @@ class Servo:
     limit: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
     depends_on_pose: ClassVar[bool] = True
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -115,16 +117,18 @@ class CompiledServo:
     def __init__(self, force: Servo, model: Model) -> None:
         self.force, self.model, self.by_tree = force, model, False
         self.efforts: Any = None
-        self.course = on_device(force.target, model.device)
         self.held: Any = arrays.allocate(Held, {"worlds": model.worlds}, model.device)
         self.tune(force)
+        targets = [version.target for version in self.versions]
+        self.course = on_device(targets, model.worlds, model.device)
 
     def tune(self, force: Servo) -> None:
-        """Answer to the error as another servo would, from the next step on."""
-        self.force = force
-        told = {"gain": force.gain, "integral_rate": 1.0 / force.reset_time, "rate_time": force.rate_time}
-        for name, value in {**told, "limit": force.limit}.items():
-            Mirror(getattr(self.held, name)).put(np.full(self.model.worlds, value))
+        """Answer to the error as another servo of the first world would, and those of the others, from now on."""
+        self.force, self.versions = force, self.model.scenes.versions(force)
+        told = by_world(self.model, force, ("gain", "reset_time", "rate_time", "limit", "window"))
+        told["integral_rate"] = 1.0 / told.pop("reset_time")
+        for name, values in told.items():
+            Mirror(getattr(self.held, name)).put(values)
 
     def bind(self, label: str, state: Any, rows: JointRows) -> None:
         """Take the joints and the memory of a simulation."""
@@ -171,5 +175,5 @@ class CompiledServo:
         law.place = make_place(rows.names, force.joint, turning)
         law.servo, law.first, law.ring = places[label]
         law.servos, law.stretches = len(places), sum(ring for _, _, ring in places.values())
-        law.of_rate, law.window = int(force.control == "velocity"), force.window
+        law.of_rate = int(force.control == "velocity")
         return law

@@ -276,7 +276,7 @@ class ServoBounds:
             return ""
         world, number = divmod(k, self.count)
         name, servo = next(item for item in self.servos.items() if int(item[1].law.servo) == number)
-        force = servo.force
+        force = servo.versions[min(world, len(servo.versions) - 1)]
         where = f" of world {world}" if self.context.model.batched else ""
         ratio, steps = max(quick[k], far[k]), _steps(force, h, quick[k], far[k])
         advice = [f"a gain below {force.gain / ratio:.3g}", *([f"a time_step below {steps:.3g} s"] if steps else [])]

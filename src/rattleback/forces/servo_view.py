@@ -1,6 +1,6 @@
 """One servo of a running simulation: its target and its controller to change between steps, and what it does."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rattleback.forces.schedule import Schedule
 from rattleback.model.model import Model
 from rattleback.model.row_counts import servo_places
 from rattleback.model.state import State
+from rattleback.model.worlds.live import adopt, changed, entries_of, world_values
 
 # What stands beside the numbers of a servo in what its view says of a name.
 ELSEWHERE = {
@@ -26,19 +27,19 @@ ELSEWHERE = {
 class ServoView:
     """Servo of a running simulation; numbers, or one entry per world when worlds were asked for.
 
-    ``gain``, ``reset_time``, ``rate_time`` and ``limit`` may be written, for all worlds at once; they then hold in the
-    scene of the simulation, too.
+    ``gain``, ``reset_time``, ``rate_time`` and ``limit`` may be written, one for all worlds or one for each; they then
+    hold in the scenes of the simulation, too. Where worlds differ, what is read has one for each.
 
     Args:
         model: The model.
         state: The state it looks into.
         name: Name of the servo among the forces of the scene.
-        servo: The servo as it is compiled; without it, its controller cannot be written.
+        servo: Gives the servo as it is compiled now; without it, its controller cannot be written.
     """
 
     _kind = "servo"
 
-    def __init__(self, model: Model, state: State, name: Any, servo: Any = None) -> None:
+    def __init__(self, model: Model, state: State, name: Any, servo: Callable[[], Any] = lambda: None) -> None:
         places = servo_places(model.scene)
         if not isinstance(name, str) or name not in places:
             names = list(places)
@@ -51,8 +52,8 @@ class ServoView:
     @property
     def target(self) -> Any:
         """What it aims at now; set a number, one for every world, or None to follow the servo's own target again."""
-        given = self._force.target
-        own = given(self._state.clock.time.numpy()) if isinstance(given, Schedule) else given
+        time, targets = self._state.clock.time.numpy(), [force.target for force in self._versions]
+        own = [target(t) if isinstance(target, Schedule) else target for t, target in zip(time, targets, strict=True)]
         return self._shown(np.where(self._read("manual") == 1, self._read("target"), own))
 
     @target.setter
@@ -72,39 +73,39 @@ class ServoView:
         self._write("manual", 1)
 
     @property
-    def gain(self) -> float:
+    def gain(self) -> Any:
         """K_r, effort per error [N m or N per unit of the error]."""
-        return float(self._force.gain)
+        return self._number("gain")
 
     @gain.setter
-    def gain(self, value: float) -> None:
+    def gain(self, value: Any) -> None:
         self._tune("gain", value)
 
     @property
-    def reset_time(self) -> float:
+    def reset_time(self) -> Any:
         """T_N of the integral part [s]; infinity for none."""
-        return float(self._force.reset_time)
+        return self._number("reset_time")
 
     @reset_time.setter
-    def reset_time(self, value: float) -> None:
+    def reset_time(self, value: Any) -> None:
         self._tune("reset_time", value)
 
     @property
-    def rate_time(self) -> float:
+    def rate_time(self) -> Any:
         """T_V of the differential part [s]; zero for none."""
-        return float(self._force.rate_time)
+        return self._number("rate_time")
 
     @rate_time.setter
-    def rate_time(self, value: float) -> None:
+    def rate_time(self, value: Any) -> None:
         self._tune("rate_time", value)
 
     @property
-    def limit(self) -> float:
+    def limit(self) -> Any:
         """Largest effort, torque [N m] or force [N]; infinity for none."""
-        return float(self._force.limit)
+        return self._number("limit")
 
     @limit.setter
-    def limit(self, value: float) -> None:
+    def limit(self, value: Any) -> None:
         self._tune("limit", value)
 
     @property
@@ -138,23 +139,35 @@ class ServoView:
     def _force(self) -> Any:
         return self._model.scene.forces[self.name]
 
-    def _tune(self, name: str, value: float) -> None:
-        """Another value for a number of the controller."""
+    @property
+    def _versions(self) -> list[Any]:
+        """The servo of every world."""
+        return [self._model.scenes.of(world).forces[self.name] for world in range(self._model.worlds)]
+
+    def _number(self, name: str) -> Any:
+        """A number of the controller, or one for each world where they differ."""
+        if self._model.scenes.varied:
+            return world_values([getattr(force, name) for force in self._versions], lambda v: self._tune(name, v))
+        return float(getattr(self._force, name))
+
+    def _tune(self, name: str, value: Any) -> None:
+        """Another value for a number of the controller, or one for each world."""
         what = f"The {name} of servo {self.name!r}"
         self._state.check_current(what)
-        if self._servo is None:
+        if self._servo() is None:
             raise InputError(f"{what} can be written through sim.servo({self.name!r}) only.")
+        values = entries_of(self._model, value, (), f"{name} of servo {self.name!r}")
         try:
-            changed = replace(self._force, **{name: value})
+            scenes = changed(self._model, {(self.name, name): values})
         except InputError as error:
             raise InputError(f"Servo {self.name!r}: {error}") from None
-        if changed.stretches != self._force.stretches:
+        if any(scene.forces[self.name].stretches != self._force.stretches for scene in scenes):
             raise InputError(
                 f"{what} switches its integral over a window on or off; that is said in the scene: "
                 f"scene.change_force({self.name!r}, {name}={value!r}) and sim.rebuild(scene)."
             )
-        self._model.scene.renew({}, {}, {self.name: changed})
-        self._servo.tune(changed)
+        adopt(self._model, scenes, anew=False)
+        self._servo().tune(self._force)
 
     def _read(self, name: str) -> np.ndarray:
         return self._state.mirror("servos", name).look()[self._rows].astype(np.float64)

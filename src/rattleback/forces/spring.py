@@ -26,6 +26,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import by_world, structs
 from rattleback.forces.push import push, row_of
 from rattleback.forces.selection import body_name
 from rattleback.forces.stiff_forces import easing
@@ -72,9 +73,10 @@ def length_and_direction(d: vec3) -> tuple[real, vec3]:
 
 
 @kernel
-def add_spring(motion: Motion, coil: Coil, loads: Loads) -> None:
+def add_spring(motion: Motion, coils: wp.array[Coil], loads: Loads) -> None:
     """F at the end on B, −F at the end on A."""
     w = wp.tid()
+    coil = coils[w]
     a = row_of(coil.body_a, coil.bodies, w)
     b = row_of(coil.body_b, coil.bodies, w)
     lever_a, place_a, velocity_a = end_of(motion, a, coil.anchor_a)
@@ -110,6 +112,7 @@ class Spring:
     damping: float = 0.0
     length: float | None = None
     depends_on_pose: ClassVar[bool] = True
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check everything, keep the bodies as names and find the length."""
@@ -155,27 +158,41 @@ class CompiledSpring:
         self.force, self.model = force, model
         world = model.scene.world.name
         self.rows = [-1 if name == world else model.index(name) for name in (force.a, force.b)]
-        points = zip(self.rows, (force.at, force.at_b), strict=True)
-        self.anchors = [self._anchor(row, np.array(point)) for row, point in points]
+        self.versions = model.scenes.versions(force)
+        alike = len(self.versions) == 1 and not model.scenes.varied
+        self.numbers = by_world(model, force, ("stiffness", "damping", "length"))
+        # The anchors of every world, (worlds, 3) each.
+        self.anchors = [
+            np.broadcast_to([self._anchor(w, s) for w in range(1 if alike else model.worlds)], (model.worlds, 3))
+            for s in range(2)
+        ]
+        made = [self._coil(w) for w in range(1 if alike else model.worlds)]
+        self.coils = structs(model, Coil, made)
 
-    def _anchor(self, row: int, point: np.ndarray) -> np.ndarray:
+    def _anchor(self, world: int, side: int) -> np.ndarray:
         """A point of the world at the start, as a body sees it."""
+        force, row = self.versions[min(world, len(self.versions) - 1)], self.rows[side]
+        point = np.array((force.at, force.at_b)[side])
         if row < 0:
             return point
-        body = self.model.scene.bodies[row]
+        body = self.model.scenes.of(world).bodies[row]
         return rotation.rotate(rotation.conjugate(body.orientation), point - body.position)
+
+    def _coil(self, world: int) -> Coil:
+        coil = Coil()
+        coil.body_a, coil.body_b, coil.bodies = *self.rows, len(self.model.names)
+        coil.anchor_a, coil.anchor_b = (vec3(*anchor[world]) for anchor in self.anchors)
+        for name, values in self.numbers.items():
+            setattr(coil, name, float(values[world]))
+        return coil
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add its pull to both bodies of every world."""
-        coil = Coil()
-        coil.body_a, coil.body_b, coil.bodies = *self.rows, len(self.model.names)
-        coil.anchor_a, coil.anchor_b = (vec3(*anchor) for anchor in self.anchors)
-        coil.stiffness, coil.damping, coil.length = self.force.stiffness, self.force.damping, self.force.length
-        program.launch(add_spring, self.model.worlds, moment.motion, coil, loads)
+        program.launch(add_spring, self.model.worlds, moment.motion, self.coils, loads)
 
     def rates(self) -> tuple[float, float]:
         """ω² [1/s²] and r [1/s], see ``stiff_forces``."""
-        ends = zip(self.rows, self.anchors, strict=True)
+        ends = zip(self.rows, (anchor[0] for anchor in self.anchors), strict=True)
         ease = sum(easing(self.model, row, anchor) for row, anchor in ends)
         return self.force.stiffness * ease, self.force.damping * ease
 
@@ -185,5 +202,5 @@ class CompiledSpring:
             anchor if row < 0 else position[:, row] + rotation.rotate(orientation[:, row], anchor)
             for row, anchor in zip(self.rows, self.anchors, strict=True)
         ]
-        stretch = np.linalg.norm(ends[1] - ends[0], axis=-1) - float(self.force.length or 0.0)
-        return np.broadcast_to(0.5 * self.force.stiffness * stretch**2, len(position))
+        stretch = np.linalg.norm(ends[1] - ends[0], axis=-1) - self.numbers["length"]
+        return np.asarray(0.5 * self.numbers["stiffness"] * stretch**2)

@@ -19,6 +19,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import real, vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import by_world
 from rattleback.forces.joint_axis import Place, act, check_joint, coordinate, make_place, placed
 from rattleback.forces.stiff_forces import turning
 from rattleback.maths import rotation
@@ -30,9 +31,12 @@ from rattleback.problem.joint_rows import JointRows, Joints
 
 
 @kernel
-def add_torsion(joints: Joints, motion: Motion, remembered: JointState, place: Place, law: vec3, loads: Loads) -> None:
+def add_torsion(
+    joints: Joints, motion: Motion, remembered: JointState, place: Place, laws: wp.array[vec3], loads: Loads
+) -> None:
     """τ about the axis of the joint; law is (D, c, θ₀)."""
     w = wp.tid()
+    law = laws[w]
     angle, rate = coordinate(joints, motion, remembered, place, w)
     effort = -law[0] * real(angle - wp.float64(law[2])) - law[1] * rate
     act(joints, motion, place, w, effort, loads)
@@ -57,6 +61,7 @@ class TorsionSpring:
     angle: float = 0.0
     control: ClassVar[str] = "angle"
     depends_on_pose: ClassVar[bool] = True
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -86,6 +91,8 @@ class CompiledTorsionSpring:
 
     def __init__(self, force: TorsionSpring, model: Model) -> None:
         self.force, self.model = force, model
+        self.numbers = by_world(model, force, ("stiffness", "damping", "angle"))
+        self.laws = wp.array(np.stack([*self.numbers.values()], axis=1), dtype=vec3, device=model.device)
 
     def bind(self, label: str, state: Any, rows: JointRows) -> None:
         """Take the joints and what they remember from a simulation."""
@@ -94,9 +101,8 @@ class CompiledTorsionSpring:
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add its torque to both bodies of every world."""
-        law = vec3(self.force.stiffness, self.force.damping, self.force.angle)
         joints, remembered = self.rows.joints, self.remembered
-        program.launch(add_torsion, self.model.worlds, joints, moment.motion, remembered, self.place, law, loads)
+        program.launch(add_torsion, self.model.worlds, joints, moment.motion, remembered, self.place, self.laws, loads)
 
     def rates(self) -> tuple[float, float]:
         """ω² [1/s²] and r [1/s], see ``stiff_forces``."""
@@ -116,12 +122,13 @@ class CompiledTorsionSpring:
         raw = 2.0 * np.arctan2(turn[..., 2], turn[..., 3])
         counted = self.remembered.angle.numpy()[k::n]
         angle = raw + 2.0 * np.pi * np.round((counted - raw) / (2.0 * np.pi))
-        energy: np.ndarray = 0.5 * self.force.stiffness * (angle - self.force.angle) ** 2
+        energy: np.ndarray = 0.5 * self.numbers["stiffness"] * (angle - self.numbers["angle"]) ** 2
         return np.where(self.rows.joints.broken.numpy()[k::n] != 0, 0.0, energy)
 
     def _frame(self, side: str, body: str, orientation: np.ndarray) -> np.ndarray:
         """Frame of the joint on one of its bodies, in every world (worlds, 4)."""
-        own = getattr(self.rows.joints, f"turn_{side}").numpy()[self.place.joint].astype(np.float64)
+        own = getattr(self.rows.joints, f"turn_{side}").numpy()[self.place.joint :: self.place.joints]
+        own = own.astype(np.float64)
         if body == self.model.scene.world.name:
-            return np.broadcast_to(own, (len(orientation), 4))
+            return own
         return rotation.multiply(orientation[:, self.model.index(body)], own)

@@ -47,10 +47,10 @@ def aim(
     if law.of_rate == 1:
         servos.first_error[k] = memory.target[s]
     if memory.manual[s] == 0:
-        now = value_at(course, clock.time[w])
-        servos.slope[k] = (value_at(course, clock.time[w] + h) - now) / real(h)
+        now = value_at(course, w, clock.time[w])
+        servos.slope[k] = (value_at(course, w, clock.time[w] + h) - now) / real(h)
         if law.of_rate == 1:
-            servos.first_error[k] = value_at(course, clock.time[w] + wp.float64(0.5) * h)
+            servos.first_error[k] = value_at(course, w, clock.time[w] + wp.float64(0.5) * h)
 
 
 class TreeServos:

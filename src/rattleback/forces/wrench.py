@@ -19,6 +19,7 @@ from rattleback.core.kernel import kernel
 from rattleback.core.precision import vec3
 from rattleback.core.sealed import sealed
 from rattleback.core.stages import Program
+from rattleback.forces.by_world import structs
 from rattleback.forces.selection import device_rows, names
 from rattleback.maths.quat import rotate
 from rattleback.model.model import Bodies, Model
@@ -42,11 +43,12 @@ class Push:
 
 @kernel
 def add_wrench(
-    bodies: Bodies, motion: Motion, clock: Clock, rows: wp.array[wp.int32], push: Push, loads: Loads
+    bodies: Bodies, motion: Motion, clock: Clock, rows: wp.array[wp.int32], pushes: wp.array[Push], loads: Loads
 ) -> None:
     """Inside its span of time, F and τ + r × F."""
     i = rows[wp.tid()]
     world = bodies.world[i]
+    push = pushes[world]
     t = clock.time[world] + push.fraction * clock.time_step[world]
     if t < push.start or t >= push.until:
         return
@@ -89,6 +91,7 @@ class Wrench:
     start: float = 0.0
     until: float = math.inf
     depends_on_velocity: ClassVar[bool] = False
+    by_world: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check everything and keep the bodies as names."""
@@ -120,13 +123,20 @@ class CompiledWrench:
 
     def record(self, program: Program, moment: Moment, loads: Loads) -> None:
         """Add it to every chosen body."""
-        given, push = self.force, Push()
-        push.force, push.torque, push.point = vec3(*given.force), vec3(*given.torque), vec3(*(given.at or (0.0,) * 3))
-        push.has_point, push.local = int(given.at is not None), int(given.frame == "local")
-        push.start, push.until, push.fraction = given.start, given.until, moment.fraction
-        bodies, rows = self.model.bodies, self.rows
-        program.launch(add_wrench, len(rows), bodies, moment.motion, moment.clock, rows, push, loads)
+        versions, fraction = self.model.scenes.versions(self.force), moment.fraction
+        pushes = structs(self.model, Push, [_push(version, fraction) for version in versions])
+        given = (self.model.bodies, moment.motion, moment.clock, self.rows, pushes, loads)
+        program.launch(add_wrench, len(self.rows), *given)
 
     def potential(self, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
         """A wrench counts as work from outside, not as potential energy."""
         return np.zeros(len(position))
+
+
+def _push(given: Wrench, fraction: float) -> Push:
+    """A wrench as kernels know it, at so much of a step."""
+    push = Push()
+    push.force, push.torque, push.point = vec3(*given.force), vec3(*given.torque), vec3(*(given.at or (0.0,) * 3))
+    push.has_point, push.local = int(given.at is not None), int(given.frame == "local")
+    push.start, push.until, push.fraction = given.start, given.until, fraction
+    return push

@@ -7,7 +7,9 @@
 x, v, q, ω, L position, velocity, orientation, angular velocity and momentum; F½, τ½ loads at the middle.
 A constant force gives the exact parabola. Without torque, energy and the angular momentum vector are kept
 to rounding. When a force depends on velocity it is evaluated twice, the second time at the velocity half a
-kick further, so that the order stays two.
+kick further, so that the order stays two. Where τ½ would turn a body by more than a radian in a step, half of it acts
+at the start and half at the end: what holds a light link against a strong motor acts there, too, and in the middle of
+the step one without the other would have turned it far.
 
 Cost: one force evaluation a step (two with velocity-dependent forces), two small Newton solves a body.
 Use it by default. For smooth motion to many digits take ``rk45`` or ``rk4``; for stiff damping ``implicit_euler``.
@@ -33,6 +35,8 @@ from rattleback.model.step_context import Diagnostics, Moment, StepContext
 NOT_CONVERGED = wp.constant(real(1e5 * epsilon))
 # Square of half an angle [rad] that is lost in the rounding of a unit quaternion.
 UNSEEN = wp.constant(real((epsilon / 2.0) ** 2))
+# Half the angle by which a load may turn a body in a step with all of it in the middle [rad].
+STRONG = wp.constant(real(0.5))
 
 
 @wp.func
@@ -61,6 +65,8 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
         after = w
         if kicked:
             after = w + kick / moments[0]
+            if half * wp.length(kick) > STRONG * moments[0]:
+                return turn_between(q, w, kick, bodies, i, real(2.0) * half)
         if half * half * wp.max(wp.dot(w, w), wp.dot(after, after)) <= real(4.0) * WHOLE * WHOLE:
             return turn_ball(q, w, after, half), after, real(0.0), int(0)
     axes = bodies.axes[i]
@@ -71,6 +77,8 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
     turn, local, first, count = free_rotation(rotate_back(p, w), moments, ratios, half)
     p = p * turn
     if kicked:
+        if half * wp.length(wp.cw_div(rotate_back(q * axes, kick), moments)) > STRONG:
+            return turn_between(q, w, kick, bodies, i, real(2.0) * half)
         local += wp.cw_div(rotate_back(wp.normalize(p), kick), moments)
     turn, local, second, second_count = free_rotation(local, moments, ratios, half)
     p = wp.normalize(p * turn)
@@ -78,6 +86,18 @@ def turn_twice(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, half: real)
     if not aligned:
         p = p * wp.quat_inverse(axes)
     return p, w, wp.sqrt(wp.max(first, second)), wp.max(count, second_count)
+
+
+@wp.func
+def turn_between(q: quat, w: vec3, kick: vec3, bodies: Bodies, i: int, h: real) -> tuple[quat, vec3, real, int]:
+    """Half of an angular impulse, free rotation over the step, and the other half."""
+    p = q * bodies.axes[i]
+    moments = bodies.moments[i]
+    local = rotate_back(p, w) + wp.cw_div(real(0.5) * rotate_back(p, kick), moments)
+    turn, local, left, count = free_rotation(local, moments, bodies.ratios[i], h)
+    p = wp.normalize(p * turn)
+    local += wp.cw_div(real(0.5) * rotate_back(p, kick), moments)
+    return p * wp.quat_inverse(bodies.axes[i]), rotate(p, local), wp.sqrt(left), count
 
 
 @kernel

@@ -51,6 +51,8 @@ def save(simulation: Simulation, path: str | PathLike[str]) -> None:
         path: Where to; a file that is there is replaced, in one move.
     """
     checks.instance(simulation, Simulation, "What is saved", "rb.Simulation(scene)")
+    if simulation.model.scenes.varied:
+        raise InputError("The worlds of this simulation have scenes of their own, which a state file cannot hold yet.")
     simulation.state.send()
     values = {
         f"{part}.{name}": array for part, group in simulation.state.read().items() for name, array in group.items()

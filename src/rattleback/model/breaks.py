@@ -14,6 +14,7 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.precision import numpy_real, real
 from rattleback.core.ranges import FLAG, NOT_NEGATIVE
+from rattleback.model.worlds.scenes import WorldScenes
 
 
 @group(axis="joints")
@@ -37,11 +38,14 @@ def can_break(scene: Any) -> bool:
     return any(getattr(joint, option, None) is not None for joint in scene.joints.values() for option in LIMITS)
 
 
-def limit_columns(scene: Any, worlds: int) -> dict[str, np.ndarray]:
+def limit_columns(scenes: WorldScenes) -> dict[str, np.ndarray]:
     """The limits of the joints of all worlds, zero where there is none."""
-    joints = scene.joints.values()
+
+    def limits(scene: Any, option: str) -> list[float]:
+        return [as_limit(getattr(joint, option, None)) for joint in scene.joints.values()]
+
     return {
-        name: np.tile([as_limit(getattr(joint, option, None)) for joint in joints], worlds).astype(numpy_real)
+        name: scenes.tiled(scenes.listed(lambda scene, option=option: limits(scene, option))).astype(numpy_real)
         for option, name in LIMITS.items()
     }
 

@@ -45,24 +45,25 @@ class ContactPassage:
 
     @cached_property
     def formed(self) -> np.ndarray:
-        """For every body of the new model its index in the old one, where its contacts mean the same; else −1."""
-        passage, old = self.passage, self.passage.old.scene.bodies
-        same = [k >= 0 and _equal(old[k], new, FORM) for k, new in passage.new_bodies()]
+        """For every body of a new world its index in the old one, where its contacts mean the same; else −1."""
+        passage = self.passage
+        same = [[old is not None and _equal(old, new, FORM) for old, new in pairs] for pairs in passage.pairs]
         found = np.where(np.array(same) & passage.stays["position"] & passage.stays["orientation"], passage.bodies, -1)
-        kept = found[found >= 0]
-        return found if (np.diff(kept) > 0).all() else np.full_like(found, -1)
+        sorted_ = all((np.diff(row[row >= 0]) > 0).all() for row in found)
+        return found if sorted_ else np.full_like(found, -1)
 
     @cached_property
     def touched(self) -> np.ndarray:
-        """Bodies of the new model that are new, changed, or next to such."""
-        passage, new = self.passage, self.passage.new
-        old = passage.old.scene
-        names = [field.name for field in fields(old.bodies[0])]
-        changed = {body.name for k, body in passage.new_bodies() if k < 0 or not _equal(old.bodies[k], body, names)}
-        ends = [(joint.a, joint.b) for name, joint in new.scene.joints.items() if name not in self._kept_joints]
-        ends += [(joint.a, joint.b) for name, joint in old.joints.items() if name not in self._kept_joints]
-        changed.update(name for pair in ends for name in pair)
-        return np.array([name in changed for name in new.names])
+        """Bodies of the new model that are new, changed, or next to such (worlds, bodies)."""
+        passage = self.passage
+        names = [field.name for field in fields(passage.old.scene.bodies[0])]
+        found = []
+        for (old, new), pairs, kept in zip(passage.scenes, passage.pairs, self._kept_joints, strict=True):
+            changed = {body.name for was, body in pairs if was is None or not _equal(was, body, names)}
+            joints = [*new.joints.items(), *old.joints.items()]
+            changed.update(end for name, joint in joints if name not in kept for end in (joint.a, joint.b))
+            found.append([name in changed for name in passage.new.names])
+        return np.array(found)
 
     @cached_property
     def unchanged(self) -> bool:
@@ -74,14 +75,16 @@ class ContactPassage:
         return same and not self.touched.any() and bool((self.formed >= 0).all())
 
     @cached_property
-    def _kept_joints(self) -> set[str]:
-        passage = self.passage
-        old, new = passage.old.scene.joints, passage.new.scene.joints
-        return {
-            name
-            for seated, (name, joint) in zip(passage.seated, new.items(), strict=True)
-            if seated and _conditions(old[name]) == _conditions(joint)
-        }
+    def _kept_joints(self) -> list[set[str]]:
+        """The joints that hold as they did, in every world."""
+        return [
+            {
+                name
+                for seated, (name, joint) in zip(seats, new.joints.items(), strict=True)
+                if seated and (old.joints[name] is joint or _conditions(old.joints[name]) == _conditions(joint))
+            }
+            for (old, new), seats in zip(self.passage.scenes, self.passage.seated, strict=True)
+        ]
 
     def carry(self, old: State, new: State) -> None:
         """Continue with the contacts and sleep of another state."""
@@ -93,18 +96,19 @@ class ContactPassage:
     def wake(self, state: State) -> None:
         """Wake the touched bodies, in the new model."""
         if not self.unchanged:
-            state.wake(self.passage.new.rows(np.flatnonzero(self.touched)).ravel())
+            every = np.broadcast_to(self.touched, (self.passage.new.worlds, self.touched.shape[1]))
+            state.wake(np.flatnonzero(every))
 
     @cached_property
     def _colliders(self) -> np.ndarray:
         """For every collider of all old worlds its index in the new ones; −1 where it is forgotten."""
         counts = [[len(triangle_counts(body)) for body in model.scene.bodies] for model in self._models]
         first = [np.concatenate([[0], np.cumsum(count)]) for count in counts]
-        one = np.full(first[0][-1], -1, dtype=np.int64)
-        for place, source in enumerate(self.formed):
-            if source >= 0:
-                one[first[0][source] : first[0][source + 1]] = np.arange(first[1][place], first[1][place + 1])
-        return _in_worlds(one, int(first[1][-1]), self.passage.new.worlds)
+        every = np.full((len(self.formed), first[0][-1]), -1, dtype=np.int64)
+        for world, place in zip(*np.nonzero(self.formed >= 0), strict=True):
+            source = self.formed[world, place]
+            every[world, first[0][source] : first[0][source + 1]] = np.arange(first[1][place], first[1][place + 1])
+        return _in_worlds(every, int(first[1][-1]), self.passage.new.worlds)
 
     @cached_property
     def _colliders_now(self) -> int:
@@ -165,7 +169,8 @@ class ContactPassage:
         kept |= {name: rows.astype(np.int32) for name, rows in moved.items()}
         # Bodies that touched a removed one wake.
         for row in (kept["body_a"][~good], kept["body_b"][~good]):
-            self.touched[row[row >= 0] % len(self.passage.new.names)] = True
+            world, body = np.divmod(row[row >= 0], len(self.passage.new.names))
+            self.touched[np.minimum(world, len(self.touched) - 1), body] = True
         count = int(good.sum())
         new.sleeping_contacts = with_room(new.sleeping_contacts, len(old.sleeping_contacts.part))
         room = arrays.read(new.sleeping_contacts)
@@ -176,9 +181,10 @@ class ContactPassage:
         arrays.write(new.sleeping_contacts, room, "the sleeping contacts")
 
 
-def _in_worlds(one: np.ndarray, each: int, worlds: int) -> np.ndarray:
-    """Places of one world in all of them, of which each has ``each``."""
-    return np.concatenate([np.where(one >= 0, one + world * each, -1) for world in range(worlds)])
+def _in_worlds(places: np.ndarray, each: int, worlds: int) -> np.ndarray:
+    """Places in a world, of every world or the same in all (worlds, places), as places in all; a world has ``each``."""
+    every = np.broadcast_to(places, (worlds, places.shape[1]))
+    return np.where(every >= 0, every + each * np.arange(worlds)[:, None], -1).ravel()
 
 
 def _equal(old: Body, new: Body, names: Any) -> bool:

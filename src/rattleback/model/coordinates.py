@@ -68,3 +68,12 @@ def driven_bodies(scene: Any, worlds: int) -> np.ndarray:
     rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     shift = np.arange(worlds)[:, None, None] * len(scene.bodies)
     return np.where(rows >= 0, rows + shift, -1).reshape(-1, 2)
+
+
+def start_names(joint: Any) -> list[str]:
+    """What a joint can start with: its angle or position, and its velocity; nothing where it couples two motions."""
+    if not hasattr(joint, "freedoms") or any(row.kind in ("screw", "mesh", "rack") for row in joint.rows()):
+        return []
+    freedoms = free_freedoms(joint)
+    names = {TURN: "angle", SLIDE: "position"}
+    return [*(names[freedom] for freedom in freedoms), *(["velocity"] if freedoms else [])]

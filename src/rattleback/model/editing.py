@@ -15,6 +15,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.maths.rotation import rotate
 from rattleback.model.body import Body, BodyOptions, StaticOptions, make_body, make_static
+from rattleback.model.material import Material
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,12 +33,22 @@ INSTEAD = {
     "rules": "There is combine().",
     "pairs": "There is pair().",
 }
+# Options that change nothing else, and what checks them.
+PLAIN = {
+    "mass": checks.positive,
+    "material": lambda value, what: _material(value, what),
+    "velocity": checks.vector,
+    "angular_velocity": checks.vector,
+    "margin": lambda value, what: checks.not_negative(value, what) + 0.0,
+}
 
 
 def changed_body(body: Body, changes: Mapping[str, Any]) -> Body:
     """A body with other options of ``add_body`` or ``add_static``, or another ``shape``; every fault names it."""
     known = [name for name in (StaticOptions if body.static else BodyOptions).__annotations__ if name != "name"]
     checks.options(changes, ["shape", *known], f"change_body for body {body.name!r}")
+    if changes.keys() <= PLAIN.keys():
+        return _plainly_changed(body, changes)
     given = {name: value for name, value in changes.items() if name != "shape"}
     shape = changes.get("shape", body.shape)
     kept: dict[str, Any] = {} if any(name in given for name in PLACE) else {"position": body.position}
@@ -54,6 +65,19 @@ def changed_body(body: Body, changes: Mapping[str, Any]) -> Body:
     if "position" not in kept or np.array_equal(made.center_of_mass, body.center_of_mass):
         return made
     return replace(made, position=body.origin + rotate(made.orientation, made.center_of_mass))
+
+
+def _plainly_changed(body: Body, changes: Mapping[str, Any]) -> Body:
+    """A body with other options on which nothing else depends but the inertia on the mass."""
+    given = {name: PLAIN[name](value, f"The {name} of body {body.name!r}") for name, value in changes.items()}
+    if "mass" in given:
+        given["inertia"] = body.inertia * (given["mass"] / body.mass)
+    return replace(body, **given)
+
+
+def _material(value: Any, what: str) -> Any:
+    checks.instance(value, Material, what, "rb.Material(friction=0.4)")
+    return value
 
 
 def _colliders(body: Body) -> tuple[Any, ...]:

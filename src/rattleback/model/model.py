@@ -1,5 +1,7 @@
 """The model: a scene frozen into arrays, replicated into as many worlds as asked for."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,8 +12,8 @@ import warp as wp
 from rattleback.core.arrays import field, group
 from rattleback.core.errors import InputError
 from rattleback.core.precision import mat33, quat, real, vec3
-from rattleback.model.material import Material
-from rattleback.model.surfaces import PairRules, Surfaces
+from rattleback.model.surfaces import Kinds, PairRules, Surfaces
+from rattleback.model.worlds.scenes import WorldScenes
 
 
 @group(axis="bodies")
@@ -34,28 +36,36 @@ class Model:
     """A scene as arrays. Body b of world w is row ``w * len(names) + b``.
 
     Attributes:
-        scene: The scene it was made from.
+        scenes: The scenes of its worlds.
         names: Names of the bodies of one world, in the order they were added.
-        worlds: Number of worlds.
         batched: Whether the user asked for worlds and sees a leading world axis.
         dynamic: Indices of the bodies of one world that are not static.
         bodies: The arrays.
         surfaces: Coefficients of the surfaces of the bodies; writing a material of a body changes them in place.
         rules: How two surfaces that touch combine, and the table of pairs of materials.
-        kinds: Rows of materials in that table.
+        kinds: Rows of materials in those tables.
         device: Where the arrays live.
     """
 
-    scene: Any
+    scenes: WorldScenes
     names: tuple[str, ...]
-    worlds: int
     batched: bool
     dynamic: np.ndarray
     bodies: Bodies
     surfaces: Surfaces
     rules: PairRules
-    kinds: dict[Material, int]
+    kinds: Kinds
     device: Any
+
+    @property
+    def scene(self) -> Any:
+        """The scene of the first world, with the names and the structure that all worlds have."""
+        return self.scenes.first
+
+    @property
+    def worlds(self) -> int:
+        """Number of worlds."""
+        return self.scenes.count
 
     @property
     def count(self) -> int:
@@ -63,14 +73,25 @@ class Model:
         return len(self.names) * self.worlds
 
     @cached_property
-    def mass(self) -> np.ndarray:
-        """Masses of the bodies of one world (bodies,) [kg]."""
-        return np.array([body.mass for body in self.scene.bodies])
+    def static(self) -> np.ndarray:
+        """Which bodies of one world are static (bodies,)."""
+        return np.array([body.static for body in self.scene.bodies])
 
     @cached_property
-    def inertia(self) -> np.ndarray:
-        """Inertias of the bodies of one world, each in its own frame (bodies, 3, 3) [kg m²]."""
-        return np.array([body.inertia for body in self.scene.bodies])
+    def mass(self) -> np.ndarray:
+        """Masses of the bodies (worlds, bodies) [kg]."""
+        return self.of_bodies(lambda body: body.mass)
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Size of the acceleration of gravity in every world (worlds,) [m/s²]."""
+        return self.scenes.each(lambda scene: math.hypot(*scene.gravity))
+
+    def of_bodies(self, of: Callable[[Any], Any]) -> np.ndarray:
+        """What the scenes say of their bodies, from what they say of one (worlds, bodies, ...)."""
+        found = self.scenes.bodies()
+        column = found.spread([of(body) for body in found.items])
+        return column.reshape(self.worlds, len(self.names), *column.shape[1:])
 
     @cached_property
     def has_loose_bodies(self) -> bool:
@@ -83,6 +104,17 @@ class Model:
         """Whether there are two bodies that may touch, one of which moves."""
         solid = [body for body in self.scene.bodies if body.colliders]
         return len(solid) > 1 and not all(body.static for body in solid)
+
+    def by_world(self, column: np.ndarray) -> np.ndarray:
+        """An array of rows as (worlds, rows of a world, ...), of the first world alone where all have the same."""
+        worlds = len(self.scenes.scenes)
+        flat = column.reshape(self.worlds, -1, *column.shape[1:])
+        return flat[:worlds]
+
+    def world_numbers(self, values: Any) -> Any:
+        """A number for every world, or one for all, as an array of the device."""
+        found = np.broadcast_to(np.asarray(values, dtype=np.float64), self.worlds)
+        return wp.array(np.ascontiguousarray(found), dtype=real, device=self.device)
 
     def index(self, body: Any) -> int:
         """Index of a body in its world, from its name or the object ``add_body`` returned."""

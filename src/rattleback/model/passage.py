@@ -26,6 +26,7 @@ from rattleback.model.row_counts import servo_places
 if TYPE_CHECKING:
     from rattleback.model.body import Body
     from rattleback.model.model import Model
+    from rattleback.model.scene import Scene
     from rattleback.model.state import State
 
 WINDOWS = ("position", "orientation", "velocity", "angular_velocity")
@@ -59,33 +60,51 @@ class Passage:
         return np.where(same, found, -1) if same else found
 
     @cached_property
+    def scenes(self) -> list[tuple[Scene, Scene]]:
+        """The old and the new scene of every world, of the first world alone where none has one of its own."""
+        apart = self.old.scenes.varied or self.new.scenes.varied
+        return [(self.old.scenes.of(w), self.new.scenes.of(w)) for w in range(self.new.worlds if apart else 1)]
+
+    @cached_property
     def stays(self) -> dict[str, np.ndarray]:
-        """For every window of the motion, the bodies that continue in it: those on which both scenes agree."""
-        pairs = [(self.old.scene.bodies[k] if k >= 0 else None, body) for k, body in self.new_bodies()]
-        return {name: np.array([old is not None and _agree(old, new, name) for old, new in pairs]) for name in WINDOWS}
+        """For every window of the motion, the bodies on which both scenes of a world agree (worlds, bodies)."""
+        return {
+            name: np.array([[old is not None and _agree(old, new, name) for old, new in pairs] for pairs in self.pairs])
+            for name in WINDOWS
+        }
+
+    @cached_property
+    def pairs(self) -> list[list[tuple[Body | None, Body]]]:
+        """The bodies of the new scene of every world, each as the old one had it; None where it is new."""
+        places = self.bodies.tolist()
+        return [
+            [(old.bodies[k] if k >= 0 else None, body) for k, body in zip(places, new.bodies, strict=True)]
+            for old, new in self.scenes
+        ]
 
     @cached_property
     def seated(self) -> np.ndarray:
-        """Joints that have the same place on bodies that lie as they did."""
-        old, new = self.old.scene, self.new.scene
-        still = dict(zip(self.new.names, self.stays["position"] & self.stays["orientation"], strict=True))
-        still[new.world.name] = True
-        return np.array(
-            [
-                k >= 0 and still[joint.a] and still[joint.b] and _seat(old.joints[name]) == _seat(joint)
+        """Joints that have the same place on bodies that lie as they did (worlds, joints)."""
+        found = []
+        for (old, new), lies in zip(self.scenes, self.stays["position"] & self.stays["orientation"], strict=True):
+            still = {**dict(zip(self.new.names, lies, strict=True)), new.world.name: True}
+            seats = [
+                k >= 0 and still[joint.a] and still[joint.b] and _alike(old.joints[name], joint)
                 for k, (name, joint) in zip(self.joints, new.joints.items(), strict=True)
-            ],
-            dtype=bool,
-        )
+            ]
+            found.append(seats)
+        return np.array(found, dtype=bool)
 
     def rows(self, places: np.ndarray, before: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows in all worlds of what has a place among ``before`` old ones: the new rows, and the old ones."""
-        worlds, to = np.arange(self.new.worlds)[:, None], np.flatnonzero(places >= 0)
-        return (worlds * len(places) + to).ravel(), (worlds * before + places[to]).ravel()
+        """Rows in all worlds of what has a place among ``before`` old ones: the new rows, and the old ones.
 
-    def new_bodies(self) -> list[tuple[int, Body]]:
-        """The bodies of the new model, each with its index in the old one."""
-        return list(zip(self.bodies.tolist(), self.new.scene.bodies, strict=True))
+        Args:
+            places: The old place of every new thing, (things,) or (worlds, things); negative for none.
+            before: Number of old ones in a world.
+        """
+        every = np.broadcast_to(places, (self.new.worlds, places.shape[-1]))
+        worlds, to = np.nonzero(every >= 0)
+        return worlds * places.shape[-1] + to, worlds * before + every[worlds, to]
 
 
 def carry_over(passage: Passage, old: State, new: State) -> None:
@@ -113,6 +132,11 @@ def _agree(old: Body, new: Body, name: str) -> bool:
     return name == "position" and np.allclose(old.origin, new.origin, rtol=0.0, atol=1e-12 * (1.0 + abs(new.origin)))
 
 
+def _alike(old: Any, new: Any) -> bool:
+    """Whether two joints have the same place."""
+    return old is new or _seat(old) == _seat(new)
+
+
 def _seat(joint: Any) -> tuple[Any, ...]:
     """Kind and place of a joint."""
     place = [np.asarray(part).tolist() for part in (*joint.points(), *joint.frames())]
@@ -137,13 +161,16 @@ def _carry_bodies(passage: Passage, old: State, new: State) -> None:
     wp.copy(new.impulses.duration, old.impulses.duration)
     for name, same in passage.stays.items():
         _copy(old.motion, new.motion, (name,), *passage.rows(np.where(same, passage.bodies, -1), before))
-    for place, (source, body) in enumerate(passage.new_bodies()):
-        if source < 0 or not passage.stays["position"][place]:
-            continue
-        was = passage.old.scene.bodies[source]
-        shift = body.center_of_mass - was.center_of_mass
-        if shift.any() and not np.array_equal(body.position, was.position):
-            _shift(new, passage.new.rows(np.array([place])).ravel(), shift, bool(passage.stays["velocity"][place]))
+    each = len(passage.new.names)
+    for world, pairs in enumerate(passage.pairs):
+        for place, (was, body) in enumerate(pairs):
+            if was is None or was is body or not passage.stays["position"][world, place]:
+                continue
+            shift = body.center_of_mass - was.center_of_mass
+            if shift.any() and not np.array_equal(body.position, was.position):
+                worlds = [world] if len(passage.pairs) > 1 else range(passage.new.worlds)
+                rows = np.array([w * each + place for w in worlds])
+                _shift(new, rows, shift, bool(passage.stays["velocity"][world, place]))
 
 
 def _shift(state: State, rows: np.ndarray, shift: np.ndarray, moving: bool) -> None:
@@ -164,13 +191,18 @@ def _carry_joints(passage: Passage, old: State, new: State) -> None:
         wp.copy(getattr(new.joints, name), getattr(old.joints, name))
     seated = passage.rows(np.where(passage.seated, joints, -1), before)
     _copy(old.joints, new.joints, ("angle", "other_angle"), *seated)
-    was, now = (list(model.scene.joints.values()) for model in (passage.old, passage.new))
     for option, name in LIMITS.items():
-        same = [
-            k if k >= 0 and getattr(was[k], option, None) == getattr(joint, option, None) else -1
-            for k, joint in zip(joints, now, strict=True)
-        ]
-        _copy(old.breaks, new.breaks, (name,), *passage.rows(np.array(same, dtype=np.int64), before))
+        same = np.array([_same_places(joints, *scenes, option) for scenes in passage.scenes], dtype=np.int64)
+        _copy(old.breaks, new.breaks, (name,), *passage.rows(same, before))
+
+
+def _same_places(joints: np.ndarray, old: Scene, new: Scene, option: str) -> list[int]:
+    """Old places of the joints of a new scene; −1 where the old one had another value of an option."""
+    was = list(old.joints.values())
+    return [
+        k if k >= 0 and getattr(was[k], option, None) == getattr(joint, option, None) else -1
+        for k, joint in zip(joints.tolist(), new.joints.values(), strict=True)
+    ]
 
 
 def _carry_servos(passage: Passage, old: State, new: State) -> None:
@@ -184,8 +216,10 @@ def _carry_servos(passage: Passage, old: State, new: State) -> None:
         if name not in was or any(getattr(before, part, None) != getattr(after, part, None) for part in DRIVING):
             continue
         row, source = worlds[:, 0] * len(now) + place, worlds[:, 0] * len(was) + was[name][0]
-        hand = ["target", "manual"] if before.target == after.target else []
-        _copy(old.servos, new.servos, memory + hand, row, source)
+        _copy(old.servos, new.servos, memory, row, source)
+        kept = np.array([one.forces[name].target == two.forces[name].target for one, two in passage.scenes])
+        by_hand = np.broadcast_to(kept, passage.new.worlds)
+        _copy(old.servos, new.servos, ["target", "manual"], row[by_hand], source[by_hand])
         stretches, former = np.arange(first, first + ring), np.arange(was[name][1], was[name][1] + ring)
         to, rows = (worlds * rings[1] + stretches).ravel(), (worlds * rings[0] + former).ravel()
         _copy(old.servos, new.servos, ("duration", "area"), to, rows)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.core.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -55,3 +57,16 @@ class Picture:
         """It is a record of a moment that is past: read-only."""
         for array in (*self._parts, self.shown):
             array.flags.writeable = False
+
+
+def check_shown(name: str, shown: NDArray[Any]) -> None:
+    """Refuse a picture with what cannot be; orientations are brought to length one."""
+    flat = shown.reshape(-1, shown.shape[-1])
+    if not np.isfinite(flat).all():
+        row = int(np.flatnonzero(~np.isfinite(flat).all(axis=-1))[0])
+        raise InputError(f"The {name} written is not finite in row {row}; nothing was changed.")
+    if name == "orientation":
+        length = np.linalg.norm(flat, axis=-1, keepdims=True)
+        if (np.abs(length - 1.0) > 1e-6).any():
+            raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
+        flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)

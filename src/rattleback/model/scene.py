@@ -63,8 +63,7 @@ class Scene:
         self.gravity, self.name = gravity, name
         self.world = World()
         self.bodies: list[Body] = []
-        self.forces: dict[str, Any] = {}
-        self.joints: dict[str, Any] = {}
+        self.forces, self.joints = dict[str, Any](), dict[str, Any]()
         self.groups: dict[str, list[Body]] = {}
         self.meetings: dict[tuple[str, ...], bool] = {}
         self.predicates: list[Callable[[Body, Body], bool]] = []
@@ -107,8 +106,7 @@ class Scene:
                 ``collides_with``, categories it can meet (default None: all of them), asked of both bodies;
                 ``continuous``, whether it must not pass through others within a step (default False).
         """
-        body = make_body(new_name(shape, options, len(self.bodies), self._taken), shape, options)
-        return self._add(body)
+        return self._add(make_body(new_name(shape, options, len(self.bodies), self._taken), shape, options))
 
     def add_static(self, shape: Any, **options: Unpack[StaticOptions]) -> Body:
         """Add a body that nothing can push. Given a velocity, it moves on at that velocity.
@@ -119,16 +117,13 @@ class Scene:
                 ``angular_velocity`` [rad/s], ``name``, ``material``, ``group``; ``collision``, ``margin``,
                 ``category``, ``collides_with`` as in ``add_body``.
         """
-        body = make_static(new_name(shape, options, len(self.bodies), self._taken), shape, options)
-        return self._add(body)
+        return self._add(make_static(new_name(shape, options, len(self.bodies), self._taken), shape, options))
 
     def add_force(self, force: Any, name: str | None = None) -> Any:
         """Add a force module, such as ``rb.Drag(linear=0.1)``; returns it as the scene keeps it."""
         check_force(force, "add_force")
-        if name is None:
-            label = numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
-        else:
-            label = checks.text(name, "The name of a force")
+        usual = numbered(type(force).__name__.lower(), len(self.forces) + 1, self.forces.__contains__)
+        label = usual if name is None else checks.text(name, "The name of a force")
         if label in self.forces:
             raise InputError(f"The scene already has a force named {label!r}; choose another name.")
         force = placed_force(self, force, label)
@@ -327,20 +322,19 @@ class Scene:
         """Place of a body in ``bodies``, from its name or from what ``add_body`` returned."""
         name = getattr(body, "name", body)
         if not isinstance(name, str) or name not in self._index:
-            names = list(self._index)
+            names = [*self._index]
             raise UnknownName(f"There is no body {name!r}.{did_you_mean(name, names)} There are {listing(names)}.")
         return self._index[name]
 
     def copy(self) -> Scene:
         """A scene of its own with the same bodies and forces."""
         twin = Scene(self.gravity, self.name)
-        twin.bodies.extend(self.bodies)
-        twin.predicates.extend(self.predicates)
+        twin.bodies[:], twin.predicates[:] = self.bodies, self.predicates
         twin.groups.update({name: list(bodies) for name, bodies in self.groups.items()})
         for name in ("forces", "joints", "meetings", "pairs", "_index"):
             getattr(twin, name).update(getattr(self, name))
-        vars(twin).update(rules=self.rules, _former_joints=list(self._former_joints))
-        vars(twin).update(robot=self.robot, import_report=self.import_report)
+        vars(twin).update(_former_joints=list(self._former_joints))
+        vars(twin).update({name: getattr(self, name) for name in ("rules", "robot", "import_report")})
         return twin
 
     def __getitem__(self, name: str) -> Body:
@@ -361,6 +355,12 @@ class Scene:
         from rattleback.io.scene_file import save
 
         save(self, path)
+
+    def to_python(self, time_step: float | None = None) -> str:
+        """A Python script that makes the scene, digit for digit; run, it opens it with steps of this length [s]."""
+        from rattleback.io.script import write
+
+        return write.to_python(self, time_step)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Scene:
@@ -384,7 +384,7 @@ class Scene:
 
         ``import_report`` says what was kept, approximated or dropped. Options: ``base``, ``"fixed"`` or ``"floating"``
         (default: as the format says); ``strict=True`` refuses what cannot be kept; ``search``, folders for meshes;
-        ``loops``, for URDF, pairs of frames or a YAML file that close loops, or False.
+        ``loops``, for URDF, pairs of frames or a YAML file, or False; ``drives=False``: no armature, no joint friction.
         """
         from rattleback.io.robots.read import scene_from_file
 

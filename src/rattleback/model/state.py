@@ -29,8 +29,9 @@ from rattleback.model.contact_memory import (
     trimmed,
 )
 from rattleback.model.coordinates import Efforts, driven_bodies
+from rattleback.model.device_arrays import changed, shared_array
 from rattleback.model.joint_memory import JointState, ServoState
-from rattleback.model.picture import Picture
+from rattleback.model.picture import Picture, check_shown
 from rattleback.model.row_counts import row_counts
 from rattleback.model.sleep import Sleep, SleepingContacts, Waker, forget_sleep, with_room
 from rattleback.model.state_fit import CONTACT_GROUPS, StateFit
@@ -255,6 +256,9 @@ class State(Windows):
         """The same arrays, not copied where they lie on the CPU: to look at now, and not to write to."""
         return {name: _used(name, part, arrays.view) for name, part in self.groups.items()}
 
+    array = shared_array
+    changed = changed
+
     def look(self, name: str) -> np.ndarray:
         """What a window shows: the array of all bodies."""
         return self.picture(name)
@@ -299,7 +303,11 @@ class State(Windows):
         for name, picture in self._pictures.items():
             if (written := picture.written()) is None:
                 continue
-            self._check(name, picture.shown)
+            try:
+                check_shown(name, picture.shown)
+            except InputError:
+                self._pictures.pop(name)
+                raise
             picture.send()
             if name == "torque":
                 moved = self._driven[written.ravel()]
@@ -362,19 +370,6 @@ class State(Windows):
         """The shape a window shows: of bodies, or of the free coordinates of joints."""
         return (*self.shape[:-1], -1) if name == "torque" else (*self.shape, 4 if name == "orientation" else 3)
 
-    def _check(self, name: str, shown: np.ndarray) -> None:
-        """Refuse a picture with what cannot be; orientations are brought to length one."""
-        flat = shown.reshape(-1, shown.shape[-1])
-        if not np.isfinite(flat).all():
-            self._pictures.pop(name)
-            raise InputError(f"The {name} written is not finite in row {_first_bad(flat)}; nothing was changed.")
-        if name == "orientation":
-            length = np.linalg.norm(flat, axis=-1, keepdims=True)
-            if (np.abs(length - 1.0) > 1e-6).any():
-                self._pictures.pop(name)
-                raise InputError("An orientation written is not a quaternion of length 1; nothing was changed.")
-            flat[...] = np.where(np.abs(length - 1.0) <= 1e-15, flat, flat / length)
-
 
 def _of_kind(group: Any, kind: Any) -> Any:
     """A group of arrays, if it is of a kind."""
@@ -394,7 +389,3 @@ def _counts(name: str, values: dict[str, np.ndarray]) -> bool:
         return bool(values["count"][0])
     quiet = ("breaks", "efforts", "sleep", "sleeping_contacts", "trees")
     return name not in quiet or any(array.any() for array in values.values())
-
-
-def _first_bad(flat: np.ndarray) -> int:
-    return int(np.flatnonzero(~np.isfinite(flat).all(axis=-1))[0])

@@ -17,6 +17,7 @@ from rattleback.core.errors import InputError
 from rattleback.core.precision import numpy_real, real, vec3
 from rattleback.model.material import Material
 from rattleback.model.pairing import RULES, material_kinds
+from rattleback.model.worlds.scenes import WorldScenes
 
 if TYPE_CHECKING:
     from rattleback.model.model import Model
@@ -55,7 +56,10 @@ class Surfaces:
 
 @wp.struct
 class PairRules:
-    """The rules, as places in ``RULES``, and the table of pairs: ``count`` × ``count`` entries, negative if not set."""
+    """The rules, as places in ``RULES``, and tables of pairs: ``count`` × ``count`` entries each, negative if not set.
+
+    Worlds with other pairs have a table of their own, whose rows follow those of the tables before it.
+    """
 
     friction_rule: wp.int32
     restitution_rule: wp.int32
@@ -111,7 +115,7 @@ def combine(surfaces: Surfaces, rules: PairRules, a: int, b: int) -> Coefficient
     """The coefficients of a contact between the bodies in rows ``a`` and ``b``."""
     place = int(-1)
     if surfaces.kind[a] >= 0 and surfaces.kind[b] >= 0:
-        place = surfaces.kind[a] * rules.count + surfaces.kind[b]
+        place = surfaces.kind[a] * rules.count + surfaces.kind[b] % rules.count
     static = by_rule(rules.friction_rule, surfaces.static_friction[a], surfaces.static_friction[b])
     dynamic = by_rule(rules.friction_rule, surfaces.dynamic_friction[a], surfaces.dynamic_friction[b])
     restitution = by_rule(rules.restitution_rule, surfaces.restitution[a], surfaces.restitution[b])
@@ -126,49 +130,74 @@ def combine(surfaces: Surfaces, rules: PairRules, a: int, b: int) -> Coefficient
     return result
 
 
-def compile_surfaces(scene: "Scene", copies: int, device: Any) -> tuple[Surfaces, PairRules]:
-    """The surfaces of the bodies of all worlds, and the rules and pairs of a scene.
+def compile_surfaces(scenes: WorldScenes, device: Any) -> tuple[Surfaces, PairRules, "Kinds"]:
+    """The surfaces of the bodies of all worlds, the rules and pairs of their scenes, and the kinds of materials.
 
     Args:
-        scene: The scene.
-        copies: Number of worlds.
+        scenes: The scenes of all worlds.
         device: Warp device.
     """
-    kinds = material_kinds(scene)
-    columns = _columns([body.material for body in scene.bodies], kinds)
-    bad = np.flatnonzero(~np.isfinite(columns["velocity"]).all(axis=1))
-    if bad.size:
-        raise _out_of_range(scene.bodies[bad[0]].name)
-    surfaces = arrays.allocate(Surfaces, {"bodies": copies * len(scene.bodies)}, device)
-    tiled = {name: np.tile(column, (copies,) + (1,) * (column.ndim - 1)) for name, column in columns.items()}
-    arrays.write(surfaces, tiled, f"scene {scene.name!r}")
-    return surfaces, _pair_rules(scene, kinds, device)
+    kinds, scene = Kinds(scenes), scenes.first
+    surfaces = arrays.allocate(Surfaces, {"bodies": scenes.count * len(scene.bodies)}, device)
+    arrays.write(surfaces, surface_arrays(scenes, kinds), f"scene {scene.name!r}")
+    return surfaces, _pair_rules(kinds, scene, device), kinds
 
 
-def write_material(model: "Model", bodies: list[int], material: Material) -> None:
-    """Give bodies of every world another material, in the arrays that recorded launches hold.
+class Kinds:
+    """The rows of materials in the tables of pairs: one table for all worlds with the same pairs.
+
+    Attributes:
+        tables: The pairs of every table, with the places of their materials.
+        count: Most materials of a table.
 
     Args:
-        model: The model.
-        bodies: Places of the bodies in their world.
-        material: Their new material.
+        scenes: The scenes of all worlds.
     """
-    columns = _columns([material], model.kinds)
-    if not np.isfinite(columns["velocity"]).all():
-        raise _out_of_range(model.names[bodies[0]])
-    rows = model.rows(np.array(bodies, dtype=np.int64)).ravel()
-    for name, array in arrays.each(model.surfaces):
-        values = np.array(array.numpy())
-        values[rows] = columns[name][0]
-        array.assign(values)
+
+    def __init__(self, scenes: WorldScenes) -> None:
+        self.tables: list[tuple[dict[Any, Any], dict[Material, int]]] = []
+        self._table_of: list[int] = []
+        for scene in scenes.scenes:
+            number = next((k for k, (pairs, _) in enumerate(self.tables) if pairs == scene.pairs), len(self.tables))
+            if number == len(self.tables):
+                self.tables.append((scene.pairs, material_kinds(scene)))
+            self._table_of.append(number)
+        self.count = max(len(places) for _, places in self.tables)
+
+    def of(self, material: Material, world: int) -> int:
+        """Row of a material in the table of a world; −1 where it is in no pair."""
+        if not self.count:
+            return -1
+        number = self._table_of[min(world, len(self._table_of) - 1)]
+        place = self.tables[number][1].get(material, -1)
+        return -1 if place < 0 else number * self.count + place
 
 
-def _columns(materials: list[Material], kinds: dict[Material, int]) -> dict[str, np.ndarray]:
+def surface_arrays(scenes: WorldScenes, kinds: Kinds) -> dict[str, np.ndarray]:
+    """What the arrays of the surfaces of all bodies hold."""
+    found = scenes.bodies()
+    columns = _columns([body.material for body in found.items])
+    bad = np.flatnonzero(~np.isfinite(columns["velocity"]).all(axis=1))
+    if bad.size:
+        raise _out_of_range(found.items[bad[0]].name)
+    flat = {name: found.spread(column) for name, column in columns.items()}
+    if kinds.count:
+        rows = [kinds.of(body.material, w) for w, scene in enumerate(scenes.scenes) for body in scene.bodies]
+        flat["kind"] = np.array(rows if scenes.varied else rows * scenes.count, dtype=np.int32)
+    return flat
+
+
+def write_surfaces(model: "Model") -> None:
+    """Write what the scenes of a model say of surfaces into the arrays that recorded launches hold."""
+    arrays.write(model.surfaces, surface_arrays(model.scenes, model.kinds), f"scene {model.scene.name!r}")
+
+
+def _columns(materials: list[Material]) -> dict[str, np.ndarray]:
     """The arrays of surfaces of these materials, one row each; velocities out of range come out infinite."""
     columns = {name: _coefficients(getattr(m, source) for m in materials) for name, source in COEFFICIENTS.items()}
     with np.errstate(over="ignore"):
         columns["velocity"] = np.array([m.surface_velocity for m in materials]).astype(numpy_real)
-    columns["kind"] = np.array([kinds.get(m, -1) if kinds else -1 for m in materials], dtype=np.int32)
+    columns["kind"] = np.full(len(materials), -1, dtype=np.int32)
     return columns
 
 
@@ -176,18 +205,19 @@ def _coefficients(values: Any) -> np.ndarray:
     return np.minimum(np.fromiter(values, dtype=np.float64), LARGEST).astype(numpy_real)
 
 
-def _pair_rules(scene: "Scene", kinds: dict[Material, int], device: Any) -> PairRules:
+def _pair_rules(kinds: Kinds, scene: "Scene", device: Any) -> PairRules:
     rules = PairRules()
     for name in ("friction", "restitution", "rolling", "spinning"):
         setattr(rules, f"{name}_rule", RULES.index(getattr(scene.rules, name)))
-    rules.count = len(kinds)
+    rules.count = kinds.count
     for name, source in COEFFICIENTS.items():
-        table = np.full((len(kinds), len(kinds)), UNSET)
-        for (first, second), values in scene.pairs.items():
-            if (value := getattr(values, source)) is not None:
-                i, j = kinds[first], kinds[second]
-                table[i, j] = table[j, i] = value
-        setattr(rules, name, wp.array(_coefficients(table.ravel()), dtype=real, device=device))
+        tables = np.full((len(kinds.tables), kinds.count, kinds.count), UNSET)
+        for table, (pairs, places) in zip(tables, kinds.tables, strict=True):
+            for (first, second), values in pairs.items():
+                if (value := getattr(values, source)) is not None:
+                    i, j = places[first], places[second]
+                    table[i, j] = table[j, i] = value
+        setattr(rules, name, wp.array(_coefficients(tables.ravel()), dtype=real, device=device))
     return rules
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from rattleback.model.body_impulses import contact_forces
 from rattleback.model.material import Material
 from rattleback.model.model import Model
 from rattleback.model.state import State, Windows
-from rattleback.model.surfaces import write_material
+from rattleback.model.worlds.live import SURFACE, adopt, changed, entries_of, world_values
 
 
 @sealed
@@ -50,23 +50,35 @@ class BodyView(Windows):
 
     @property
     def mass(self) -> Any:
-        """Mass [kg], or masses of a group."""
-        mass = self._model.mass[self._rows[1]]
-        return float(mass) if np.ndim(mass) == 0 else mass
+        """Mass [kg], or masses of a group; with a leading world axis when worlds were asked for.
+
+        A mass that is written, one for all worlds or one for each, changes the inertia in proportion; a step that was
+        recorded is recorded anew.
+        """
+        mass = self._model.mass[:, self._rows[1]]
+        if self._model.batched:
+            return world_values(mass, lambda values: self._set("mass", values))
+        return float(mass[0]) if np.ndim(mass[0]) == 0 else mass[0]
+
+    @mass.setter
+    def mass(self, value: Any) -> None:
+        self._set("mass", value)
 
     @property
     def material(self) -> Any:
-        """Material, or list of the materials of a group; one that is written holds for all of them in all worlds."""
+        """Material, or list of the materials of a group, those of the first world where worlds differ.
+
+        One that is written holds for all of them in all worlds, a list has one for each world.
+        """
         materials = [body.material for body in self._bodies()]
         return materials if np.ndim(self._rows[1]) else materials[0]
 
     @material.setter
     def material(self, value: Material) -> None:
-        checks.instance(value, Material, f"The material written to {self.name!r}", "rb.Material(friction=0.4)")
-        chosen, scene = [int(i) for i in np.atleast_1d(self._rows[1])], self._model.scene
-        write_material(self._model, chosen, value)
-        scene.renew({i: replace(scene.bodies[i], material=value) for i in chosen}, {}, {})
-        self._state.wake(self._model.rows(np.array(chosen)).ravel())
+        each = self._model.batched and isinstance(value, list) and len(value) == self._model.worlds
+        for material in value if each else [value]:
+            checks.instance(material, Material, f"The material written to {self.name!r}", "rb.Material(friction=0.4)")
+        self._set("material", value)
 
     @property
     def asleep(self) -> Any:
@@ -125,7 +137,9 @@ class BodyView(Windows):
         if self._static():
             raise InputError(f"{self.name!r} is static; an impulse cannot move it.")
         p = checks.vector(impulse, f"The impulse on {self.name!r}")
-        self.velocity = self.velocity + p / np.asarray(self.mass)[..., None]
+        self.velocity = self.velocity + p / np.asarray(self._model.mass[:, self._rows[1]])[..., None].reshape(
+            *self.velocity.shape[:-1], 1
+        )
         if at is not None:
             lever = checks.vector(at, f"The point of the impulse on {self.name!r}") - self.position
             self.angular_velocity = self.angular_velocity + self._spin_change(np.cross(lever, p))
@@ -141,18 +155,29 @@ class BodyView(Windows):
             return f"It is said in the scene: scene.change_body({self.name!r}, {name}=...) and sim.rebuild(scene)."
         return ""
 
+    def _set(self, parameter: str, value: Any) -> None:
+        """Another value of a parameter in the scenes of all worlds, or one for each."""
+        what, model = f"{parameter} written to {self.name!r}", self._model
+        self._state.check_current(f"The {what}")
+        values = entries_of(model, value, (), what)
+        adopt(model, changed(model, {(self.name, parameter): values}), anew=parameter not in SURFACE)
+        self._state.wake(model.rows(np.atleast_1d(self._rows[1])).ravel())
+
     def _bodies(self) -> list[Any]:
         return [self._model.scene.bodies[i] for i in np.atleast_1d(self._rows[1])]
+
+    def _by_world(self, of: Callable[[Any], Any]) -> np.ndarray:
+        """What the scenes say of its bodies, with the axes that its arrays have."""
+        found = self._model.of_bodies(of)[:, self._rows[1]]
+        return found if self._model.batched else found[0]
 
     def _static(self) -> bool:
         return any(body.static for body in self._bodies())
 
     def _center_of_mass(self) -> np.ndarray:
-        centers = np.array([body.center_of_mass for body in self._bodies()])
-        return centers if np.ndim(self._rows[1]) else centers[0]
+        return self._by_world(lambda body: body.center_of_mass)
 
     def _spin_change(self, blow: np.ndarray) -> np.ndarray:
-        inverse = np.array([np.linalg.inv(body.inertia) for body in self._bodies()])
-        inverse = inverse if np.ndim(self._rows[1]) else inverse[0]
+        inverse = self._by_world(lambda body: np.zeros((3, 3)) if body.static else np.linalg.inv(body.inertia))
         back = self.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
         return rotate(self.orientation, np.einsum("...ij,...j->...i", inverse, rotate(back, blow)))

@@ -13,7 +13,7 @@ from rattleback.joints.joint import RowSpec, Z
 from rattleback.maths import rotation
 
 if TYPE_CHECKING:
-    from rattleback.joints.stop import StopSpec
+    from rattleback.model.body import Body
     from rattleback.model.model import Model
 
 # Fields of a row that are numbers, by their names in ``RowDefinitions``.
@@ -80,53 +80,84 @@ def kind_columns(made: list[Any], specs: list[list[Any]], declared: list[list[An
     return {name: np.array(column, dtype=np.int32) for name, column in columns.items()}
 
 
-def joint_columns(model: Model, made: list[Any], counts: np.ndarray, pairs: np.ndarray) -> dict[str, np.ndarray]:
-    """Bodies, anchors, frames and rows of the joints of all worlds."""
+def joint_columns(model: Model, counts: np.ndarray, pairs: np.ndarray, aligns: list[bool]) -> dict[str, np.ndarray]:
+    """Bodies, anchors, frames and rows of the joints of all worlds; which of them keep z axes parallel is told."""
     worlds, n = np.arange(model.worlds), len(model.names)
     shift = np.where(pairs >= 0, n, 0)
     rows = pairs[None] + worlds[:, None, None] * shift[None]
     first = np.cumsum(counts) - counts
     flat: dict[str, np.ndarray] = {
-        "world": np.repeat(worlds, len(made)),
+        "world": np.repeat(worlds, len(counts)),
         "body_a": rows[:, :, 0].ravel(),
         "body_b": rows[:, :, 1].ravel(),
         "first": (first[None] + worlds[:, None] * counts.sum()).ravel(),
         "count": np.tile(counts, model.worlds),
     }
     flat = {name: column.astype(np.int32) for name, column in flat.items()}
-    sides = [
-        [_placed(model, pairs[k, s], point, turn, joint.in_bodies) for s, (point, turn) in enumerate(_ends(joint))]
-        for k, joint in enumerate(made)
-    ]
-    for s, letter in enumerate("ab"):
-        for place, name in enumerate((f"anchor_{letter}", f"turn_{letter}")):
-            column = np.array([side_[s][place] for side_ in sides], dtype=numpy_real)
-            flat[name] = np.tile(column, (model.worlds, 1))
+    found = model.scenes.joints()
+    placed = _placed_columns(found.items)
+    flat |= {name: found.spread(column) for name, column in placed.items()}
+    flat["facing"] = np.where(np.tile(aligns, model.worlds), found.spread(_facing(found.items, placed)), 0)
+    flat["facing"] = flat["facing"].astype(np.int32)
     _check_levers(model, flat)
     return flat
 
 
-def facing_column(model: Model, specs: list[list[Any]], pairs: np.ndarray, flat: dict[str, np.ndarray]) -> np.ndarray:
-    """Which way the z axes of joints that keep them parallel point at the start: 1 alike, −1 against each other."""
-    turns = np.array([*(body.orientation for body in model.scene.bodies), (0.0, 0.0, 0.0, 1.0)])
-    frames = [np.asarray(flat[f"turn_{side}"][: len(specs)], dtype=np.float64) for side in "ab"]
-    axes = [rotation.rotate(rotation.multiply(turns[pairs[:, s]], frames[s]), np.array((0, 0, 1.0))) for s in range(2)]
-    aligns = [
-        any(row.kind == "cross" and row.axis_a != row.axis_b and not yields([row]) for row in rows) for rows in specs
-    ]
-    ways = np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
-    return np.where(aligns, ways, 0).astype(np.int32)
+def _placed_columns(items: list[Any]) -> dict[str, np.ndarray]:
+    """Anchors and frames of joints with their bodies A and B, as these see them from their centres of mass.
+
+    A point and a frame are given in the frame of the body, or in the world at the start.
+    """
+    joints = {id(joint): joint for joint, *_ in items}
+    ends = {key: (joint.points(), joint.frames()) for key, joint in joints.items()}
+    inside = np.array([joint.in_bodies for joint, *_ in items])
+    found = {}
+    for s, letter in enumerate("ab"):
+        point, turn = (np.array([ends[id(joint)][which][s] for joint, *_ in items]) for which in range(2))
+        held, place = np.array([item[1 + s] is not None for item in items]), poses([item[1 + s] for item in items])
+        in_frame, in_world = held & inside, held & ~inside
+        back = rotation.conjugate(place["orientation"])
+        anchor = np.where(in_frame[:, None], point - place["center_of_mass"], point)
+        seen = rotation.rotate(back, point - place["position"])
+        found[f"anchor_{letter}"] = np.where(in_world[:, None], seen, anchor).astype(numpy_real)
+        found[f"turn_{letter}"] = np.where(in_world[:, None], rotation.multiply(back, turn), turn).astype(numpy_real)
+    return found
+
+
+def poses(bodies: list[Body | None]) -> dict[str, np.ndarray]:
+    """Where bodies lie at the start, and their centres of mass; the world lies at its origin."""
+    nowhere = {"position": np.zeros(3), "orientation": np.array([0.0, 0.0, 0.0, 1.0]), "center_of_mass": np.zeros(3)}
+    return {
+        name: np.array([value if body is None else getattr(body, name) for body in bodies])
+        for name, value in nowhere.items()
+    }
+
+
+def aligns_axes(rows: list[RowSpec]) -> bool:
+    """Whether rows of a joint hold its z axes parallel."""
+    return any(row.kind == "cross" and row.axis_a != row.axis_b and not yields([row]) for row in rows)
+
+
+def _facing(items: list[Any], placed: dict[str, np.ndarray]) -> np.ndarray:
+    """Which way the z axes of joints point at the start: 1 alike, −1 against each other."""
+    axes = []
+    for s, side in enumerate("ab"):
+        turns = poses([item[1 + s] for item in items])["orientation"]
+        frame = np.asarray(placed[f"turn_{side}"], dtype=np.float64)
+        axes.append(rotation.rotate(rotation.multiply(turns, frame), np.array((0, 0, 1.0))))
+    return np.where((axes[0] * axes[1]).sum(axis=1) >= 0.0, 1, -1)
 
 
 def mass_columns(model: Model, pairs: np.ndarray) -> dict[str, np.ndarray]:
     """How easily the bodies of each joint are moved and turned; the world is not."""
     ends = np.bincount(pairs[pairs >= 0], minlength=len(model.names))
-    mass = np.append(model.bodies.inverse_mass.numpy()[: len(model.names)], 0.0)
-    inverse = model.bodies.inverse_inertia.numpy()[: len(model.names)]
-    ease = np.append(2.0 * ends * np.linalg.eigvalsh(inverse).max(axis=1), 0.0)
-    named = {"inverse_mass": mass, "ease": ease}
+    mass, inverse = (
+        model.by_world(array.numpy()) for array in (model.bodies.inverse_mass, model.bodies.inverse_inertia)
+    )
+    ease = 2.0 * ends * np.linalg.eigvalsh(inverse).max(axis=2)
+    named = {name: np.pad(values, ((0, 0), (0, 1))) for name, values in (("inverse_mass", mass), ("ease", ease))}
     return {
-        f"{name}_{side_}": np.tile(values[pairs[:, s]], model.worlds).astype(numpy_real)
+        f"{name}_{side_}": model.scenes.tiled(values[:, pairs[:, s]].ravel()).astype(numpy_real)
         for name, values in named.items()
         for s, side_ in enumerate("ab")
     }
@@ -137,51 +168,26 @@ def _check_levers(model: Model, flat: dict[str, np.ndarray]) -> None:
     names = list(model.scene.joints)
     for side_ in ("anchor_a", "anchor_b"):
         with np.errstate(over="ignore"):
-            far = ~np.isfinite((flat[side_][: len(names)] ** 4).sum(axis=1))
+            far = ~np.isfinite((flat[side_] ** 4).sum(axis=1))
         if far.any():
-            raise InputError(f"Joint {names[int(np.argmax(far))]!r} is too far from its body to be computed with.")
+            name = names[int(np.argmax(far)) % len(names)]
+            raise InputError(f"Joint {name!r} is too far from its body to be computed with.")
 
 
-def _ends(joint: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    return list(zip(joint.points(), joint.frames(), strict=True))
+def definition_columns(model: Model, listed: list[RowSpec]) -> dict[str, np.ndarray]:
+    """Which condition each row is, in all worlds, from the rows of those that ``model.scenes`` tells apart."""
+    places: dict[RowSpec, int] = {}
+    index = np.array([places.setdefault(spec, len(places)) for spec in listed], dtype=np.int64)
+    return {name: model.scenes.tiled(column[index]) for name, column in _definitions(list(places)).items()}
 
 
-def _placed(
-    model: Model, body: int, point: np.ndarray, turn: np.ndarray, in_body: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """A point and a frame as seen from a body's centre of mass; given in its frame, or in the world at the start."""
-    if body < 0:
-        return np.array(point), turn
-    found = model.scene.bodies[body]
-    if in_body:
-        return np.subtract(point, found.center_of_mass), turn
-    back = rotation.conjugate(found.orientation)
-    return rotation.rotate(back, np.subtract(point, found.position)), rotation.multiply(back, turn)
-
-
-def definition_columns(model: Model, rows: list[list[Any]], stops: list[list[StopSpec]]) -> dict[str, np.ndarray]:
-    """Which condition each row is, in all worlds; the rows of limits follow the others of their joint."""
-    pairs = zip(rows, stops, strict=True)
-    specs = [spec for own, limits in pairs for spec in (*own, *(RowSpec(limit.freedom) for limit in limits))]
-    columns = {
+def _definitions(specs: list[RowSpec]) -> dict[str, np.ndarray]:
+    return {
         "kind": np.array([KINDS.get(spec.kind, -1) for spec in specs], dtype=np.int32),
         "axis_a": np.array([spec.axis_a for spec in specs], dtype=np.int32),
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
-        **{
-            name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real)
-            for name in (
-                "offset",
-                "radius_a",
-                "radius_b",
-                "rate",
-                "damping",
-                "stiffness",
-                "armature",
-                "friction",
-                "limit",
-            )
-        },
+        **{name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real) for name in NUMBERS},
+        "bend": np.array([spec.bend for spec in specs], dtype=numpy_real).reshape(-1, 3),
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),
     }
-    return {name: np.tile(column, model.worlds) for name, column in columns.items()}

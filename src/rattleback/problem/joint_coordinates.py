@@ -109,13 +109,16 @@ class JointCoordinates:
 
     def drive_energies(self) -> dict[str, np.ndarray] | None:
         """½ A q̇² of the armature A of drives, turns and slides each (worlds,) [J]; None without any."""
-        made = list(self._model.scene.joints.values())
-        armature = np.array([getattr(made[found.joint], "armature", 0.0) for found in self.coordinates])
+        armature = self._model.scenes.each(self._armatures)
         if not armature.any():
             return None
         found = 0.5 * armature * self.now()[1] ** 2
         turns = np.array([found.freedom == TURN for found in self.coordinates])
         return {"rotational": found[:, turns].sum(axis=1), "translational": found[:, ~turns].sum(axis=1)}
+
+    def _armatures(self, scene: Any) -> list[float]:
+        made = list(scene.joints.values())
+        return [getattr(made[found.joint], "armature", 0.0) for found in self.coordinates]
 
     def now(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and rates with all that was written (worlds, coordinates), read-only."""

@@ -18,6 +18,7 @@ from rattleback.core import arrays
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import mat33, quat, real, vec3
+from rattleback.joints.joint import RowSpec
 from rattleback.joints.soft import soft_rows
 from rattleback.joints.stop import StopSpec, stops_of
 from rattleback.maths.quat import rotate
@@ -25,10 +26,10 @@ from rattleback.model.joint_memory import JointState
 from rattleback.model.model import Model
 from rattleback.model.state import Motion
 from rattleback.problem.joint_columns import (
+    aligns_axes,
     body_index,
     definition_columns,
     drive_rows,
-    facing_column,
     joint_columns,
     kind_columns,
     mass_columns,
@@ -126,6 +127,7 @@ def definition_of(definitions: RowDefinitions, r: int) -> RowDefinition:
     definition.offset = definitions.offset[r]
     definition.radius_a = definitions.radius_a[r]
     definition.radius_b = definitions.radius_b[r]
+    definition.bend = definitions.bend[r]
     return definition
 
 
@@ -142,6 +144,7 @@ class Inertias:
     """How the bodies answer to turning."""
 
     inverse: mat33 = field("1/(kg m²)", "inverse of the inertia, world frame; with the stiffness of its joints, if any")
+    rotors: mat33 = field("kg m²", "what drives of its joints add against turning, world frame; see rotors")
     weight: real = field("1", "part of the lever of its impulses that is taken at the end of the step")
     lasting: real = field("1", "part of its load that counts for its stiffness")
     shift: vec3 = field("rad/s", "change of the angular velocity the impulses make with those levers, not yet applied")
@@ -323,10 +326,7 @@ def compile_joints(
     scene = model.scene
     made = list(scene.joints.values())
     declared, stops = [soft_rows(joint) for joint in made], [stops_of(joint) for joint in made]
-    driven = drive_rows(scene, drives)
-    specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
-    if hard_only:
-        specs = [[row for row in rows if not yields([row])] for rows in specs]
+    specs = _specs(scene, without_rows, hard_only, drives)
     held = np.array([len(rows) for rows in specs], dtype=np.int64)
     counts = held + np.array([len(limits) for limits in stops], dtype=np.int64)
     sizes = {"joints": len(made) * model.worlds, "rows": int(counts.sum()) * model.worlds}
@@ -334,14 +334,29 @@ def compile_joints(
     definitions = arrays.allocate(RowDefinitions, sizes, model.device)
     rows = arrays.allocate(Rows, sizes, model.device)
     pairs = np.array([[body_index(model, joint.a), body_index(model, joint.b)] for joint in made], dtype=np.int64)
-    flat = {**joint_columns(model, made, counts, pairs), **mass_columns(model, pairs)}
-    kinds = {**kind_columns(made, specs, declared), "facing": facing_column(model, declared, pairs, flat)}
+    aligns = [aligns_axes(rows_) for rows_ in declared]
+    flat = {**joint_columns(model, counts, pairs, aligns), **mass_columns(model, pairs)}
+    kinds = kind_columns(made, specs, declared)
     arrays.write(joints, {**flat, **{name: np.tile(kind, model.worlds) for name, kind in kinds.items()}}, "the joints")
     joints.broken = joints.broken if broken is None else broken
-    arrays.write(definitions, definition_columns(model, specs, stops), "the rows")
+    listed = model.scenes.listed(lambda own: _with_limits(own, _specs(own, without_rows, hard_only, drives)))
+    arrays.write(definitions, definition_columns(model, listed), "the rows")
     moving = np.array([[i if i >= 0 and not scene.bodies[i].static else -1 for i in pair] for pair in pairs])
     fixed = _counting(joints, held, model)
     return JointRows(model, tuple(scene.joints), joints, definitions, rows, counts, moving, stops, fixed)
+
+
+def _specs(scene: Any, without_rows: Collection[int], hard_only: bool, drives: bool) -> list[list[RowSpec]]:
+    """The rows of every joint of a scene, without those of its limits."""
+    declared, driven = [soft_rows(joint) for joint in scene.joints.values()], drive_rows(scene, drives)
+    specs = [([] if j in without_rows else own) + driven[j] for j, own in enumerate(declared)]
+    return [[row for row in rows if not yields([row])] for rows in specs] if hard_only else specs
+
+
+def _with_limits(scene: Any, specs: list[list[RowSpec]]) -> list[RowSpec]:
+    """All rows of a scene; those of limits follow the others of their joint."""
+    pairs = zip(specs, scene.joints.values(), strict=True)
+    return [row for own, joint in pairs for row in (*own, *(RowSpec(stop.freedom) for stop in stops_of(joint)))]
 
 
 def _counting(joints: Any, counts: np.ndarray, model: Model) -> Any:

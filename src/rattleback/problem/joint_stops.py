@@ -15,10 +15,12 @@ from rattleback.constraints.coordinate import COORDINATES
 from rattleback.core import arrays
 from rattleback.core.errors import InputError
 from rattleback.core.precision import epsilon, numpy_real
+from rattleback.joints.stop import stops_of
 from rattleback.maths import rotation
 from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
 from rattleback.problem import joint_limits, one_sided_rows, through
+from rattleback.problem.joint_columns import poses
 from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
 from rattleback.problem.mechanisms import parts_of
 from rattleback.problem.one_sided_rows import StopGroups
@@ -182,7 +184,7 @@ def _make_arrays(problem: JointRows) -> tuple[Any, Any, Any]:
 def _make_stops(problem: JointRows, limited: list[int]) -> Any:
     """The limits of some joints of every world, in this order."""
     model, joints, worlds = problem.model, problem.joints, problem.model.worlds
-    specs = [spec for j in limited for spec in problem.stops[j]]
+    specs = model.scenes.listed(lambda scene: [spec for j in limited for spec in stops_of(_nth_joint(scene, j))])
     counts = np.array([len(problem.stops[j]) for j in limited], dtype=np.int64)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     joint = (np.arange(worlds)[:, None] * len(problem.names) + np.repeat(limited, counts).astype(np.int64)).ravel()
@@ -190,7 +192,7 @@ def _make_stops(problem: JointRows, limited: list[int]) -> Any:
     stops = arrays.allocate(Stops, {"stops": len(joint), "limited": len(counts) * worlds}, model.device)
     indices = {"joint": joint, "row": row, **_stretches(counts, worlds)}
     columns = {name: column.astype(np.int32) for name, column in indices.items()}
-    columns |= {name: np.tile(column, worlds) for name, column in _columns(specs).items()}
+    columns |= {name: model.scenes.tiled(column) for name, column in _columns(specs).items()}
     arrays.write(stops, {**arrays.read(stops), **columns}, "the stops")
     return stops
 
@@ -223,40 +225,49 @@ def _columns(specs: list[StopSpec]) -> dict[str, NDArray[Any]]:
     }
 
 
+def _nth_joint(scene: Any, j: int) -> Any:
+    return list(scene.joints.values())[j]
+
+
 def _check_start(problem: JointRows) -> None:
     """Refuse limits that do not hold at the start."""
-    for j, own in enumerate(problem.stops):
-        for spec in own:
-            q, unit = _start_of(problem, j, spec.freedom), "m" if spec.freedom.startswith("slide") else "rad"
+    if not any(problem.stops):
+        return
+    placed = {name: getattr(problem.joints, name).numpy() for name in ("anchor_a", "anchor_b", "turn_a", "turn_b")}
+    scenes, count = problem.model.scenes, len(problem.names)
+    found = scenes.joints()
+    rows = np.unique(found.index, return_index=True)[1]
+    starts = _starts_of(placed, rows, found.items)
+    for k, (joint, *_) in enumerate(found.items):
+        for spec in stops_of(joint):
+            q, unit = float(starts[spec.freedom][k]), "m" if spec.freedom.startswith("slide") else "rad"
             if not spec.lower - SLACK <= q <= spec.upper + SLACK:
+                where = f" in world {rows[k] // count}" if scenes.varied else ""
                 raise InputError(
-                    f"Joint {problem.names[j]!r} starts at {q:.6g} {unit}, outside its limits from {spec.lower:.6g} to "
-                    f"{spec.upper:.6g} {unit}; move its bodies or its limits."
+                    f"Joint {problem.names[rows[k] % count]!r} starts{where} at {q:.6g} {unit}, outside its limits "
+                    f"from {spec.lower:.6g} to {spec.upper:.6g} {unit}; move its bodies or its limits."
                 )
 
 
-def _start_of(problem: JointRows, j: int, freedom: str) -> float:
-    """A coordinate of a joint as its bodies lie at the start."""
-    scene, turns, points = problem.model.scene, [], []
+def _starts_of(placed: dict[str, NDArray[Any]], rows: NDArray[Any], items: list[Any]) -> dict[str, NDArray[np.float64]]:
+    """The coordinates of joints as their bodies lie at the start, by freedom."""
+    turns, points = [], []
     for s, side in enumerate("ab"):
-        anchor = np.array(getattr(problem.joints, f"anchor_{side}").numpy()[j], dtype=np.float64)
-        turn = np.array(getattr(problem.joints, f"turn_{side}").numpy()[j], dtype=np.float64)
-        body = int(problem.joints.body_a.numpy()[j] if s == 0 else problem.joints.body_b.numpy()[j])
-        if body >= 0:
-            found = scene.bodies[body]
-            anchor = found.position + rotation.rotate(found.orientation, anchor)
-            turn = rotation.multiply(found.orientation, turn)
-        turns.append(turn)
-        points.append(anchor)
-    across = rotation.multiply(rotation.conjugate(turns[0]), turns[1])
-    if freedom == "slide_z":
-        return float(rotation.rotate(rotation.conjugate(turns[0]), points[1] - points[0])[2])
-    if freedom == "swing":
-        x, y, z = rotation.rotate(across, np.array([0.0, 0.0, 1.0]))
-        return float(np.arctan2(np.hypot(x, y), z))
-    if freedom in ("turn_z", "twist"):
-        half = 2.0 * np.arctan2(across[2], across[3])
-        return float(half - 2.0 * np.pi * np.round(half / (2.0 * np.pi)))
-    seen = rotation.rotate(across if freedom == "turn_a" else rotation.conjugate(across), np.array([0.0, 0.0, 1.0]))
-    azimuth = float(np.arctan2(seen[1], seen[0]))
-    return azimuth if freedom == "turn_a" else 0.0 - azimuth
+        anchor, turn = (placed[f"{name}_{side}"][rows].astype(np.float64) for name in ("anchor", "turn"))
+        place = poses([item[1 + s] for item in items])
+        points.append(place["position"] + rotation.rotate(place["orientation"], anchor))
+        turns.append(rotation.multiply(place["orientation"], turn))
+    back = rotation.conjugate(turns[0])
+    across, z = rotation.multiply(back, turns[1]), np.array([0.0, 0.0, 1.0])
+    half = 2.0 * np.arctan2(across[:, 2], across[:, 3])
+    seen = [rotation.rotate(turn, z) for turn in (across, rotation.conjugate(across))]
+    azimuths = [np.arctan2(way[:, 1], way[:, 0]) for way in seen]
+    about_z = half - 2.0 * np.pi * np.round(half / (2.0 * np.pi))
+    return {
+        "slide_z": rotation.rotate(back, points[1] - points[0])[:, 2],
+        "turn_z": about_z,
+        "twist": about_z,
+        "turn_a": azimuths[0],
+        "turn_b": 0.0 - azimuths[1],
+        "swing": np.arctan2(np.hypot(seen[0][:, 0], seen[0][:, 1]), seen[0][:, 2]),
+    }

@@ -189,8 +189,8 @@ def make_mechanisms(problem: "JointRows") -> Any:
     }
     counts = {"mechanisms": len(columns["first"]), "members": len(columns["body"]), "joints": len(columns["joint"])}
     made = arrays.allocate(Mechanisms, counts, model.device)
-    mass = np.array([sum(model.scene.bodies[b].mass for b in part) for part in members])
-    columns["mass"] = np.tile(mass, model.worlds).astype(numpy_real)
+    masses = model.scenes.listed(lambda scene: [sum(scene.bodies[b].mass for b in part) for part in members])
+    columns["mass"] = model.scenes.tiled(np.array(masses)).astype(numpy_real)
     arrays.write(made, {**arrays.read(made), **columns}, "the mechanisms")
     return made
 

@@ -25,6 +25,7 @@ from rattleback.problem.joint_breaks import JointBreaks
 from rattleback.problem.joint_errors import JointErrors
 from rattleback.problem.joint_rows import Inertias, JointRows, Levers, evaluate_rows
 from rattleback.problem.joint_stops import JointStops
+from rattleback.problem.kicked import record_kicked
 from rattleback.problem.mechanisms import Mechanisms, WayBack
 from rattleback.problem.one_sided_rows import CORRECTION, VELOCITIES
 
@@ -144,6 +145,7 @@ class Preview:
         context.for_worlds(corrections.begin, status, which, min(1, through.rows_of(self.solver, self.problem)))
         if self.problem.row_count:
             through.record_drives(self, context.start, which)
+        record_kicked(self, predict)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()
@@ -308,6 +310,7 @@ class Preview:
         parts = (motion, remembered, self.inertias, problem.rows, self.levers, which)
         self._for_joints(evaluate_rows, problem.fixed, problem.definitions, *parts)
         self.yielding.ease(which)
+        self.yielding.note_rotors(self.links, self.inertias, which)
         self.stops.evaluate(motion, which)
 
     def _find_stiff(self, predict: Callable[[], None], hit: bool) -> None:
@@ -341,10 +344,20 @@ class Preview:
 
     def _correct(self, motion: Motion) -> None:
         """Find impulses for the wanted change and apply them to the velocities of a motion."""
-        context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
         through.record_fresh(self)
-        self.solver.record_solution(context.program)
-        self.stops.solve(motion, CORRECTION if motion is context.start else VELOCITIES, shifted=True)
+        self.solver.record_solution(self.context.program)
+        self.stops.solve(motion, CORRECTION if motion is self.context.start else VELOCITIES, shifted=True)
+        self._apply(motion)
+        self.stops.add_totals()
+
+    def correct_by_rates(self, motion: Motion) -> None:
+        """Record the same before the loop of a step, where nothing is known of limits yet."""
+        self.solver.record_solution(self.context.program)
+        self._apply(motion)
+
+    def _apply(self, motion: Motion) -> None:
+        """Apply the impulses that were found."""
+        context, joints, rows, status = self.context, self.problem.joints, self.problem.rows, self.status
         acting = (self.links, self.levers, self.reactions, self.inertias, status)
         self._for_joints(corrections.find_reactions, joints, rows, self.levers, status, self.reactions)
         with context.program.when(status.any_limited):
@@ -353,7 +366,6 @@ class Preview:
         through.record_note(self.solver, context.program, motion, status.busy)
         context.for_bodies(corrections.apply_impulses, *acting, motion)
         through.record_carried(self.solver, context.program, motion, status.busy, self.reactions)
-        self.stops.add_totals()
 
     def _measure_positions(self) -> None:
         problem, parts = self.problem, (self.problem.rows, self.errors, self.status)

@@ -50,6 +50,7 @@ from rattleback.problem.corrections import (
     part_of,
 )
 from rattleback.problem.joint_rows import Inertias, Joints, Levers, Rows, anchor, respond
+from rattleback.problem.rotors import turned_inertia
 
 # The largest z with levers of the start alone; they are stable up to 4.
 STABLE = wp.constant(real(3.5))
@@ -196,8 +197,8 @@ def find_stiff(
     rough = inertias.inverse[i] * k
     if status.stiff[w] == 0 and real(2.0) * status.time_step[w] * wp.sqrt(wp.ddot(rough, rough)) < CLEARLY_EASY:
         return
-    turn = motion.orientation[i] * bodies.axes[i]
-    z = real(2.0) * status.time_step[w] * largest(resisting(k), turn, bodies.moments[i])
+    turn, moments = turned_inertia(bodies, motion, inertias, i)
+    z = real(2.0) * status.time_step[w] * largest(resisting(k), turn, moments)
     weight = wp.max(inertias.weight[i], real(1.0) - STABLE / wp.max(z, STABLE))
     inertias.weight[i] = weight
     if weight > real(0.0):

@@ -36,6 +36,7 @@ from rattleback.model.state import Motion
 from rattleback.model.step_context import StepContext
 from rattleback.problem.corrections import JointStatus, Reactions
 from rattleback.problem.joint_rows import JointRows, Joints, Levers, RowDefinitions, Rows, row_velocity
+from rattleback.problem.rotors import note_rotors
 from rattleback.problem.yielding_errors import measure_yielding
 
 # What a definition has where its row yields.
@@ -306,6 +307,13 @@ class Yielding:
         """Record the compliance of the rows, which have been evaluated, in the worlds where ``which`` is 1."""
         problem = self.problem
         self._for_joints(ease, problem.joints, problem.definitions, problem.rows, self.status, which)
+
+    def note_rotors(self, links: Any, inertias: Any, which: Any) -> None:
+        """Record what drives add to the inertia of bodies, in the worlds where ``which`` is 1."""
+        if self.some:
+            problem = self.problem
+            given = (problem.fixed, links, problem.definitions, problem.rows, inertias, which)
+            self.context.for_bodies(note_rotors, *given)
 
     def leave_out(self, which: Any) -> None:
         """Record that the rows do nothing until the step begins, in the worlds where ``which`` is 1."""

@@ -106,6 +106,28 @@ def film(
         raise fault
 
 
+def write_film(
+    snapshots: Sequence[Snapshot], path: Path, fps: float, size: tuple[int, int], camera: Camera | None = None
+) -> None:
+    """Draw snapshots and write them as a film.
+
+    Args:
+        snapshots: What each frame shows.
+        path: Where to, a name that ends with ``.mp4``.
+        fps: Frames in a second of film.
+        size: Width and height, both even [pixels].
+        camera: Where it is seen from; what is left out is chosen so that all of it is in the picture.
+
+    Raises:
+        DeviceError: imageio-ffmpeg, moderngl or EGL is missing; the sentence says what to install.
+        FileError: The file cannot be written.
+    """
+    command = _encoder(_even(size), fps)
+    with Renderer(size, QUICK) as renderer:
+        stand = renderer.aim(check_camera(camera), snapshots)
+        _write(path, (renderer.draw(snapshot, stand) for snapshot in snapshots), command)
+
+
 def check_tempo(sim: Simulation, duration: float, fps: float, speed: float) -> Tempo:
     """How time runs in a film, if it can."""
     rate = checks.positive(fps, "The fps of a film")

@@ -7,9 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rattleback.core.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number"}
+FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 KINDS: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float, "str": str}
 # An entry of the "Args:" of a docstring, with the lines that go on with it.
 ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
@@ -52,6 +56,26 @@ def summary_of(build: Callable[..., Any]) -> str:
 def written(value: Any) -> str:
     """A value as it is written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_value(text: str, parameter: Parameter, scene: str) -> Any:
+    """The value of a parameter from text, as it is written on the command line.
+
+    Args:
+        text: The text.
+        parameter: The parameter.
+        scene: Name of its scene, for messages.
+
+    Raises:
+        InputError: The text is no value of its type.
+    """
+    try:
+        return FLAGS[text.lower()] if parameter.kind == "bool" else KINDS[parameter.kind](text)
+    except (KeyError, ValueError):
+        raise InputError(
+            f"The parameter {parameter.name!r} of the scene {scene!r} is {text!r}; it must be "
+            f"{WORDS[parameter.kind]}, such as {written(parameter.default)}."
+        ) from None
 
 
 def _kind_of(entry: inspect.Parameter) -> str:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rattleback.problem.through import is_driven
 from rattleback.reduced.midpoint.drive_energy import DriveEnergy
 from rattleback.steps.energy_floor import Sizes
@@ -46,8 +48,10 @@ def make_energy_account(
         sizes = Sizes(length, speed, length, speed, order == 1)
         return None if preview is None else make_energy_limit(context, preview, None, sizes)
     finder, limits = impulses[1].finder, impulses[0].limits
-    reported = (length + limits.deepest, speed + limits.fastest)
-    sizes = Sizes(max(length, limits.depth), max(speed, limits.speed), *reported, order == 1)
+    named = ("depth", "speed", "deepest", "fastest")
+    depth, slip, deepest, fastest = (getattr(limits, name).numpy().astype(np.float64) for name in named)
+    reported = (length + deepest, speed + fastest)
+    sizes = Sizes(np.maximum(length, depth), np.maximum(speed, slip), *reported, order == 1)
     if preview is None:
         drives = DriveEnergy(solver.through) if is_driven(solver) else None
         return replace(make_energy_watch(context, sizes), drives=drives)

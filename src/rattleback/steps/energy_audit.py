@@ -112,19 +112,19 @@ def audit(
     each = mechanisms.first.shape[0] // sums.time_step.shape[0]
     for m in range(w * each, (w + 1) * each):
         j = mechanisms.joint[mechanisms.first_joint[m]]
-        lift += mechanisms.mass[m] * floor.gravity * wp.min(LEVERAGE * remembered.gap[j], h * floor.speed)
+        lift += mechanisms.mass[m] * floor.gravity[w] * wp.min(LEVERAGE * remembered.gap[j], h * floor.speed)
         if remembered.gap[j] > ZERO:
             closing = wp.min(real(0.5) * mass * floor.speed * floor.speed, gone)
     fading = wp.exp(-h / WHILE)
     most = wp.max(wp.max(before, kinetic), fading * remembered.highest[w])
     remembered.highest[w] = wp.max(kinetic, fading * remembered.highest[w])
     granted = lift + wp.where(floor.first_order == 1, missed, ZERO)
-    creep = wp.sqrt(real(2.0) * mass * wp.max(before, kinetic)) * floor.creep
-    noise = mass * floor.lift + creep + TURNED * worked + floor.rounding * size
+    creep = wp.sqrt(real(2.0) * mass * wp.max(before, kinetic)) * floor.creep[w]
+    noise = mass * floor.lift[w] + creep + TURNED * worked + floor.rounding * size
     fade = fading * remembered.surplus[w]
     lately = wp.max(fade + gain - granted, ZERO)
     angle = turn * turn
-    fall = real(0.5) * mass * (floor.gravity * h) * (floor.gravity * h)
+    fall = real(0.5) * mass * (floor.gravity[w] * h) * (floor.gravity[w] * h)
     left = wp.max(OFTEN * (TURNED * (most + closing) + noise) - fade, ZERO)
     told = TOLD * (granted + wp.min(wp.min(TURNED * most, angle * most + bent) + TURNED * closing + noise, left))
     share = wp.min(TURNED * most, FOLD * (angle * most + bent)) + wp.min(real(1.0), FOLD * angle) * fall

@@ -6,6 +6,7 @@ from typing import Any
 import warp as wp
 
 from rattleback.core.precision import epsilon, real
+from rattleback.model.model import Model
 
 # How many units of rounding a sum of energies may be off.
 ROUNDINGS = 100.0
@@ -15,17 +16,19 @@ ROUNDINGS = 100.0
 class Floor:
     """What a step may leave: energy per mass that tolerances stand for, g δ + u² [J/kg]; gravity; gap of joints.
 
+    Numbers of arrays are those of every world.
+
     ``speed`` is how fast joints close; ``resolves`` 1 where contacts push; ``first_order`` 1 for such integrators;
     ``lift`` and ``creep`` are the reported tolerances of contacts and joints together, as energy per mass [J/kg] and as
     speed [m/s]; ``rounding`` is the part of an energy that rounding may take.
     """
 
-    energy: real
-    gravity: real
+    energy: wp.array[real]
+    gravity: wp.array[real]
     gap: real
     speed: real
-    lift: real
-    creep: real
+    lift: wp.array[real]
+    creep: wp.array[real]
     rounding: real
     first_order: wp.int32
     resolves: wp.int32
@@ -33,7 +36,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How far positions [m] and velocities [m/s] may be off.
+    """How far positions [m] and velocities [m/s] may be off, in every world or in all of them.
 
     Attributes:
         depth: Positions that are aimed at.
@@ -43,27 +46,28 @@ class Sizes:
         first_order: Whether the integrator is of first order.
     """
 
-    depth: float
-    slip: float
-    reported_depth: float
-    reported_slip: float
+    depth: Any
+    slip: Any
+    reported_depth: Any
+    reported_slip: Any
     first_order: bool
 
 
-def make_floor(sizes: Sizes, gravity: float, limits: Any, resolves: bool) -> Any:
+def make_floor(sizes: Sizes, model: Model, limits: Any, resolves: bool) -> Any:
     """What a step may leave.
 
     Args:
         sizes: How far positions and velocities may be off.
-        gravity: Size of the acceleration of gravity [m/s²].
+        model: The model, for the gravity of its worlds.
         limits: Tolerances of the joints; None without joints.
         resolves: Whether contacts push.
     """
-    floor = Floor()
-    floor.gravity = gravity
+    floor, gravity = Floor(), model.gravity
+    floor.gravity = model.world_numbers(gravity)
     if limits is not None:
         floor.gap, floor.speed = limits.position, limits.speed
-    floor.energy = gravity * sizes.depth + sizes.slip**2
-    floor.lift, floor.creep = gravity * sizes.reported_depth + sizes.reported_slip**2, sizes.reported_slip
+    floor.energy = model.world_numbers(gravity * sizes.depth + sizes.slip**2)
+    floor.lift = model.world_numbers(gravity * sizes.reported_depth + sizes.reported_slip**2)
+    floor.creep = model.world_numbers(sizes.reported_slip)
     floor.rounding, floor.first_order, floor.resolves = ROUNDINGS * epsilon, int(sizes.first_order), int(resolves)
     return floor

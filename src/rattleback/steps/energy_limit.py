@@ -19,7 +19,6 @@ a joint with rates of its own does at most the work of its impulse.
 Cost: three looks at every body of a mechanism; islands, one world a thread, only where a mechanism is in debt.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -134,7 +133,7 @@ def balance(
     debt = fade * remembered.debt[j]
     peak = wp.max(before, fade * remembered.peak[j])
     most = SHARE * wp.max(before + work, peak)
-    most += mass * (floor.energy + real(0.5) * (floor.gravity * h) * (floor.gravity * h))
+    most += mass * (floor.energy[w] + real(0.5) * (floor.gravity[w] * h) * (floor.gravity[w] * h))
     close = wp.min(remembered.gap[j] / h, floor.speed)
     gain = now - before - work - real(0.5) * mass * close * close
     if floor.first_order == 1:
@@ -160,7 +159,7 @@ def balance_loose(bodies: Bodies, motion: Motion, ledger: Ledger, floor: Floor, 
     if stop[0] > 0 or (stop[0] < 0 and floor.resolves == 1) or ledger.loose[i] == 0 or bodies.mass[i] == ZERO:
         return
     due = ledger.before[i] + ledger.work[i]
-    most = SHARE * wp.max(due, ledger.before[i]) + bodies.mass[i] * floor.energy + ledger.missed[i]
+    most = SHARE * wp.max(due, ledger.before[i]) + bodies.mass[i] * floor.energy[bodies.world[i]] + ledger.missed[i]
     if kinetic_energy(bodies, motion, i) > due + most:
         ledger.head[i] = i
         ledger.allowed[i] = most
@@ -369,7 +368,7 @@ def make_energy_limit(context: StepContext, preview: Any, touching: tuple[Any, i
         sizes: What a step may leave.
     """
     model, measured = context.model, Measured()
-    floor = make_floor(sizes, math.hypot(*model.scene.gravity), preview.limits, touching is not None)
+    floor = make_floor(sizes, model, preview.limits, touching is not None)
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     held = np.isin(np.arange(model.count) % len(model.names), preview.problem.pairs)

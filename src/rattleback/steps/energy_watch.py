@@ -3,7 +3,6 @@
 Cost: five looks at every body.
 """
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -103,5 +102,5 @@ def make_energy_watch(context: StepContext, sizes: Sizes) -> EnergyWatch:
     counts = {"bodies": model.count, "worlds": model.worlds, "flags": 1}
     ledger = arrays.allocate(Ledger, counts, model.device)
     none = arrays.allocate(Mechanisms, {"mechanisms": 0, "members": 0, "joints": 0}, model.device)
-    floor = make_floor(sizes, math.hypot(*model.scene.gravity), None, True)
+    floor = make_floor(sizes, model, None, True)
     return EnergyWatch(context, ledger, make_energy_audit(context, none, ledger, floor))

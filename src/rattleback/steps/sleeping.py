@@ -13,7 +13,6 @@ the contacts of its start, so that the forces of its contacts hold it still.
 Reference: Bender, dissertation, §7.2.
 """
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +85,9 @@ def find_touched(contacts: Contacts, sleep: Sleep, islands: Islands) -> None:
 
 
 @kernel
-def find_pushed(bodies: Bodies, motion: Motion, loads: Loads, sleep: Sleep, islands: Islands, gravity: real) -> None:
+def find_pushed(
+    bodies: Bodies, motion: Motion, loads: Loads, sleep: Sleep, islands: Islands, gravity: wp.array[real]
+) -> None:
     """Sleeping islands whose loads have changed have to wake."""
     i = wp.tid()
     if sleep.asleep[i] == 0:
@@ -94,7 +95,7 @@ def find_pushed(bodies: Bodies, motion: Motion, loads: Loads, sleep: Sleep, isla
     size = size_of(bodies, i)
     push = bodies.inverse_mass[i] * (loads.force[i] - sleep.force[i])
     turn = angular_velocity(motion.orientation[i], loads.torque[i] - sleep.torque[i], bodies.inverse_inertia[i])
-    if not (PATIENCE * wp.max(wp.length(push), size * wp.length(turn)) <= slow_speed(size, gravity)):
+    if not (PATIENCE * wp.max(wp.length(push), size * wp.length(turn)) <= slow_speed(size, gravity[bodies.world[i]])):
         islands.wanted[sleep.asleep[i] - 1] = 1
         islands.waking[0] = 1
 
@@ -171,7 +172,7 @@ class Sleeping:
         taken: Any,
     ) -> None:
         self.context, self.forces, self.contacts, model = context, forces, contacts, context.model
-        self.gravity = real(math.hypot(*model.scene.gravity) or 1.0)
+        self.gravity = model.world_numbers(np.where(model.gravity > 0.0, model.gravity, 1.0))
         counts = {"bodies": model.count, "flags": 1}
         self.islands: Any = arrays.allocate(Islands, counts, model.device)
         self.loads = arrays.allocate(Loads, counts, model.device)

@@ -6,6 +6,7 @@ viser 1.1.1 runs callbacks on threads of a pool and on its event loop, and print
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import RattlebackError
@@ -16,6 +17,26 @@ if TYPE_CHECKING:
     from rattleback.viewer.page_log import PageLog
 
 _log = logging.getLogger("rattleback.viewer")
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something the user is to be told.
+
+    Attributes:
+        number: Counts the notices of the session.
+        text: A sentence.
+        fault: Whether something went wrong.
+    """
+
+    number: int
+    text: str
+    fault: bool = False
+
+
+def sentence_of(error: Exception) -> str:
+    """What went wrong, as the user reads it."""
+    return str(error) if isinstance(error, RattlebackError) else f"{type(error).__name__}: {error}"
 
 
 def catch_faults(server: Any, log: PageLog, tell: Callable[[str], Any]) -> None:
@@ -32,7 +53,7 @@ def catch_faults(server: Any, log: PageLog, tell: Callable[[str], Any]) -> None:
             log.warn(f"The page met a fault: {type(fault).__name__ if fault else otherwise}: {fault}")
             _log.debug("The page met a fault.", exc_info=fault)
         if isinstance(fault, Exception):
-            tell(str(fault) if isinstance(fault, RattlebackError) else f"{type(fault).__name__}: {fault}")
+            tell(sentence_of(fault))
 
     def carry_out(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         try:

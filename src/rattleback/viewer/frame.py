@@ -58,6 +58,27 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Timeline:
+    """What was recorded, and where on it a frame is.
+
+    Attributes:
+        begin: Time of the first frame [s].
+        end: Time of the last one [s].
+        count: How many there are.
+        past: Whether the frame is one of them, and not the simulation as it is.
+        playing: Whether they are shown one after the other.
+        loop: Whether that begins anew at the end.
+    """
+
+    begin: float = 0.0
+    end: float = 0.0
+    count: int = 0
+    past: bool = False
+    playing: bool = False
+    loop: bool = False
+
+
+@dataclass(frozen=True)
 class Frame:
     """All simulations of a session after the same step.
 
@@ -74,6 +95,8 @@ class Frame:
         budget_ms: Time a step may take [ms]; None for as long as it needs.
         save_points: How many moments there are to go back to.
         pictures: The simulations, in the order of the session.
+        undone: How many edits were undone that can be done again.
+        timeline: What was recorded, and where on it this is.
     """
 
     number: int
@@ -88,6 +111,8 @@ class Frame:
     budget_ms: float | None
     save_points: int
     pictures: tuple[Picture, ...]
+    undone: int = 0
+    timeline: Timeline = field(default_factory=Timeline)
 
     @property
     def picture(self) -> Picture:
@@ -119,11 +144,11 @@ def take_picture(sim: Simulation, label: str, wanted: Collection[str], probes: d
         contacts=sim.contacts if "contacts" in wanted and sim.methods.finds else None,
         energy=sim.energy() if "energy" in wanted else None,
         report=sim.report if "report" in wanted else None,
-        probes=_answers(sim, probes),
+        probes=answers(sim, probes),
     )
 
 
-def _answers(sim: Simulation, probes: dict[str, Any]) -> dict[str, Any]:
+def answers(sim: Simulation, probes: dict[str, Any]) -> dict[str, Any]:
     """What probes answer; one that fails answers nothing, since nothing waits for it."""
     found = {}
     for name, read in probes.items():

@@ -1,62 +1,44 @@
-"""The front: the page of viser under a title of its own, with messages that can be read whole and a word at its end.
+"""The front: the page of viser under a title of its own, with what is ours in it, and what else is asked for.
 
 The page asks every other second what it is called. That is its title; and where no answer comes, it says that the
-simulator has ended, since viser 1.1.1 shows three dots only. Lists that are searched forget the old text, which viser
-leaves in front of what is typed. In a window as narrow as a phone, where viser lays the panel over the scene, the panel
-is as broad as the window, at most half as high, and folded until its head is touched.
+simulator has ended, since viser 1.1.1 shows three dots only. Style and script of what is ours lie in ``assets``: how
+messages are read whole, lists searched, windows as narrow as a phone used, and the gallery and other sheets shown that
+lie over the scene. Parts of the page serve further places; what has an effect is done for the page itself only, which
+says so in a header that no other page can send.
 """
 
 from __future__ import annotations
 
 import html
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-NAME, PAGES = "/rattleback/name", ("/", "/index.html")
-ENDED = "The simulator has ended, or cannot be reached. Once it runs again, open the address that it prints."
-# Head of the panel where it is laid over the scene.
-SHEET = "[style*='height: 3.5em'][style*='cursor: pointer']"
-STYLE = """
-.mantine-Notification-root { max-height: none !important; }
-.mantine-Notification-description { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 40vh;
-  overflow: auto !important; }
-#rattleback-ended { position: fixed; inset: auto 0 0 0; z-index: 10000; padding: 0.8em 1em; text-align: center;
-  background: #c92a2a; color: #fff; font: 1em sans-serif; }
-@media (max-width: 36em) {
-  .mantine-Paper-root:has(SHEET) { width: 100% !important; max-height: 50% !important; }
-  .mantine-Paper-root:has(SHEET) div:has(> SHEET) { width: 100% !important; }
-  SHEET::after { content: "\\25B4\\25BE"; margin-left: 0.6em; opacity: 0.5; }
-}
-#rattleback-ended[hidden] { display: none; }
-"""
-SCRIPT = """
-addEventListener("DOMContentLoaded", () => {
-  const word = document.body.appendChild(document.createElement("div"));
-  Object.assign(word, {id: "rattleback-ended", hidden: true, textContent: WORD});
-  let missed = 0;
-  async function look() {
-    let name = "";
-    try {
-      const answer = await fetch(NAME, {cache: "no-store"});
-      name = answer.ok ? await answer.text() : "";
-    } catch {}
-    missed = name ? 0 : missed + 1;
-    word.hidden = missed < 2;
-    document.title = name || document.title;
-  }
-  setInterval(look, 2000);
-  if (matchMedia("(max-width: 36em)").matches)
-    new MutationObserver((_, watch) => {
-      const head = document.querySelector("SHEET");
-      if (head) { watch.disconnect(); head.click(); }
-    }).observe(document.body, {childList: true, subtree: true});
-  for (const kind of ["focusin", "click"])
-    addEventListener(kind, (event) => {
-      if (event.target.matches?.("input.mantine-Select-input")) event.target.select();
-    });
-});
-"""
+from rattleback.core.errors import RattlebackError
+from rattleback.viewer.gate import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    # Answers what stands behind a place, and what stands behind the question mark.
+    Serve = Callable[[str, str], Answer | None]
+
+ROOM, PAGES = "/rattleback/", ("/", "/index.html")
+NAME = f"{ROOM}name"
+ASSETS = Path(__file__).parent / "assets"
+# A request says by this header that it comes from the page; others would have to be allowed to send it, and are not.
+OWN = "X-Rattleback"
+# Where a browser says it was led to a link from; without that word it is no browser.
+TRUSTED = ("same-origin", "none", None)
+TEXT, PAGE = "text/plain; charset=utf-8", "text/html; charset=utf-8"
+DATA, PICTURE = "application/json", "image/jpeg"
+
+
+def reply(content: str | bytes, kind: str = TEXT, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    """An answer that browsers take for what it says it is."""
+    return Answer(status, content, (("Content-Type", kind), ("X-Content-Type-Options", "nosniff")))
 
 
 class Front:
@@ -64,27 +46,76 @@ class Front:
 
     Attributes:
         title: What it is called.
+        open_link: Opens what the query of an address asks for; gives False where it asks for nothing.
+        greets: Whether it shows the gallery to those that come.
 
     Args:
         title: What it is called.
     """
 
     def __init__(self, title: str) -> None:
-        self.title = title
+        self.title, self.greets = title, False
+        self.open_link: Callable[[str], bool] = lambda query: False
+        self._places: dict[str, tuple[Serve, bool]] = {}
 
-    def answer(self, path: str) -> tuple[str, str] | None:
-        """Kind and text of the answer to a request; None for what viser answers.
+    def serve(self, place: str, answer: Serve, acts: bool = False) -> None:
+        """Answer requests for a place.
+
+        Args:
+            place: Its name, or the beginning of its name up to a slash.
+            answer: Gives the answer, from the rest of the name and the query; None where there is nothing.
+            acts: Whether that has an effect.
+        """
+        self._places[place] = answer, acts
+
+    def answer(self, path: str, headers: Mapping[str, str] | None = None) -> Answer | None:
+        """The answer to a request; None for what viser answers.
 
         Args:
             path: Path and query.
+            headers: Its headers.
         """
-        wanted = urlsplit(path).path
-        if wanted == NAME:
-            return "text/plain; charset=utf-8", self.title
-        if wanted not in PAGES:
+        wanted, said = urlsplit(path), headers or {}
+        if wanted.path == NAME:
+            return reply(self.title)
+        if wanted.path in PAGES:
+            return self._asked(wanted.query, said.get("Sec-Fetch-Site")) or reply(self._page(), PAGE)
+        if not wanted.path.startswith(ROOM):
             return None
+        stem, _, rest = wanted.path.removeprefix(ROOM).partition("/")
+        serve, acts = self._places.get(stem, (lambda rest, query: None, False))
+        if acts and said.get(OWN) is None:
+            return reply("This is for the page of the simulator only.", status=HTTPStatus.FORBIDDEN)
+        try:
+            found = serve(unquote(rest), wanted.query)
+        except RattlebackError as error:
+            return reply(str(error), status=HTTPStatus.BAD_REQUEST)
+        return found or reply("There is nothing here.", status=HTTPStatus.NOT_FOUND)
+
+    def _asked(self, query: str, site: str | None) -> Answer | None:
+        """What comes of a link; None where there is none."""
+        if not query:
+            return None
+        if site not in TRUSTED:
+            here = f'<a href="/?{html.escape(query)}">Open the scene of the link</a>'
+            return _said(f'Another page leads here. {here}, or <a href="/">go on</a> with what is there.')
+        try:
+            opened = self.open_link(query)
+        except RattlebackError as error:
+            text = f'<p>{html.escape(str(error))}</p><a href="/">Go on with what is there</a>'
+            return _said(text, HTTPStatus.BAD_REQUEST)
+        return Answer(HTTPStatus.SEE_OTHER, "", (("Location", "/"),)) if opened else None
+
+    def _page(self) -> str:
+        """The page."""
         title = f"<title>{html.escape(self.title)}</title>"
-        return "text/html; charset=utf-8", _dressed().replace("<title></title>", title, 1)
+        greeting = '<meta name="rattleback-greets">' if self.greets else ""
+        return _dressed().replace("<title></title>", title + greeting, 1)
+
+
+def _said(text: str, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    """A small page that says something, in HTML."""
+    return reply(f"<!doctype html><meta charset=utf-8><title>rattleback</title>{text}", PAGE, status)
 
 
 @cache
@@ -93,6 +124,6 @@ def _dressed() -> str:
     import viser
 
     page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    script = SCRIPT.replace("WORD", f'"{ENDED}"').replace("NAME", f'"{NAME}"')
-    ours = f"<title></title><style>{STYLE}</style><script>{script}</script>".replace("SHEET", SHEET)
+    style, script = ((ASSETS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    ours = f"<title></title><style>{style}</style><script>{script}</script>"
     return page.replace("<title>Viser</title>", ours, 1)

@@ -16,7 +16,7 @@ import secrets
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,7 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 MOST_TOKENS = 64
 # Cookies of earlier pages that a browser may keep; the oldest of more than these are taken from it.
 MOST_COOKIES, COOKIE = 8, "rattleback_"
+TOKEN = "token"
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,12 @@ class Answer:
 
     Attributes:
         status: The status of the answer.
-        text: Its body, a small page.
+        text: Its body, a small page or a file.
         headers: Further headers.
     """
 
     status: HTTPStatus
-    text: str
+    text: str | bytes
     headers: tuple[tuple[str, str], ...] = ()
 
 
@@ -83,7 +84,7 @@ class Gate:
         cookies = headers.get("Cookie", "")
         if self._has_key(cookies):
             return self._welcome(path)
-        given = parse_qs(urlsplit(path).query).get("token", [""])[0]
+        given = parse_qs(urlsplit(path).query).get(TOKEN, [""])[0]
         if not given:
             return _refused("Open the whole address that was printed, or give its token:", asks=True)
         if not self._take(given):
@@ -91,11 +92,11 @@ class Gate:
         key = secrets.token_urlsafe(32)
         self._keys.append(key)
         given = f"{self._cookie}={key}; HttpOnly; SameSite=Strict; Path=/"
-        return _moved(tuple(("Set-Cookie", cookie) for cookie in (given, *_taken(cookies))))
+        return _moved(path, tuple(("Set-Cookie", cookie) for cookie in (given, *_taken(cookies))))
 
     def _welcome(self, path: str) -> Answer | None:
         """Admit clients with the key; a token is removed from the address."""
-        return _moved() if "token=" in urlsplit(path).query else None
+        return _moved(path) if TOKEN in dict(parse_qsl(urlsplit(path).query, keep_blank_values=True)) else None
 
     def _take(self, given: str) -> bool:
         """Whether a word or a token is good; a token is used up."""
@@ -133,5 +134,7 @@ def _refused(text: str, asks: bool = False) -> Answer:
     return Answer(HTTPStatus.FORBIDDEN, page, (("Content-Type", "text/html; charset=utf-8"),))
 
 
-def _moved(headers: tuple[tuple[str, str], ...] = ()) -> Answer:
-    return Answer(HTTPStatus.SEE_OTHER, "", (("Location", "/"), *headers))
+def _moved(path: str, headers: tuple[tuple[str, str], ...] = ()) -> Answer:
+    """To the same page, with all that was asked for but the token."""
+    asked = [pair for pair in parse_qsl(urlsplit(path).query, keep_blank_values=True) if pair[0] != TOKEN]
+    return Answer(HTTPStatus.SEE_OTHER, "", (("Location", f"/?{urlencode(asked)}" if asked else "/"), *headers))

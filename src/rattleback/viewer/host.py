@@ -25,6 +25,7 @@ class Host:
     Attributes:
         door: Where it is served and which clients are admitted.
         server: What serves it.
+        front: What the page is called, and what it answers itself.
         lookout: The cameras of the clients.
 
     Args:
@@ -37,8 +38,8 @@ class Host:
         self._word = self.door.token or secrets.token_urlsafe(24)
         self._gate = Gate(self.door.hosts, self._word)
         tell = partial(self.notify, fault=True)
-        self._front = Front(title)
-        self.server = make_server(self._gate, self._front, self.door.listen, self.door.port, tell)
+        self.front = Front(title)
+        self.server = make_server(self._gate, self.front, self.door.listen, self.door.port, tell)
         self.lookout = Lookout(self.server)
         self._waiting: list[Any] = []
 
@@ -57,7 +58,7 @@ class Host:
 
     def rename(self, title: str) -> None:
         """Give the page and its panel another name."""
-        self._front.title = title
+        self.front.title = title
         self.server.gui.set_panel_label(title)
 
     def when_seen(self, act: Callable[[], Any]) -> None:
@@ -82,9 +83,11 @@ class Host:
         for notification in self._waiting:
             notification.remove()
         clients = self.server.get_clients().values() if text else ()
-        self._waiting = [
+        shown = (
             client.add_notification("One moment", text, loading=True, with_close_button=False) for client in clients
-        ]
+        )
+        # A client that is just going has none.
+        self._waiting = [notification for notification in shown if notification is not None]
 
     def stop(self) -> None:
         """Take the page down."""

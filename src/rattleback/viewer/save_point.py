@@ -6,18 +6,23 @@ copy, and going back builds a simulation anew only where its scene says somethin
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.core.errors import InputError
+from rattleback.model.snapshot import Snapshot
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rattleback.model.scene import Scene
-    from rattleback.model.state import State
     from rattleback.simulation import Simulation
 
+# So many save points are kept.
+MOST_SAVE_POINTS = 20
 # What a scene says beside its bodies, joints, forces and gravity.
 REST = ("name", "meetings", "predicates", "rules", "pairs")
 
@@ -26,24 +31,65 @@ REST = ("name", "meetings", "predicates", "rules", "pairs")
 class SavePoint:
     """A moment to go back to: scene and state of every simulation."""
 
-    moments: tuple[tuple[Scene, State], ...]
+    moments: tuple[tuple[Scene, Snapshot], ...]
 
     def restore(self, sims: Sequence[Simulation]) -> bool:
         """Go back to it; says whether a scene has changed by that. The length of a step stays as the user chose it."""
         changed = False
-        for sim, (scene, state) in zip(sims, self.moments, strict=True):
+        for sim, (scene, snapshot) in zip(sims, self.moments, strict=True):
             if not says_the_same(sim.scene, scene):
                 sim.rebuild(scene)
                 changed = True
             length = sim.time_step
-            sim.state = state
+            sim.state = snapshot.state()
             sim.time_step = length
         return changed
 
 
+class SavePoints:
+    """The moments that undoing goes back to, and those that were undone.
+
+    Args:
+        first: The start.
+    """
+
+    def __init__(self, first: SavePoint) -> None:
+        self.first = first
+        self._past: deque[SavePoint] = deque(maxlen=MOST_SAVE_POINTS)
+        self._undone: list[SavePoint] = []
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many there are to go back to, and how many were undone."""
+        return len(self._past), len(self._undone)
+
+    def keep(self, point: SavePoint) -> None:
+        """Keep a moment; what was undone is forgotten."""
+        self._past.append(point)
+        self._undone.clear()
+
+    def back(self, now: SavePoint) -> SavePoint:
+        """The last moment, or the start where there is none; now can be gone back to."""
+        if not self._past:
+            return self.first
+        self._undone.append(now)
+        return self._past.pop()
+
+    def forth(self, now: SavePoint) -> SavePoint:
+        """The moment that was undone last.
+
+        Raises:
+            InputError: Nothing was undone, or something was done since.
+        """
+        if not self._undone:
+            raise InputError("There is nothing to do again: nothing was undone, or something else was done since.")
+        self._past.append(now)
+        return self._undone.pop()
+
+
 def save_point(sims: Sequence[Simulation]) -> SavePoint:
     """This moment of simulations."""
-    return SavePoint(tuple((sim.scene.copy(), sim.state.copy()) for sim in sims))
+    return SavePoint(tuple((sim.scene.copy(), Snapshot(sim.state)) for sim in sims))
 
 
 def says_the_same(one: Scene, other: Scene) -> bool:

@@ -75,25 +75,39 @@ def make_server(
 
 
 def send_poses(handle: Any, positions: Any, turns: Any) -> None:
-    """Move the instances of a batch, in one message and without the checks that viser's handles do on every write.
+    """Move the instances of a batch, in one message.
 
     Args:
         handle: The batch.
         positions: Their places (instances, 3) [m].
         turns: Their quaternions, w first (instances, 4).
     """
+    send_props(handle, batched_positions=positions.astype(np.float32), batched_wxyzs=turns.astype(np.float32))
+
+
+def send_props(handle: Any, **values: Any) -> None:
+    """Change a node of the scene, in one message and without the checks that viser's handles do on every write.
+
+    Args:
+        handle: The node.
+        **values: Its new properties, in the types that the page wants.
+    """
     from viser import _messages
 
-    moved = {"batched_positions": positions.astype(np.float32), "batched_wxyzs": turns.astype(np.float32)}
-    for name, values in moved.items():
-        setattr(handle._impl.props, name, values)
-    handle._impl.api._queue_scene_message(_messages.SceneNodeUpdateMessage(handle.name, moved))
+    for name, value in values.items():
+        setattr(handle._impl.props, name, value)
+    handle._impl.api._queue_scene_message(_messages.SceneNodeUpdateMessage(handle.name, values))
 
 
 def stop_server(server: viser.ViserServer) -> None:
     """End a server, without a word."""
     with _quiet():
         server.stop()
+
+
+def dress(server: Any, dark: bool = False) -> None:
+    """The theme of the page, light or dark."""
+    server.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
 
 
 class _Patched:
@@ -148,18 +162,20 @@ def _refusal(gate: Gate, connection: Any, request: Any) -> Any:
 
 def _answer(front: Front, request: Any) -> Any:
     """What the front answers to a request; None where it is for viser, as those for connections are."""
-    found = None if request.headers.get("Upgrade") else front.answer(request.path)
-    if found is None:
+    if request.headers.get("Upgrade"):
         return None
-    kind, text = found
-    return _response(Answer(HTTPStatus.OK, text, (("Content-Type", kind),)))
+    try:
+        answer = front.answer(request.path, request.headers)
+    except LookupError:
+        answer = Answer(HTTPStatus.BAD_REQUEST, "A header that may come once comes twice.")
+    return None if answer is None else _response(answer)
 
 
 def _response(answer: Answer) -> Any:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
-    body = answer.text.encode()
+    body = answer.text if isinstance(answer.text, bytes) else answer.text.encode()
     headers = Headers([*answer.headers, ("Content-Length", str(len(body))), ("Cache-Control", "no-store")])
     return Response(answer.status, answer.status.phrase, headers, body)
 
@@ -194,4 +210,4 @@ def _close_tunnels(server: Any) -> None:
 
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
-    server.gui.configure_theme(show_logo=False, show_share_button=False)
+    dress(server)

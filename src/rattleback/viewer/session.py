@@ -14,21 +14,25 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rattleback.core import checks
-from rattleback.core.errors import InputError, RattlebackError
+from rattleback.core.errors import InputError
+from rattleback.viewer.faults import Notice, sentence_of
 from rattleback.viewer.frame import Frame, take_picture
 from rattleback.viewer.pace import Pace
-from rattleback.viewer.save_point import SavePoint, save_point, says_the_same
+from rattleback.viewer.save_point import SavePoint, SavePoints, save_point, says_the_same
+from rattleback.viewer.timeline.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rattleback.model.scene import Scene
     from rattleback.simulation import Simulation
+    from rattleback.viewer.interaction.hand import Hand
+    from rattleback.viewer.sampler import Sampler
 
     Command = Callable[[Simulation], Any]
 
@@ -37,30 +41,6 @@ FRAME_RATE = 30.0
 FRAMES_PER_ENERGY = 4
 # Steps are taken in bites of about this long [s], so that commands get in between.
 SECONDS_PER_BITE = 0.008
-# So many save points are kept.
-MOST_SAVE_POINTS = 20
-
-
-class Hand(Protocol):
-    """Something that acts on a simulation before each of its steps, as a hand that holds a body does."""
-
-    def before_step(self, sim: Simulation) -> None:
-        """Act on it."""
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something the user is to be told.
-
-    Attributes:
-        number: Counts the notices of the session.
-        text: A sentence.
-        fault: Whether something went wrong.
-    """
-
-    number: int
-    text: str
-    fault: bool = False
 
 
 class Session:
@@ -75,6 +55,8 @@ class Session:
         probes: Functions of a simulation by name, whose answers frames are to hold.
         notices: The last things the user is to be told.
         watchers: Set when there is a new frame.
+        record: What was recorded, where the page looks back at it, and how to go on from there.
+        sampler: Notes what is plotted between frames, too; None for nothing.
         busy_since: When the command or the steps under way began [s, of ``time.perf_counter``]; None between them.
 
     Args:
@@ -95,16 +77,17 @@ class Session:
         self.watchers: list[threading.Event] = []
         self.busy_since: float | None = None
         self._pace = Pace(speed)
-        self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._commands: deque[tuple[Callable[[], Any], Future[Any], bool]] = deque()
         self._news = threading.Condition()
         self._playing, self._stopping, self._steps_wanted = False, False, 0
         self._version, self._bite, self._step_seconds, self._told = 0, 1, 0.0, 0
-        self._saved: deque[SavePoint] = deque(maxlen=MOST_SAVE_POINTS)
+        self.record = Record(self._queue, self._stand_still, FRAME_RATE)
         self._budget_ms: float | None = None
         self._thread: threading.Thread | None = None
+        self.sampler: Sampler | None = None
         for sim in self.sims:
             _prepare(sim)
-        self._first = save_point(self.sims)
+        self._points = SavePoints(save_point(self.sims))
         self.frame = self._look(0)
 
     def start(self) -> None:
@@ -135,18 +118,17 @@ class Session:
         """
         return self._queue(lambda: [command(sim) for sim in self.sims])
 
+    def read(self, command: Command | None = None) -> Future[list[Any]]:
+        """Have a frame taken, before it a command carried out that changes nothing; the page goes on looking back."""
+        return self._queue(lambda: [None if command is None else command(sim) for sim in self.sims], acts=False)
+
     def play(self) -> Future[Any]:
         """Run."""
         return self._queue(lambda: self._set_playing(True))
 
     def pause(self) -> Future[Any]:
         """Stand still after the step under way."""
-
-        def end() -> None:
-            self._set_playing(False)
-            self._steps_wanted = 0
-
-        return self._queue(end)
+        return self.record.stop()
 
     def step(self, steps: int = 1) -> Future[Any]:
         """Take some steps and stand still."""
@@ -166,7 +148,7 @@ class Session:
             self._pace.speed = wanted
             self._pace.restart()
 
-        return self._queue(change)
+        return self._queue(change, acts=False)
 
     def set_budget(self, budget_ms: float | None) -> Future[Any]:
         """Let a step take so long [ms], see ``Simulation.step``; None for as long as it needs."""
@@ -178,18 +160,22 @@ class Session:
 
     def save_point(self) -> Future[Any]:
         """Remember this moment, to go back to by ``undo``."""
-        return self._queue(lambda: self._saved.append(save_point(self.sims)))
+        return self._queue(lambda: self._points.keep(save_point(self.sims)))
 
     def undo(self) -> Future[Any]:
         """Go back to the last save point; without one, to the start."""
-        return self._queue(lambda: self._go_to(self._saved.pop() if self._saved else self._first))
+        return self._queue(lambda: self._go_to(self._points.back(save_point(self.sims)), changed=True))
+
+    def redo(self) -> Future[Any]:
+        """Go to the moment that was undone last."""
+        return self._queue(lambda: self._go_to(self._points.forth(save_point(self.sims)), changed=True))
 
     def reset(self) -> Future[Any]:
         """Go back to the start; what was edited stays, and ``undo`` takes it back."""
 
         def restart() -> None:
             edited = [sim.scene.copy() for sim in self.sims]
-            self._go_to(self._first)
+            self._go_to(self._points.first)
             for sim, scene in zip(self.sims, edited, strict=True):
                 if not says_the_same(sim.scene, scene):
                     sim.rebuild(scene)
@@ -227,7 +213,8 @@ class Session:
         except Exception:
             self._go_to(moment)
             raise
-        self._saved.append(moment)
+        self._points.keep(moment)
+        self.record.note(moved=True, disturbed=True)
         return answers
 
     def open(self, make: Callable[[], Simulation]) -> Future[Any]:
@@ -239,10 +226,10 @@ class Session:
             self.sims, self.labels, self._version = [sim], self.labels[:1], self._version + 1
             self.hands.clear()
             self.probes.clear()
-            self._saved.clear()
-            self._first = save_point(self.sims)
-            self._bite, self._step_seconds, self._steps_wanted = 1, 0.0, 0
-            self._set_playing(False)
+            self.record.clear()
+            self._points = SavePoints(save_point(self.sims))
+            self._bite, self._step_seconds = 1, 0.0
+            self._stand_still()
 
         return self._queue(change)
 
@@ -251,10 +238,10 @@ class Session:
         self._told += 1
         self.notices.append(Notice(self._told, text, fault))
 
-    def _queue(self, command: Callable[[], Any]) -> Future[Any]:
+    def _queue(self, command: Callable[[], Any], acts: bool = True) -> Future[Any]:
         future: Future[Any] = Future()
         with self._news:
-            self._commands.append((command, future))
+            self._commands.append((command, future, acts))
             self._news.notify_all()
         return future
 
@@ -266,7 +253,9 @@ class Session:
             if bite := self._steps_due():
                 self._take(bite)
             now, idle = time.perf_counter(), not self._playing and self._steps_wanted == 0
-            if answers or (bite and (idle or now >= due)):
+            if again := self.record.player.is_due(now):
+                self.record.player.advance(now, self._pace.speed)
+            if answers or again or (bite and (idle or now >= due)):
                 # Bites are not cut short for a frame; one that comes late is followed the sooner by the next.
                 self.frame, due = self._look(self.frame.number + 1), max(due + 1.0 / FRAME_RATE, now)
                 for watcher in self.watchers:
@@ -280,14 +269,16 @@ class Session:
         """Carry out the commands that wait; returns what answers them, once a frame shows their effect."""
         answers: list[Callable[[], None]] = []
         while self._commands:
-            command, future = self._commands.popleft()
+            command, future, acts = self._commands.popleft()
             if not future.set_running_or_notify_cancel():
                 continue
             self.busy_since = time.perf_counter()
             try:
+                if acts:
+                    self._go_on()
                 answers.append(partial(future.set_result, command()))
             except Exception as error:
-                self.tell(_sentence(error), fault=True)
+                self.tell(sentence_of(error), fault=True)
                 answers.append(partial(future.set_exception, error))
             self.busy_since = None
         return answers
@@ -306,13 +297,20 @@ class Session:
     def _take(self, steps: int) -> None:
         """Take steps with all simulations; a fault ends the run with a notice."""
         self.busy_since = begun = time.perf_counter()
+        # What a hand or a clock does to a step is not in the moment before it.
+        self.record.note(moved=True, disturbed=bool(self.hands) or self._budget_ms is not None)
         try:
-            for sim in self.sims:
-                for hand in self.hands:
-                    hand.before_step(sim)
-                sim.step(steps, self._budget_ms)
+            for piece, sampled in self._pieces(steps):
+                for sim in self.sims:
+                    for hand in self.hands:
+                        hand.before_step(sim)
+                    sim.step(piece, self._budget_ms)
+                if self.sampler is not None:
+                    self.sampler.taken(piece, sampled)
+                    if sampled:
+                        self.sampler.read(self.sims, self.labels, self.probes)
         except Exception as error:  # a function of the user's that is called between steps may raise anything
-            self.tell(_sentence(error), fault=True)
+            self.tell(sentence_of(error), fault=True)
             self._set_playing(False)
             self._steps_wanted = 0
             return
@@ -325,9 +323,17 @@ class Session:
         self._steps_wanted = max(0, self._steps_wanted - steps)
         self._pace.note(now, self.sims[0].time)
 
+    def _pieces(self, steps: int) -> Iterable[tuple[int, bool]]:
+        """Steps that are taken at once, and whether there is a sample after them."""
+        if self.sampler is None:
+            return ((steps, False),)
+        busy, length = steps * self._step_seconds, self.sims[0].time_step
+        idle = max(0.0, steps * length / self._pace.speed - busy) if self._playing else 0.0
+        return self.sampler.pieces(steps, busy, idle)
+
     def _wait(self) -> None:
         """Wait for a command or for the next step to be due."""
-        left: float | None = None
+        left = self.record.player.wait(time.perf_counter())
         if self._playing:
             sim = self.sims[0]
             left = max(0.0, (sim.time_step - self._pace.due(time.perf_counter(), sim.time)) / self._pace.speed)
@@ -335,17 +341,34 @@ class Session:
             if not self._commands and not self._stopping:
                 self._news.wait(left)
 
+    def _stand_still(self) -> None:
+        self._set_playing(False)
+        self._steps_wanted = 0
+
+    def _go_on(self) -> None:
+        """Go to where the page looks back at, so that what is done next is done there."""
+        looked_back = self.record.player.shot is not None
+        self._version += self.record.restore(self.sims)
+        if looked_back:
+            self._pace.restart()
+
     def _set_playing(self, playing: bool) -> None:
         self._playing = playing
         self._pace.restart()
 
     def _look(self, number: int) -> Frame:
+        """What is to be seen: the simulations, or what the page looks back at."""
+        saved, undone = self._points.counts
+        frame = self.record.shown(number, lambda: self._present(number), self.sims)
+        return replace(frame, speed=self._pace.speed, save_points=saved, undone=undone)
+
+    def _present(self, number: int) -> Frame:
         first = self.sims[0]
         wanted = self.wanted - {"energy"} if self._playing and number % FRAMES_PER_ENERGY else self.wanted
         pictures = (
             take_picture(sim, label, wanted, self.probes) for sim, label in zip(self.sims, self.labels, strict=True)
         )
-        return Frame(
+        frame = Frame(
             number,
             self._version,
             time=first.time,
@@ -356,11 +379,16 @@ class Session:
             real_time=self._pace.reached if self._playing else 0.0,
             step_seconds=self._step_seconds,
             budget_ms=self._budget_ms,
-            save_points=len(self._saved),
+            save_points=0,
             pictures=tuple(pictures),
         )
+        if self.sampler is not None and wanted is self.wanted:
+            self.sampler.note(frame)
+        return frame
 
-    def _go_to(self, point: SavePoint) -> None:
+    def _go_to(self, point: SavePoint, changed: bool = False) -> None:
+        """Go to a save point; ``changed`` where what was recorded from there on no longer holds."""
+        self.record.note(moved=changed, disturbed=True)
         self._version += point.restore(self.sims)
         self._pace.restart()
 
@@ -369,8 +397,3 @@ def _prepare(sim: Simulation) -> None:
     """Make a simulation fit for a session: reports say what warnings would, and no step is longer than the others."""
     sim.warn = False
     sim.capture()
-
-
-def _sentence(error: Exception) -> str:
-    """What went wrong, as the user reads it."""
-    return str(error) if isinstance(error, RattlebackError) else f"{type(error).__name__}: {error}"

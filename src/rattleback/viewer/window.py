@@ -10,7 +10,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rattleback.viewer.gallery.opener import Opener
 from rattleback.viewer.host import Host
+from rattleback.viewer.server import dress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,8 +48,12 @@ class Window:
     Attributes:
         session: What it shows.
         server: What serves it.
+        front: What the page answers itself.
+        opener: Opens scenes of the list.
         tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
+        dark: Whether the page is dark.
         selected: Name of the body or joint the user has chosen; empty for none.
+        picked: Where a body was clicked to choose it (3,) [m]; None where that was done otherwise.
         parts: What is on it.
         frame_seconds: Time it took to show the last frame [s].
 
@@ -63,11 +69,13 @@ class Window:
         parts: Sequence[Callable[[Window], Part]] | None = None,
         door: Door | None = None,
     ) -> None:
-        self.session, self.selected = session, ""
+        self.session, self.selected, self.dark = session, "", False
         self._host = Host(session.frame.picture.scene.name, door)
-        self.server, self.lookout = self._host.server, self._host.lookout
+        self.server, self.lookout, self.front = self._host.server, self._host.lookout, self._host.front
+        self.opener = Opener(session)
         group = self.server.gui.add_tab_group()
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
+        self.picked: Any = None
         self._selecting: list[Callable[[str], Any]] = []
         self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
         self._waiting = False
@@ -108,6 +116,11 @@ class Window:
         self.selected = name
         for tell in self._selecting:
             tell(name)
+
+    def darken(self, dark: bool) -> None:
+        """Make the page dark, or light again."""
+        self.dark = dark
+        dress(self.server, dark)
 
     def on_select(self, tell: Callable[[str], Any]) -> None:
         """Have a function called with the name of what is chosen."""

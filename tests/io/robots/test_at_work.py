@@ -17,13 +17,13 @@ needs_data = pytest.mark.skipif(not (DATA / "mjcf").exists(), reason="the robots
 EDGE = 0.04
 
 
-def gripped(path: Path, actuator: str, controls: tuple[float, float], joints: str) -> tuple[rb.Simulation, np.ndarray]:
+def gripped(
+    path: Path, actuator: str, controls: tuple[float, float], joints: str, drives: bool = True
+) -> tuple[rb.Simulation, np.ndarray]:
     """A gripper that has opened and closed on a cube of 0.2 kg, whose stand is gone."""
-    scene = rb.Scene.from_file(path)
+    scene = rb.Scene.from_file(path, drives=drives)
     robot, place = scene.robot, scene.robot.frame(scene, "pinch")[:3, 3]
     scene.add_body(rb.Box(EDGE, EDGE, EDGE), mass=0.2, position=place, name="cube", material=rb.Material(friction=0.7))
-    if joints == "reduced":
-        robot.use_drives(scene)
     scene.add_static(rb.Box(0.02, 0.02, 0.02), position=place - (0, 0, 0.5 * EDGE + 0.01), name="stand")
     sim = rb.Simulation(scene, time_step=0.002, joints=joints)
     for control in controls:
@@ -61,13 +61,13 @@ def test_a_small_gripper_holds_a_cube(joints: str) -> None:
 @needs_data
 @pytest.mark.slow
 @pytest.mark.contacts
-@pytest.mark.parametrize("joints", ["direct", "reduced"])
-def test_the_two_finger_gripper_holds_a_cube_for_twenty_seconds(joints: str) -> None:
+@pytest.mark.parametrize(("joints", "drives"), [("direct", False), ("reduced", False), ("reduced", True)])
+def test_the_two_finger_gripper_holds_a_cube_for_twenty_seconds(joints: str, drives: bool) -> None:
     path = DATA / "mjcf" / "robotiq_2f85" / "2f85.xml"
     with warnings.catch_warnings():
-        # Its servos rely on the inertia of rotors, and are held to what a step can follow.
+        # Without rotors its servos are held to what a step can follow.
         warnings.simplefilter("ignore", rb.NotConvergedWarning)
-        sim, before = gripped(path, "fingers_actuator", (0.0, 255.0), joints)
+        sim, before = gripped(path, "fingers_actuator", (0.0, 255.0), joints, drives)
         sim.run(20.0)
         assert np.abs(sim["cube"].position - before).max() < 1e-3
         sim.scene.robot.control(sim, {"fingers_actuator": 0.0})

@@ -163,15 +163,19 @@ def test_a_mimic_joint_without_a_common_body_is_data_and_led_in_the_tree(robot) 
     assert tree.coordinates == ("first", "between", "other")
 
 
-def test_drives_of_a_file_go_to_the_joints_where_they_are_wanted(robot) -> None:
-    """A wheel with 0.2 N m of friction loss stops after J ω²/(2 f); without being asked, any method of joints runs."""
+def test_friction_of_a_file_is_that_of_its_joint_for_methods_that_hold_it(robot) -> None:
+    """A wheel with 0.2 N m of friction loss stops after J ω²/(2 f); read without drives, any method of joints runs."""
     path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a", more='<dynamics friction="0.2"/>'))
-    scene = rb.Scene.from_file(path)
+    plain = rb.Scene.from_file(path, drives=False)
+    assert [entry.note for entry in plain.import_report.dropped] == [
+        "drives=False leaves it out; scene.robot.joints keeps it"
+    ]
+    rb.Simulation(plain, joints="baraff")
+    scene = rb.Scene.from_file(path, strict=True)
+    assert any(entry.place.endswith("friction_loss") for entry in scene.import_report.kept)
     scene.gravity = (0, 0, 0)
     scene.change_body("a", angular_velocity=(0, 1, 0), velocity=(0, 0, 0))
-    rb.Simulation(scene).step()
-    assert scene.robot.use_drives(scene) == ["hinge"]
-    with pytest.raises(rb.InputError, match="'hinge' has friction; joints='baraff' cannot hold that"):
+    with pytest.raises(rb.InputError, match=r"joints='baraff' cannot hold that.*drives=False\) does"):
         rb.Simulation(scene, joints="baraff")
     sim = rb.Simulation(scene, joints="reduced", time_step=1e-3)
     sim.step()
@@ -183,11 +187,9 @@ def test_drives_of_a_file_go_to_the_joints_where_they_are_wanted(robot) -> None:
 
 
 def test_damping_slows_a_hinge_as_its_closed_form_says(robot) -> None:
-    damped = '<dynamics damping="0.7" friction="0.2"/>'
+    damped = '<dynamics damping="0.7"/>'
     path = robot('<link name="base"/>', link("a"), joint("hinge", "base", "a", more=damped))
     scene = rb.Scene.from_file(path)
-    assert [entry.place.split()[-1] for entry in scene.import_report.dropped] == ["friction_loss"]
-    assert scene.robot.joints["hinge"].friction_loss == 0.2
     scene.gravity = (0, 0, 0)
     scene.change_body("a", angular_velocity=(0, 2, 0), velocity=(0, 0, -1))
     sim = rb.Simulation(scene, time_step=0.0005)

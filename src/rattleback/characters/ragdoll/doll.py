@@ -242,10 +242,7 @@ class Ragdoll:
 
     def _rigid(self, pose: Pose) -> Floats:
         """Frames of all joints (joints, 4, 4), without scale: those that are no part stay as at rest."""
-        frames = self.skeleton.matrices(pose)
-        frames[:, :3, :3] = rotation.orthonormalise(
-            frames[:, :3, :3] / np.linalg.norm(frames[:, :3, :3], axis=1, keepdims=True)
-        )
+        frames = _unscaled(self.skeleton.matrices(pose))
         found = frames.copy()
         for j, parent in enumerate(self.skeleton.parents):
             if parent >= 0:
@@ -256,8 +253,7 @@ class Ragdoll:
 
     def _rest_steps(self) -> Floats:
         """Frames of the joints in those of their parents at rest (joints, 4, 4), in metres and without scale."""
-        frames = self.skeleton.matrices(self.skeleton.rest)
-        frames[:, :3, :3] /= np.linalg.norm(frames[:, :3, :3], axis=1, keepdims=True)
+        frames = _unscaled(self.skeleton.matrices(self.skeleton.rest))
         return np.array(
             [
                 frame if p < 0 else np.linalg.solve(frames[p], frame)
@@ -297,3 +293,11 @@ class Ragdoll:
 
     def _height(self) -> float:
         return float(np.ptp(self.skeleton.matrices(self.skeleton.rest)[:, 2, 3]))
+
+
+def _unscaled(frames: Floats) -> Floats:
+    """Frames (joints, 4, 4) without scales; files of single precision have axes that are not quite square."""
+    found = frames.copy()
+    turns = frames[:, :3, :3] / np.linalg.norm(frames[:, :3, :3], axis=1, keepdims=True)
+    found[:, :3, :3] = rotation.orthonormalise(turns)
+    return found

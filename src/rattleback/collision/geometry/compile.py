@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rattleback.model.model import Bodies, Model
     from rattleback.model.surfaces import PairRules
     from rattleback.model.surfaces import Surfaces as Materials
+    from rattleback.model.worlds.scenes import WorldScenes
 
 
 @dataclass(frozen=True)
@@ -78,41 +79,63 @@ class Part:
 
 def compile_colliders(model: Model) -> Geometry:
     """The colliders of a model's bodies."""
-    scene, device = model.scene, model.device
-    parts = [(b, part) for b, body in enumerate(scene.bodies) for part in _parts(body)]
+    scene, device, found = model.scene, model.device, model.scenes.bodies()
+    shared: dict[int, list[Part]] = {}
+    for body in found.items:
+        if id(body.colliders) not in shared:
+            shared[id(body.colliders)] = list(_parts(body))
+    parts = [shared[id(body.colliders)] for body in found.items]
     hulls, surfaces = HullTable(), SurfaceTable()
     # Corners of triangles lie behind the vertices of all hulls.
-    for _, part in parts:
+    for part in (part for own in parts for part in own):
         if part.entry.vertices == "hull":
             _polyhedron(part.shape, hulls)
-    rows, (category, mask), (exclusions, spans) = [], category_bits(scene), _exclusions(scene)
-    for b, part in parts:
-        body = scene.bodies[b]
-        row = _described(body, part, hulls, surfaces)
-        row["round"] += body.margin
-        row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
-        row["position"] = part.position - body.center_of_mass
-        row |= {"body": b, "movable": int(not body.static), "category": category[b], "mask": mask[b]}
-        row |= {"orientation": part.orientation, "excluded": spans[b][0], "exclusions": spans[b][1]}
-        rows.append(row)
+    described = [
+        [_row_of(body, part, hulls, surfaces) for part in own] for body, own in zip(found.items, parts, strict=True)
+    ]
+    per_body = [described[k] for k in found.index[: len(scene.bodies) * len(model.scenes.scenes)]]
+    filters, exclusions = _filters(model.scenes)
+    rows = [row | said for own, said in zip(per_body, filters, strict=True) for row in own]
     listed = arrays.allocate(Exclusions, {"exclusions": len(exclusions)}, device)
     if exclusions:
         listed.body.assign(np.array(exclusions, dtype=np.int32))
     kinds = tuple(sorted({int(row["kind"]) for row in rows}))
-    names = tuple(scene.bodies[b].name for b, _ in parts)
-    tables = (_replicate(rows, model), hulls.tables(device), surfaces.tables(device), listed)
-    return Geometry(*tables, len(rows), kinds, names, model.bodies, model.surfaces, model.rules, device)
+    names = tuple(scene.bodies[row["body"]].name for row in rows[: len(rows) // len(model.scenes.scenes)])
+    tables = (_replicate(rows, model, len(names)), hulls.tables(device), surfaces.tables(device), listed)
+    return Geometry(*tables, len(names), kinds, names, model.bodies, model.surfaces, model.rules, device)
 
 
-def _replicate(rows: list[dict[str, Any]], model: Model) -> Colliders:
-    colliders = arrays.allocate(Colliders, {"colliders": len(rows) * model.worlds}, model.device)
-    world = np.repeat(np.arange(model.worlds, dtype=np.int32), len(rows))
+def _row_of(body: Any, part: Part, hulls: HullTable, surfaces: SurfaceTable) -> dict[str, Any]:
+    """One collider of a body, but for what it may meet."""
+    row = _described(body, part, hulls, surfaces)
+    row["round"] += body.margin
+    row["reach"] += body.margin if row["reach"] >= 0.0 else 0.0
+    row["position"] = part.position - body.center_of_mass
+    return row | {"orientation": part.orientation, "movable": int(not body.static)}
+
+
+def _filters(scenes: WorldScenes) -> tuple[list[dict[str, int]], list[int]]:
+    """What each body of the scenes may meet, body by body, and the bodies they must not meet one after the other."""
+    category, mask = category_bits(scenes.first)
+    found: list[dict[str, int]] = []
+    exclusions: list[int] = []
+    for scene in scenes.scenes:
+        own, spans = _exclusions(scene)
+        for b, (first, count) in enumerate(spans):
+            said = {"excluded": len(exclusions) + first, "exclusions": count}
+            found.append({**said, "body": b, "category": category[b], "mask": mask[b]})
+        exclusions += own
+    return found, exclusions
+
+
+def _replicate(rows: list[dict[str, Any]], model: Model, each: int) -> Colliders:
+    colliders = arrays.allocate(Colliders, {"colliders": each * model.worlds}, model.device)
+    world = np.repeat(np.arange(model.worlds, dtype=np.int32), each)
     for name, array in arrays.each(colliders):
         if name == "world" or not rows:
             array.assign(world)
             continue
-        column = np.array([row[name] for row in rows])
-        column = np.tile(column, (model.worlds,) + (1,) * (column.ndim - 1))
+        column = model.scenes.tiled(np.array([row[name] for row in rows]))
         if name == "body":
             column = column + world * len(model.names)
         array.assign(column.astype(np.int32 if column.dtype.kind == "i" else numpy_real))

@@ -36,6 +36,7 @@ ENDINGS = {
 OWN = "rattleback"
 BASES = ("fixed", "floating")
 OPTIONS = ("base", "strict", "search", "loops")
+SCENE_OPTIONS = (*OPTIONS, "drives")
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Source:
 
 def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     """A scene from a file of any known format; see ``Scene.from_file``."""
-    given = _checked(options)
+    given = _checked(options, SCENE_OPTIONS)
     name = whole_file.location(path, "scene or robot file")
     kind, document = recognise(name)
     if kind == OWN:
@@ -75,7 +76,7 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
     with _told(name, kind):
         description = _described(source, kind)
         join_chains(description, source.report)
-        scene = build_scene(description, source.report, source.base)
+        scene = build_scene(description, source.report, source.base, given.get("drives", True))
         if given.get("strict", False):
             source.report.check_strict()
         return scene
@@ -83,7 +84,7 @@ def scene_from_file(path: str | os.PathLike[str], **options: Any) -> Scene:
 
 def tree_from_file(path: str | os.PathLike[str], **options: Any) -> Tree:
     """A kinematic tree from a file of any known format; see ``Tree.from_file``."""
-    given = _checked({key: value for key, value in options.items() if key in OPTIONS})
+    given = _checked({key: value for key, value in options.items() if key in OPTIONS}, OPTIONS)
     rest = {key: value for key, value in options.items() if key not in OPTIONS}
     checks.options(rest, ("tools", "name", "on"), "Tree.from_file")
     name = whole_file.location(path, "scene or robot file")
@@ -108,11 +109,12 @@ def _described(source: Source, kind: str) -> Description:
     return description
 
 
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
-    checks.options(options, OPTIONS, "from_file")
+def _checked(options: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    checks.options(options, known, "from_file")
     if options.get("base") is not None:
         checks.one_of(options["base"], BASES, "The option base of from_file")
-    checks.flag(options.get("strict", False), "The option strict of from_file")
+    for name in ("strict", "drives"):
+        checks.flag(options.get(name, False), f"The option {name} of from_file")
     return options
 
 

@@ -35,10 +35,10 @@ def body_of(trees: Trees, link: int, w: int) -> int:
 
 
 @wp.func
-def local_inertia(trees: Trees, link: int, motion: Motion, i: int) -> mat33:
+def local_inertia(trees: Trees, k: int, motion: Motion, i: int) -> mat33:
     """Inertia of a body about its centre of mass, in the axes of the world."""
-    turn = wp.quat_to_matrix(motion.orientation[i] * wp.quat_inverse(trees.links.body_turn[link]))
-    return turn * trees.links.inertia[link] * wp.transpose(turn)
+    turn = wp.quat_to_matrix(motion.orientation[i] * wp.quat_inverse(trees.links.body_turn[k]))
+    return turn * trees.links.inertia[k] * wp.transpose(turn)
 
 
 @wp.func
@@ -50,10 +50,11 @@ def momentum_of(trees: Trees, motion: Motion, root: int, w: int) -> Balance:
     while link < int(trees.count) and trees.links.root[wp.min(link, int(trees.count) - 1)] == root:
         i = body_of(trees, link, w)
         if i >= 0:
-            m = trees.links.mass[link]
+            k = w * int(trees.count) + link
+            m = trees.links.mass[k]
             x = motion.position[i] - origin
             p = m * motion.velocity[i]
-            turning = local_inertia(trees, link, motion, i)
+            turning = local_inertia(trees, k, motion, i)
             found.mass += m
             found.center += m * x
             found.linear += p
@@ -72,7 +73,7 @@ def add_loads(trees: Trees, loads: Loads, root: int, w: int, h: real, found: Bal
         i = body_of(trees, link, w)
         if i >= 0:
             k = w * int(trees.count) + link
-            x = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[link]
+            x = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[k]
             found.linear += h * loads.force[i]
             found.angular += h * (loads.torque[i] + wp.cross(x, loads.force[i]))
         link += 1

@@ -26,7 +26,7 @@ def frame_of(trees: Trees, link: int, first: int) -> tuple[quat, vec3]:
     if link < 0:
         return step.base_turn[first], step.base_way[first]
     k = first + link
-    return step.q[k] * trees.links.body_turn[link], step.x[k] + step.frame[k] * trees.links.body_way[link]
+    return step.q[k] * trees.links.body_turn[k], step.x[k] + step.frame[k] * trees.links.body_way[k]
 
 
 @wp.func

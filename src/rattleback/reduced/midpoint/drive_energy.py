@@ -49,7 +49,7 @@ def note_pushed(trees: Trees, motion: Motion, rates: wp.array[real], given: wp.a
     rate = rate_of(trees, motion, link, k)
     before = rates[k]
     work = real(0.5) * trees.step.kept[k][2] * (before + rate)
-    given[k] = work - real(0.5) * trees.links.armature[link] * (rate * rate - before * before)
+    given[k] = work - real(0.5) * trees.links.armature[k] * (rate * rate - before * before)
 
 
 @kernel
@@ -62,7 +62,7 @@ def note_end(trees: Trees, stepped: Trees, motion: Motion, given: wp.array[real]
     if i >= 0:
         rate = rate_of(trees, motion, link, k)
         before = stepped.step.mean_spin[k][0]
-        gone = real(0.5) * trees.links.armature[link] * (rate * rate - before * before)
+        gone = real(0.5) * trees.links.armature[k] * (rate * rate - before * before)
         if trees.servos.on[k] == 1:
             gone -= real(0.5) * (trees.step.kept[k][2] - trees.servos.given[k]) * (before + rate)
         rest[i] = rest[i] + given[k] - gone

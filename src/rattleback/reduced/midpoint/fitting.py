@@ -43,7 +43,7 @@ def let_go(trees: Trees, w: int) -> None:
     count = int(trees.count)
     for k in range(w * count, w * count + count):
         step.grip[k] = 0
-        step.extra[k] = trees.links.armature[k - w * count]
+        step.extra[k] = trees.links.armature[k]
         step.most[k] = real(-1.0)
         step.most_lent[k] = real(-1.0)
         step.ahead[k] = real(0.0)
@@ -90,7 +90,7 @@ def carried_at(trees: Trees, link: int, k: int, x: vec3, how: int) -> tuple[vec3
 def velocity_at(trees: Trees, motion: Motion, link: int, k: int, x: vec3) -> tuple[vec3, vec3]:
     """Velocity of a point of the body that a link ends in, and its angular velocity, by a motion that need not fit."""
     i = body_of(trees, link, k // int(trees.count))
-    c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[link]
+    c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[k]
     return motion.velocity[i] + wp.cross(motion.angular_velocity[i], x - c), motion.angular_velocity[i]
 
 
@@ -117,7 +117,7 @@ def recall(trees: Trees, motion: Motion, link: int, k: int, how: int) -> None:
     step = trees.step
     before = real(0.0)
     if how == NEAREST:
-        if trees.links.armature[link] > real(0.0):
+        if trees.links.armature[k] > real(0.0):
             before = rate_at(trees, motion, link, k, how)
     elif how != FROM_REST:
         before = step.kept[k][0]
@@ -139,16 +139,16 @@ def momenta(trees: Trees, motion: Motion, w: int, how: int) -> None:
             recall(trees, motion, link, k, how)
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
-            c = step.frame[k] * trees.links.body_way[link]
+            c = step.frame[k] * trees.links.body_way[k]
             v = motion.velocity[i]
             spin = motion.angular_velocity[i]
             if trees.carried == 1:
                 drift, turn = carried_at(trees, link, k, step.x[k] + c, how)
                 v -= drift
                 spin -= turn
-            f = -(trees.links.mass[link] * v)
+            f = -(trees.links.mass[k] * v)
             back = wp.transpose(step.frame[k])
-            n = step.frame[k] * (trees.links.inertia[link] * (back * spin))
+            n = step.frame[k] * (trees.links.inertia[k] * (back * spin))
             step.couple[k] = wp.cross(c, f) - n
             step.force[k] = f
 
@@ -167,7 +167,7 @@ def solve(trees: Trees, motion: Motion, w: int, how: int) -> None:
 @wp.func
 def velocity_of(trees: Trees, link: int, k: int, how: int) -> tuple[vec3, vec3]:
     """Velocity of the body of a link and its angular velocity, by the solution of the last sweep."""
-    c = trees.step.frame[k] * trees.links.body_way[link]
+    c = trees.step.frame[k] * trees.links.body_way[k]
     spin = trees.step.spin_rate[k]
     v = trees.step.drift_rate[k] + wp.cross(spin, c)
     if trees.carried == 1:
@@ -242,9 +242,9 @@ def put_together(trees: Trees, motion: Motion, w: int) -> None:
         move(trees, link, w, real(0.0), 0)
         if trees.links.body[link] >= 0:
             i = w * int(trees.body_count) + trees.links.body[link]
-            c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[link]
+            c = trees.step.x[k] + trees.step.frame[k] * trees.links.body_way[k]
             motion.position[i] = trees.step.origin[k - link + trees.links.root[link]] + c
-            motion.orientation[i] = wp.normalize(trees.step.q[k] * trees.links.body_turn[link])
+            motion.orientation[i] = wp.normalize(trees.step.q[k] * trees.links.body_turn[k])
 
 
 @kernel

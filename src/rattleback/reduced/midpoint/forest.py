@@ -6,7 +6,7 @@ moves links do not have, one that may break and one that closes a loop is left t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,8 @@ UNTURNED = np.array([0.0, 0.0, 0.0, 1.0])
 # Turns that take z to x and to y; the first is also that between crossed axes.
 Z_TO = {X: np.array([0.0, 0.5**0.5, 0.0, 0.5**0.5]), Y: np.array([-(0.5**0.5), 0.0, 0.0, 0.5**0.5]), Z: UNTURNED}
 OVER = np.array([1.0, 0.0, 0.0, 0.0])
+# Fields of a joint that are of its drive.
+DRIVES = ("armature", "friction")
 # What of a joint its turns are.
 TURN_ROLES = {"turn_z": kinds.WHOLE_TURN, "turn_a": kinds.FIRST_TURN, "turn_b": kinds.SECOND_TURN}
 
@@ -56,11 +58,11 @@ STAY = Way(UNTURNED, np.zeros(3))
 
 @dataclass(frozen=True)
 class Freedom:
-    """One freedom of a joint: its kind, what of the joint it is, and metres along the axis for a radian."""
+    """One freedom of a joint: its kind, what of the joint it is, and metres along the axis for a radian, by world."""
 
     kind: int
     role: int
-    lead: float = 0.0
+    lead: Any = 0.0
 
 
 def motions_of(joint: Any) -> list[Freedom | Way] | None:
@@ -103,39 +105,47 @@ class LinkedTrees:
 
 
 class _Linking:
-    """A forest that grows: links as rows of columns, and the way from the last link of a body to the body."""
+    """A forest that grows: links as rows of columns, and the way from the last link of a body to the body.
+
+    Numbers have a leading axis of the worlds whose scenes differ, or of one world where all are alike.
+    """
 
     def __init__(self, problem: JointRows, left_out: Collection[int]) -> None:
         self.problem, self.model = problem, problem.model
         self.rows: list[dict[str, Any]] = []
         self.last: dict[int, int] = {}
         self.after: dict[int, Way] = {}
-        made = list(self.model.scene.joints.values())
-        self.motions = [None if j in left_out else motions_of(joint) for j, joint in enumerate(made)]
-        self.sides = [self._sides(j) for j in range(len(made))]
+        scenes = self.model.scenes
+        made = [list(scene.joints.values()) for scene in scenes.scenes]
+        alike = [list(versions) for versions in zip(*made, strict=True)]
+        self.motions = [None if j in left_out else _motions_of_all(versions) for j, versions in enumerate(alike)]
+        placed = {name: self._by_world(name) for name in ("turn_a", "turn_b", "anchor_a", "anchor_b")}
+        self.sides = [
+            tuple(Way(placed[f"turn_{side}"][:, j], placed[f"anchor_{side}"][:, j]) for side in "ab")
+            for j in range(len(alike))
+        ]
         self.ends = [(int(a), int(b)) for a, b in problem.pairs]
         self.named = [
-            tuple(int(getattr(problem.joints, f"body_{side}").numpy()[j]) for side in "ab") for j in range(len(made))
+            tuple(int(getattr(problem.joints, f"body_{side}").numpy()[j]) for side in "ab") for j in range(len(alike))
         ]
-        self.facing = problem.joints.facing.numpy()[: len(made)]
-        self.drives = [{name: float(getattr(joint, name, 0.0)) for name in ("armature", "friction")} for joint in made]
+        self.facing = self.model.by_world(problem.joints.facing.numpy())
+        self.drives = [
+            {name: np.array([float(getattr(joint, name, 0.0)) for joint in versions]) for name in DRIVES}
+            for versions in alike
+        ]
+        self.mass = self.model.mass[: len(scenes.scenes)]
+        self.inertia = self.model.of_bodies(lambda body: body.inertia)[: len(scenes.scenes)]
         self.joints: set[int] = set()
 
-    def _sides(self, j: int) -> tuple[Way, Way]:
-        found = []
-        for side in "ab":
-            turn, move = (
-                np.array(getattr(self.problem.joints, f"{name}_{side}").numpy()[j], dtype=np.float64)
-                for name in ("turn", "anchor")
-            )
-            found.append(Way(turn, move))
-        return found[0], found[1]
+    def _by_world(self, name: str) -> NDArray[np.float64]:
+        """An array of the joints (worlds, joints, ...)."""
+        return self.model.by_world(getattr(self.problem.joints, name).numpy()).astype(np.float64)
 
     def link(self) -> None:
         """All trees: those that stand on something fixed, then those that move freely."""
         usable = [motion is not None for motion in self.motions]
         held = {body for pair, has in zip(self.ends, usable, strict=True) if has for body in pair}
-        drives = [any(drive.values()) for drive in self.drives]
+        drives = [any(values.any() for values in drive.values()) for drive in self.drives]
         for body, j, forward in branches(self.ends, usable, drives, sorted(held - {-1}), shallow=True):
             if j >= 0:
                 parent = self.ends[j][0 if forward else 1]
@@ -147,7 +157,8 @@ class _Linking:
     def _join(self, j: int, parent: int, child: int, side: int) -> None:
         """A joint joins the forest, from the body at one of its sides to the one at the other."""
         near, far = self.sides[j][side], self.sides[j][1 - side].back()
-        chain = [*(self.motions[j] or []), Way(OVER, np.zeros(3)) if self.facing[j] < 0 else STAY]
+        over = np.where(self.facing[:, j, None] < 0, OVER, UNTURNED)
+        chain = [*(self.motions[j] or []), Way(over, np.zeros(3))]
         if side == 1:
             chain = [part.back() if isinstance(part, Way) else part for part in reversed(chain)]
         way, at = self.after.get(parent, STAY).then(near), self.last.get(parent, -1)
@@ -175,13 +186,41 @@ class _Linking:
     def _bear(self, body: int, way: Way) -> None:
         """The last link ends in a body."""
         axes = rotation.matrix_from_quaternion(way.turn)
-        found = {"body": body, "body_turn": way.turn, "body_way": way.move, "mass": self.model.mass[body]}
+        found = {"body": body, "body_turn": way.turn, "body_way": way.move, "mass": self.mass[:, body]}
         for row in reversed(self.rows):
             if row["bears"] >= 0:
                 break
             row["bears"] = body
-        self.rows[-1].update(found, inertia=axes @ self.model.inertia[body] @ axes.T)
+        self.rows[-1].update(found, inertia=axes @ self.inertia[:, body] @ axes.swapaxes(-1, -2))
         self.last[body], self.after[body] = len(self.rows) - 1, way
+
+
+def _motions_of_all(versions: list[Any]) -> list[Freedom | Way] | None:
+    """What a joint leaves free, with the numbers of all of its versions."""
+    known: dict[int, Any] = {id(joint): joint for joint in versions}
+    found = {key: motions_of(joint) for key, joint in known.items()}
+    if found[id(versions[0])] is None:
+        return None
+    every = [found[id(joint)] or [] for joint in versions]
+    return [_stacked(list(parts)) for parts in zip(*every, strict=True)]
+
+
+def _stacked(parts: list[Any]) -> Freedom | Way:
+    """One part of the motions of a joint, from that of every world."""
+    first = parts[0]
+    if isinstance(first, Way):
+        return Way(np.array([part.turn for part in parts]), np.array([part.move for part in parts]))
+    return replace(first, lead=np.array([part.lead for part in parts]))
+
+
+def _column(linking: _Linking, name: str, like: NDArray[Any]) -> NDArray[Any]:
+    """A column of all links; numbers are those of all worlds."""
+    if like.dtype == np.int32:
+        return np.array([row[name] for row in linking.rows], dtype=like.dtype)
+    worlds, inner = len(linking.model.scenes.scenes), like.shape[1:]
+    entries = [np.broadcast_to(row[name], (worlds, *inner)) for row in linking.rows]
+    flat = np.stack(entries, axis=1).reshape(-1, *inner) if entries else np.zeros((0, *inner))
+    return linking.model.scenes.tiled(flat).astype(like.dtype)
 
 
 def link_trees(problem: JointRows, left_out: Collection[int] = ()) -> LinkedTrees:
@@ -193,11 +232,8 @@ def link_trees(problem: JointRows, left_out: Collection[int] = ()) -> LinkedTree
     """
     linking = _Linking(problem, left_out)
     linking.link()
-    links = arrays.allocate(Links, {"links": len(linking.rows)}, problem.model.device)
-    columns = {}
-    for name, array in arrays.each(links):
-        kind = array.numpy().dtype
-        columns[name] = np.array([row[name] for row in linking.rows], dtype=kind).reshape(array.numpy().shape)
-    arrays.write(links, columns, "the links")
+    model, count = problem.model, len(linking.rows)
+    links = arrays.allocate(Links, {"links": count, "every": count * model.worlds}, model.device)
+    arrays.write(links, {name: _column(linking, name, array.numpy()) for name, array in arrays.each(links)}, "links")
     first = next((k for k, row in enumerate(linking.rows) if row["kind"] == kinds.FREE), len(linking.rows))
     return LinkedTrees(links, len(linking.rows), first, frozenset(linking.joints), frozenset(linking.last))

@@ -26,7 +26,7 @@ def begin_grip(trees: Trees, link: int, k: int, tolerance: real) -> None:
     """How friction acts on a freedom, by its rate at the end of the step as it is so far."""
     step = trees.step
     step.grip[k] = 0
-    if trees.links.friction[link] > real(0.0):
+    if trees.links.friction[k] > real(0.0):
         rate = real(2.0) * step.mean_spin[k][0] - step.spin[k][0]
         step.grip[k] = wp.where(wp.abs(rate) <= tolerance, HELD, wp.where(rate > real(0.0), 1, -1))
 
@@ -44,7 +44,7 @@ def pull(trees: Trees, link: int, k: int) -> real:
     grip = trees.step.grip[k]
     if grip == HELD or grip == 0:
         return real(0.0)
-    return -real(grip) * trees.links.friction[link] - trees.servos.held[k]
+    return -real(grip) * trees.links.friction[k] - trees.servos.held[k]
 
 
 @wp.func
@@ -54,7 +54,7 @@ def grip_after(trees: Trees, link: int, k: int) -> int:
     grip = step.grip[k]
     if grip == HELD:
         total = step.relieved[k] - trees.servos.held[k]
-        if wp.abs(total) <= trees.links.friction[link]:
+        if wp.abs(total) <= trees.links.friction[k]:
             return HELD
         return wp.where(total > real(0.0), 1, -1)
     end = real(2.0) * step.mean_spin[k][0] - step.spin[k][0]

@@ -34,7 +34,7 @@ def lent_after(trees: Trees, link: int, k: int) -> real:
     """What the servo of a freedom has done once the last solution is taken."""
     step = trees.step
     kept = step.kept[k]
-    return kept[2] - (step.extra[k] - trees.links.armature[link]) * (step.gained[k] - kept[0])
+    return kept[2] - (step.extra[k] - trees.links.armature[k]) * (step.gained[k] - kept[0])
 
 
 @wp.func
@@ -63,10 +63,10 @@ def slips(trees: Trees, w: int) -> bool:
         if step.most[k] >= real(0.0) and friction_slips(trees, k):
             found = True
         most = step.most_lent[k]
-        if most >= real(0.0) and step.extra[k] > trees.links.armature[link]:
+        if most >= real(0.0) and step.extra[k] > trees.links.armature[k]:
             total = lent_after(trees, link, k)
             if wp.abs(total) > most * (real(1.0) + ROUNDING):
-                step.extra[k] = trees.links.armature[link]
+                step.extra[k] = trees.links.armature[k]
                 step.due_lent[k] = wp.where(total > real(0.0), most, -most) - step.kept[k][2]
                 found = True
     return found
@@ -109,13 +109,13 @@ def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, toleran
     step = trees.step
     held = stepped.step.grip[k] == HELD and wp.abs(step.kept[k][0]) <= tolerance
     grip = wp.where(held, HELD, 0)
-    extra = trees.links.armature[link]
+    extra = trees.links.armature[k]
     if has_servo(trees, link, k):
         extra += real(0.5) * h * trees.servos.yields[k]
     new = grip != step.grip[k] or extra != step.extra[k]
     step.grip[k] = grip
     step.extra[k] = extra
-    step.most[k] = wp.where(held, h * trees.links.friction[link], real(-1.0))
+    step.most[k] = wp.where(held, h * trees.links.friction[k], real(-1.0))
     step.ahead[k] = -h * stepped.step.relieved[k]
     step.most_lent[k] = real(-1.0)
     return new
@@ -125,7 +125,7 @@ def hold_start(trees: Trees, stepped: Trees, k: int, link: int, h: real, toleran
 def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
     """How a freedom answers to impulses at the end of a step; what friction and its servo have done in it so far."""
     step = trees.step
-    most = trees.links.friction[link] * h
+    most = trees.links.friction[k] * h
     grip = stepped.step.grip[k]
     kept = step.kept[k]
     step.ahead[k] = real(0.0)
@@ -143,5 +143,5 @@ def hold_end(trees: Trees, stepped: Trees, k: int, link: int, h: real) -> None:
         servos.step[k] = h
         step.most_lent[k] = h * servos.limit[k]
         if servos.bound[k] == 0:
-            step.extra[k] = trees.links.armature[link] + h * servos.gain[k] * servos.of_end[k]
+            step.extra[k] = trees.links.armature[k] + h * servos.gain[k] * servos.of_end[k]
     step.kept[k] = kept

@@ -29,7 +29,7 @@ WHOLE_TURN, FIRST_TURN, SECOND_TURN, ANY_TURN, SCREW_TURN, SLIDE_X, SLIDE_Y, SLI
 
 @group(axis="links")
 class Links:
-    """The links of one world, parents first."""
+    """The links of one world, parents first, and the numbers of those of all worlds."""
 
     kind: wp.int32 = field("1", "kind of motion")
     parent: wp.int32 = field("1", "link that carries it; −1 for the first of a tree")
@@ -40,15 +40,15 @@ class Links:
     back: wp.int32 = field("1", "1 where it leads from body B of the joint to body A")
     body: wp.int32 = field("1", "body it ends in; −1 where it is not the last of its joint")
     bears: wp.int32 = field("1", "body that its joint leads to")
-    turn: quat = field("1", "turn from the frame of the parent to where the motion begins")
-    way: vec3 = field("m", "way from the origin of the frame of the parent to there, in its axes")
-    lead: real = field("m", "way along the axis for a turn of one radian")
-    armature: real = field("kg m² or kg", "inertia of the drive of its one freedom")
-    friction: real = field("N m or N", "most friction of its one freedom")
-    body_turn: quat = field("1", "turn from its frame to that of the body")
-    body_way: vec3 = field("m", "way from its origin to the centre of mass, in its axes")
-    mass: real = field("kg", "mass of the body; zero where there is none")
-    inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the link")
+    turn: quat = field("1", "turn from the frame of the parent to where the motion begins", axis="every")
+    way: vec3 = field("m", "way from the origin of the frame of the parent to there, in its axes", axis="every")
+    lead: real = field("m", "way along the axis for a turn of one radian", axis="every")
+    armature: real = field("kg m² or kg", "inertia of the drive of its one freedom", axis="every")
+    friction: real = field("N m or N", "most friction of its one freedom", axis="every")
+    body_turn: quat = field("1", "turn from its frame to that of the body", axis="every")
+    body_way: vec3 = field("m", "way from its origin to the centre of mass, in its axes", axis="every")
+    mass: real = field("kg", "mass of the body; zero where there is none", axis="every")
+    inertia: mat33 = field("kg m²", "inertia about the centre of mass, axes of the link", axis="every")
 
 
 @group(axis="links")

@@ -95,7 +95,7 @@ def take_base(trees: Trees, motion: Motion, link: int, k: int, i: int) -> None:
     """What carries the first link of a tree, and the origin there."""
     step = trees.step
     q = quat(real(0.0), real(0.0), real(0.0), real(1.0))
-    way = trees.links.way[link]
+    way = trees.links.way[k]
     step.origin[k] = way
     if i >= 0:
         q = motion.orientation[i]
@@ -208,7 +208,7 @@ def take_joint(trees: Trees, motion: Motion, link: int, k: int, j: int) -> None:
     else:
         turned = turn_of(trees, frames, link, j)
         if role == SCREW:
-            slid = trees.links.lead[link] * real(counted(twist(frames), trees.remembered.angle[j]))
+            slid = trees.links.lead[k] * real(counted(twist(frames), trees.remembered.angle[j]))
     rates = rates_of(trees, motion, frames, link, j)
     if trees.links.back[link] == 1:
         turned = back_of(turned)
@@ -248,8 +248,8 @@ def base_of(trees: Trees, link: int, k: int, t: real) -> tuple[quat, vec3]:
     # Else both ways cancel, but for rounding.
     if wp.dot(w, w) + wp.dot(x, x) > real(0.0):
         base = quat_from_rotation_vector(w) * base
-        x += step.base_way[k] + rotate(base, trees.links.way[link])
-    return base * trees.links.turn[link], x
+        x += step.base_way[k] + rotate(base, trees.links.way[k])
+    return base * trees.links.turn[k], x
 
 
 @wp.func
@@ -270,8 +270,8 @@ def move(trees: Trees, link: int, w: int, h: real, whole: int) -> None:
         q, x = base_of(trees, link, k, t)
     else:
         m = k - link + p
-        q = step.q[m] * trees.links.turn[link]
-        x = step.x[m] + step.frame[m] * trees.links.way[link]
+        q = step.q[m] * trees.links.turn[k]
+        x = step.x[m] + step.frame[m] * trees.links.way[k]
     if kind == TURN_LINK:
         sine, cosine = about_z(t * rate[0])
         own = step.turned[k]
@@ -279,7 +279,7 @@ def move(trees: Trees, link: int, w: int, h: real, whole: int) -> None:
     elif kind == BALL_LINK:
         q = q * step.turned[k] * any_turn(real(0.5) * h * rate, whole)
     frame = matrix_from_quat(q)
-    lead = wp.where(kind == SLIDE_LINK, real(1.0), trees.links.lead[link])
+    lead = wp.where(kind == SLIDE_LINK, real(1.0), trees.links.lead[k])
     if lead != real(0.0):
         far = step.slid[k] + t * rate[0] * lead
         x += far * vec3(frame[0, 2], frame[1, 2], frame[2, 2])
@@ -301,7 +301,7 @@ def go_on(trees: Trees, link: int, w: int, h: real) -> None:
     if kind == TURN_LINK:
         sine, cosine = about_z(h * rate[0])
         step.turned[k] = turned_about_z(step.turned[k], sine, cosine)
-        step.slid[k] = step.slid[k] + h * rate[0] * trees.links.lead[link]
+        step.slid[k] = step.slid[k] + h * rate[0] * trees.links.lead[k]
     elif kind == SLIDE_LINK:
         step.slid[k] = step.slid[k] + h * rate[0]
     elif kind == BALL_LINK or kind == FREE_LINK:

@@ -36,7 +36,7 @@ def set_subspace(trees: Trees, link: int, k: int) -> None:
     z = vec3(frame[0, 2], frame[1, 2], frame[2, 2])
     if trees.links.kind[link] == TURN_LINK:
         trees.step.s_turn[k] = z
-        trees.step.s_way[k] = wp.cross(trees.step.x[k], z) + trees.links.lead[link] * z
+        trees.step.s_way[k] = wp.cross(trees.step.x[k], z) + trees.links.lead[k] * z
     else:
         trees.step.s_turn[k] = vec3()
         trees.step.s_way[k] = z
@@ -100,7 +100,7 @@ def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) 
     step = trees.step
     if trees.driven == 1:
         end_at_rest(trees, k, h)
-        step.drive[k] = trees.links.armature[link] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
+        step.drive[k] = trees.links.armature[k] * (real(2.0) / h * (step.mean_spin[k][0] - step.spin[k][0]))
     if trees.links.body[link] < 0:
         step.couple[k] = vec3()
         step.force[k] = vec3()
@@ -110,13 +110,13 @@ def set_missing(trees: Trees, loads: Loads, link: int, k: int, w: int, h: real) 
     back = wp.transpose(frame)
     spin = step.spinning[k]
     alpha = step.spin_rate[k]
-    inertia = trees.links.inertia[link]
-    c = step.x[k] + frame * trees.links.body_way[link]
+    inertia = trees.links.inertia[k]
+    c = step.x[k] + frame * trees.links.body_way[k]
     at = step.drift_rate[k] + wp.cross(alpha, c) + wp.cross(spin, step.drifting[k] + wp.cross(spin, c))
-    f = trees.links.mass[link] * at - loads.force[i]
+    f = trees.links.mass[k] * at - loads.force[i]
     momentum = frame * (inertia * (back * spin))
     torque = frame * (inertia * (back * alpha)) + wp.cross(spin, momentum) - loads.torque[i]
-    step.couple[k] = torque + wp.cross(frame * trees.links.body_way[link], f)
+    step.couple[k] = torque + wp.cross(frame * trees.links.body_way[k], f)
     step.force[k] = f
 
 
@@ -130,12 +130,12 @@ def set_inertia(trees: Trees, link: int, k: int) -> None:
         step.moving[k] = mat33()
         return
     frame = step.frame[k]
-    m = trees.links.mass[link]
-    c = frame * trees.links.body_way[link]
+    m = trees.links.mass[k]
+    c = frame * trees.links.body_way[k]
     o = real(0.0)
     square = m * wp.dot(c, c)
     mc = m * c
-    step.turning[k] = frame * trees.links.inertia[link] * wp.transpose(frame) + mat33(
+    step.turning[k] = frame * trees.links.inertia[k] * wp.transpose(frame) + mat33(
         square - mc[0] * c[0], -mc[0] * c[1], -mc[0] * c[2],
         -mc[1] * c[0], square - mc[1] * c[1], -mc[1] * c[2],
         -mc[2] * c[0], -mc[2] * c[1], square - mc[2] * c[2],
@@ -160,10 +160,10 @@ def stiffen(trees: Trees, link: int, k: int, h: real) -> None:
     if p >= 0:
         m = k - link + p
         if trees.links.body[p] >= 0:
-            r = x - step.x[m] - step.frame[m] * trees.links.body_way[p]
+            r = x - step.x[m] - step.frame[m] * trees.links.body_way[m]
             step.turning[m] = step.turning[m] + geometric(-f, r)
     if trees.links.body[link] >= 0 and trees.links.kind[link] != FREE_LINK:
-        r = -(step.frame[k] * trees.links.body_way[link])
+        r = -(step.frame[k] * trees.links.body_way[k])
         step.turning[k] = step.turning[k] + geometric(f, r)
 
 
@@ -191,7 +191,7 @@ def hand_on(trees: Trees, link: int, k: int, turning: mat33, mixed: mat33, movin
 def own_way(trees: Trees, link: int, k: int) -> vec3:
     """Velocity of a freedom at the joint of its link."""
     if trees.links.kind[link] == TURN_LINK:
-        return trees.links.lead[link] * trees.step.s_turn[k]
+        return trees.links.lead[k] * trees.step.s_turn[k]
     return trees.step.s_way[k]
 
 
@@ -209,7 +209,7 @@ def factor_single(trees: Trees, link: int, k: int) -> None:
     own = wp.dot(s, u) + wp.dot(y, v)
     if trees.driven == 1:
         if trees.stepping == 1:
-            step.extra[k] = trees.links.armature[link] + weigh(trees, k, own + trees.links.armature[link])
+            step.extra[k] = trees.links.armature[k] + weigh(trees, k, own + trees.links.armature[k])
         own += step.extra[k]
         if step.grip[k] == SOFT:
             own *= STIFFER

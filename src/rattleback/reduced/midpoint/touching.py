@@ -138,7 +138,7 @@ def pass_in(trees: Trees, spread: Spread, link: int, w: int, mark: int) -> Colum
     at = int(link)
     k = int(first + link)
     p = Columns()
-    p.turn_push = wp.skew(step.frame[k] * trees.links.body_way[link])
+    p.turn_push = wp.skew(step.frame[k] * trees.links.body_way[k])
     p.turn_twist = wp.identity(n=3, dtype=real)
     p.way_push = wp.identity(n=3, dtype=real)
     while trees.links.parent[at] >= 0:
@@ -239,7 +239,7 @@ def answer_to(trees: Trees, spread: Spread, touching: Touching, w: int, j: int) 
         if i <= j and touching.link[w * room + i] == link:
             one = (w * room + j) * room + i
             two = (w * room + i) * room + j
-            store_pair(touching, one, two, a, wp.skew(trees.step.frame[k] * trees.links.body_way[link]))
+            store_pair(touching, one, two, a, wp.skew(trees.step.frame[k] * trees.links.body_way[k]))
             i += 1
 
 

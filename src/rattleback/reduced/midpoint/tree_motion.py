@@ -74,7 +74,7 @@ class TreeMotion:
         self.servos.sign.assign(np.tile([signs.get(k, 1.0) for k in range(found.count)], model.worlds))
         self.trees = self.make_trees(context)
         left = [i for i in range(len(model.names)) if i not in found.bodies]
-        self.alone = not any(model.mass[i] > 0.0 for i in left)
+        self.alone = bool(model.static[left].all())
         rows = [w * len(model.names) + i for w in range(model.worlds) for i in left]
         self._left = wp.array(rows, dtype=wp.int32, device=model.device)
         self._beside = replace(context, predicted=context.scratch(Motion))

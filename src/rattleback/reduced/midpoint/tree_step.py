@@ -134,9 +134,9 @@ def put(trees: Trees, link: int, w: int, end: Motion) -> None:
     k = w * int(trees.count) + link
     if trees.links.body[link] >= 0:
         i = w * int(trees.body_count) + trees.links.body[link]
-        c = step.x[k] + step.frame[k] * trees.links.body_way[link]
+        c = step.x[k] + step.frame[k] * trees.links.body_way[k]
         end.position[i] = step.origin[k - link + trees.links.root[link]] + c
-        end.orientation[i] = wp.normalize(step.q[k] * trees.links.body_turn[link])
+        end.orientation[i] = wp.normalize(step.q[k] * trees.links.body_turn[k])
         end.velocity[i] = step.drifting[k] + wp.cross(step.spinning[k], c)
         end.angular_velocity[i] = step.spinning[k]
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from rattleback.core.errors import InputError
 
+# How a scene from a robot file is made without.
+OF_FILE = " (Scene.from_file(path, drives=False) does)"
+
 
 def driven_joints(scene: Any) -> list[tuple[int, str, str]]:
     """Place and name of the joints of a scene with armature or friction, and which of them."""
@@ -33,10 +36,11 @@ def check_drives(name: str, model: Any, trees: Any, by_rows: bool) -> None:
             continue
         if trees is None:
             raise InputError(
-                f"Joint {label!r} has {what}; joints={name!r} cannot hold that, use joints='reduced', or leave it out."
+                f"Joint {label!r} has {what}; joints={name!r} cannot hold that, use joints='direct', 'iterative' or "
+                f"'reduced', or leave it out{OF_FILE}."
             )
         if place not in trees.found.joints:
             raise InputError(
                 f"Joint {label!r} has {what} and is no part of a tree, since it closes a loop, may break or is "
-                f"broken; joints='reduced' cannot hold that, leave the {what} out."
+                f"broken; joints='reduced' cannot hold that, use joints='direct', or leave the {what} out{OF_FILE}."
             )

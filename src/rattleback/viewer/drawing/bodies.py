@@ -38,6 +38,7 @@ class Bodies:
         title: What it is called in the Show tab.
         visible: Whether it is drawn.
         clear: Whether one can look through them.
+        hidden: Names of those that are not drawn.
         handles: What the page calls its batches; others after every renewal.
         on_renew: Functions called when there are other handles.
         layout: Where the pictures stand; None before there are any.
@@ -51,6 +52,7 @@ class Bodies:
 
     def __init__(self, window: Window) -> None:
         self.visible, self.clear = True, False
+        self.hidden: frozenset[str] = frozenset()
         self.handles: list[Any] = []
         self.on_renew: list[Callable[[], Any]] = []
         self.colours = Colours(window)
@@ -60,8 +62,9 @@ class Bodies:
         self._names: list[tuple[int, str]] = []
         self._labels: list[Any] = []
         self._shade = np.ones((0, 1))
+        self._gone: frozenset[str] = frozenset()
         # What is chosen stands out at once, even if nothing moves.
-        window.on_select(lambda _: window.session.do(lambda sim: None))
+        window.on_select(lambda _: window.session.read())
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -86,6 +89,16 @@ class Bodies:
         row = None if self._crowd is None else self._crowd.pick(origin, direction)
         return None if row is None else self._names[row]
 
+    def hit(self, origin: Floats, direction: Floats) -> tuple[int, str, Floats] | None:
+        """As ``pick``, with the point on the body that is met (3,) [m]."""
+        found = None if self._crowd is None else self._crowd.meet(origin, direction)
+        return None if found is None else (*self._names[found[0]], origin + found[1] * direction)
+
+    def met(self, origin: Floats, direction: Floats) -> Floats | None:
+        """Where a ray meets the first body in its own picture (3,) [m]; None where it meets none."""
+        found = self.hit(origin, direction)
+        return None if found is None or self.layout is None else found[2] - self.layout.offsets[found[0]]
+
     def renew(self, frame: Frame) -> None:
         """Make the batches of another scene."""
         if self._crowd is not None:
@@ -103,6 +116,8 @@ class Bodies:
         pose = joined(frame.pictures, self.layout.offsets)
         self._crowd = Crowd(self._scene, "bodies", members, pose, colours)
         self.handles = [batch.handle for batch in self._crowd.batches]
+        # All of a new crowd are shown.
+        self._gone = frozenset()
         self._labels = list(self._name_pictures(frame, self.layout))
         for tell in self.on_renew:
             tell()
@@ -120,6 +135,9 @@ class Bodies:
             handle.opacity = OPACITY if self.clear else None
         if (colours := self.colours.changed(frame)) is not None:
             self._crowd.colour(self._shaded(colours[self._crowd.rows]))
+        if self.hidden != self._gone:
+            self._gone = self.hidden
+            self._crowd.show_bodies(np.array([name not in self.hidden for _, name in self._names], dtype=np.bool_))
         self._crowd.place(*joined(frame.pictures, self.layout.offsets))
 
     def _shaded(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:

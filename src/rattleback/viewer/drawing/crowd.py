@@ -87,7 +87,7 @@ class Crowd:
         self.rows = np.array([member.row for member in members], dtype=np.int64)
         self._place = np.array([member.piece.position for member in members]).reshape(-1, 3)
         self._turn = np.array([member.piece.orientation for member in members]).reshape(-1, 4)
-        self._last, self._visible = pose, True
+        self._last, self._visible, self._shown = pose, True, np.ones(len(pose[0]), dtype=np.bool_)
         groups: dict[tuple[Hashable, Hashable], list[int]] = {}
         for number, member in enumerate(members):
             groups.setdefault((member.apart, member.piece.key), []).append(number)
@@ -122,6 +122,14 @@ class Crowd:
             for batch in self.batches:
                 batch.handle.visible = visible
 
+    def show_bodies(self, shown: NDArray[np.bool_]) -> None:
+        """Show the pieces of some bodies only (bodies,)."""
+        changed, self._shown = shown != self._shown, shown
+        for batch in self.batches:
+            rows = self.rows[batch.members]
+            if np.any(changed[rows]):
+                batch.handle.batched_scales = (batch.scale * shown[rows][:, None]).astype(np.float32)
+
     def place(self, position: Floats, orientation: Floats) -> None:
         """Send the places of the batches of which a body has moved."""
         was, self._last = self._last, (position, orientation)
@@ -138,14 +146,20 @@ class Crowd:
 
     def pick(self, origin: Floats, direction: Floats) -> int | None:
         """The body that a ray from a point (3,) [m] in a direction (3,) meets first; None where it meets none."""
+        found = self.meet(origin, direction)
+        return None if found is None else found[0]
+
+    def meet(self, origin: Floats, direction: Floats) -> tuple[int, float] | None:
+        """The body that a ray from a point (3,) [m] meets first, and how far away in lengths of its direction (3,)."""
         first, nearest = None, np.inf
         for batch in self.batches if self._visible else ():
             place, turn = self._poses(batch.members, *self._last)
             pose = place, np.roll(turn, -1, axis=-1), batch.scale
             away = distances(batch.mesh, pose, (origin, direction))
+            away[~self._shown[self.rows[batch.members]]] = np.inf
             if (least := float(away.min(initial=np.inf))) < nearest:
                 first, nearest = int(self.rows[batch.members[int(away.argmin())]]), least
-        return first
+        return None if first is None else (first, nearest)
 
     def colour(self, colours: NDArray[np.uint8]) -> None:
         """Give the members these colours (members, 3)."""

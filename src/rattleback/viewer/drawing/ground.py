@@ -43,6 +43,7 @@ class Ground:
         title: What it is called in the Show tab.
         visible: Whether it is drawn.
         shadows: Whether there are shadows.
+        lamp: What throws them; None before there is anything.
 
     Args:
         window: The page.
@@ -52,10 +53,10 @@ class Ground:
 
     def __init__(self, window: Window) -> None:
         self.visible, self.shadows = True, True
-        self._window = window
+        self._window, self._dark = window, False
         # The page's own thread lays it, and the button that looks at all.
         self._lock, self._handles = threading.Lock(), list[Any]()
-        self._lamp: Any = None
+        self.lamp: Any = None
         # Height of a floor that the scene does not have itself [m]; None where there is none.
         self._floor: float | None = None
         self._seen: tuple[str, int, float] = ("", 0, 0.0)
@@ -65,18 +66,22 @@ class Ground:
         """Lay the ground of another scene, and look at it if it is quite another."""
         layout = layout_of(self._window, frame)
         self._lay_all(frame, layout)
-        self._lamp = light(self._window.server.scene, self.shadows)
+        self.lamp = light(self._window.server.scene, self.shadows)
         if self._is_another(frame, layout):
             self._seen = (frame.picture.scene.name, len(frame.pictures), layout.size)
             self._window.lookout.look_at(layout.corners, layout.size)
 
     def show(self, frame: Frame) -> None:
         """Show it or not."""
+        if (dark := getattr(self._window, "dark", False)) != self._dark:
+            self._dark = dark
+            paint_sky(self._window.server.scene, dark)
+            self._lay_all(frame, layout_of(self._window, frame))
         visible = self.visible and not self._is_passed(frame)
         for handle in self._handles:
             handle.visible = visible
-        if self._lamp is not None and self._lamp.cast_shadow != self.shadows:
-            self._lamp.cast_shadow = self.shadows
+        if self.lamp is not None and self.lamp.cast_shadow != self.shadows:
+            self.lamp.cast_shadow = self.shadows
 
     def look(self, frame: Frame) -> None:
         """Turn all cameras to where the bodies are now, and lay the ground there."""
@@ -124,7 +129,7 @@ class Ground:
                     (np.array(normal), offset),
                     layout.middle + own,
                     layout.size,
-                    self.visible,
+                    self._dark,
                 )
 
 

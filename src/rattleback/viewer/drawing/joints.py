@@ -11,7 +11,7 @@ from rattleback.forces import Servo, Spring, TorsionSpring
 from rattleback.joints import Ball, Cylindrical, Distance, Fixed, Gear, Rack, Revolute, Universal
 from rattleback.maths.rotation import conjugate, multiply, rotate
 from rattleback.viewer.drawing.batches import Piece, solids
-from rattleback.viewer.drawing.bodies import layout_of
+from rattleback.viewer.drawing.bodies import bodies_of, layout_of
 from rattleback.viewer.drawing.crowd import Crowd, Member
 from rattleback.viewer.drawing.links import Link, Links
 from rattleback.viewer.drawing.marks import Mark, marks_of, motor, torsion_spring
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rattleback.model.body import Body
     from rattleback.model.scene import Scene
     from rattleback.viewer.drawing.layout import Layout
-    from rattleback.viewer.frame import Frame
+    from rattleback.viewer.frame import Frame, Picture
     from rattleback.viewer.window import Window
 
     Floats = NDArray[np.float64]
@@ -63,6 +63,8 @@ class Joints:
         self._colours = np.zeros((0, 3), dtype=np.uint8)
         self._joint = np.zeros(0, dtype=np.int64)
         self._broken = np.zeros(0, dtype=np.bool_)
+        # Bodies whose marks are hidden as they are.
+        self._gone: frozenset[str] = frozenset()
 
     def renew(self, frame: Frame) -> None:
         """Make the marks of another scene."""
@@ -76,6 +78,7 @@ class Joints:
         self._broken = np.zeros(sum(len(picture.scene.joints) for picture in frame.pictures), dtype=np.bool_)
         pose = grounded(frame, self._layout)
         self._crowd = Crowd(self._window.server.scene, "joints", members, pose, self._colours)
+        self._gone = frozenset()
         self._links.renew(list(_links(frame, self._layout)), pose)
         # A replay has no session and shows joints as they were made.
         if (session := getattr(self._window, "session", None)) is not None:
@@ -89,6 +92,12 @@ class Joints:
         if not self.visible:
             return
         pose = grounded(frame, self._layout)
+        bodies = bodies_of(self._window)
+        if bodies is not None and bodies.hidden != self._gone:
+            self._gone = bodies.hidden
+            self._crowd.show_bodies(
+                np.array([name not in self._gone for picture in frame.pictures for name in _names(picture)])
+            )
         self._crowd.place(*pose)
         self._links.place(*pose)
         self._redden(frame)
@@ -111,6 +120,11 @@ def grounded(frame: Frame, layout: Layout) -> tuple[Floats, Floats]:
         places += [picture.position + offset, offset[None]]
         turns += [picture.orientation, UPRIGHT[None]]
     return np.concatenate(places), np.concatenate(turns)
+
+
+def _names(picture: Picture) -> list[str]:
+    """Names of the bodies of a picture, and that of its world."""
+    return [*(body.name for body in picture.scene.bodies), picture.scene.world.name]
 
 
 def _members(frame: Frame, layout: Layout) -> Iterator[tuple[Member, tuple[int, int, int], int]]:

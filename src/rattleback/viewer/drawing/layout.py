@@ -12,6 +12,8 @@ from rattleback.viewer.drawing.batches import solids
 from rattleback.viewer.drawing.turns import turned
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from rattleback.model.body import Body
@@ -103,6 +105,17 @@ def extent(picture: Picture) -> tuple[Floats, Floats, float, float]:
     for edge, pick, others in ((lowest, np.minimum, low[static]), (highest, np.maximum, high[static])):
         edge[:] = pick.reduce(np.concatenate([edge[None], np.clip(others, inner, outer)]))
     return (lowest, highest, body, there.depth) if size > 0.0 else (lowest - 0.5, highest + 0.5, 0.2, there.depth)
+
+
+def box_around(picture: Picture, names: Collection[str]) -> Floats | None:
+    """Corners of a box around some bodies where they are now (8, 3) [m]; None where none of them has an end."""
+    wanted = {picture.scene.index(name) for name in names}
+    rows, low, high = _boxes(picture)
+    here = np.array([row in wanted for row in rows], dtype=np.bool_)
+    if not np.any(here):
+        return None
+    lowest, highest = low[here].min(axis=0), high[here].max(axis=0)
+    return np.asarray(lowest + SIGNS * (highest - lowest))
 
 
 def _reach(picture: Picture, rows: NDArray[np.int64], low: Floats, high: Floats) -> Reach:

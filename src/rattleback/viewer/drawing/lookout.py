@@ -1,7 +1,8 @@
 """The lookout: turns the cameras of a page to what is to be seen, each as the shape of its window wants it.
 
-A camera is turned to all of it when its client comes, when another scene is opened and when the user asks for it. Until
-the user turns it, it is turned anew where the window gets another shape, as when the panel is drawn wider.
+A camera is turned to all of it when its client comes, when another scene is opened and when the user asks for it; one
+client may ask for something else, a side or a body. Until the user turns it, a camera is turned anew where the window
+gets another shape, as when the panel is drawn wider.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class Lookout:
     def __init__(self, server: Any) -> None:
         self._server = server
         self._sight: Sight | None = None
+        # What clients look at that asked for something else.
+        self._own: dict[int, Sight] = {}
         self._aims: dict[int, Aim] = {}
         # The page's own thread, those of its buttons and the messages of clients all come here.
         self._lock = threading.RLock()
@@ -98,10 +101,25 @@ class Lookout:
         with self._lock:
             chosen = Camera(field_of_view=FIELD_OF_VIEW) if camera is None else camera
             self._sight = sight = Sight(corners, size, chosen)
+            self._own.clear()
             first = self._server.initial_camera
             first.fov, first.near, first.far = chosen.field_of_view, NEAR * size, FAR * size
             first.position, first.look_at = sight.pose(ASPECT)
             for client in self._server.get_clients().values():
+                self._turn(client)
+
+    def turn(self, client: Any, camera: Camera, corners: Floats | None = None) -> None:
+        """Turn the camera of a client only.
+
+        Args:
+            client: The client.
+            camera: What is chosen about the camera.
+            corners: What is to be seen, as points (points, 3) [m]; what all look at if left out.
+        """
+        with self._lock:
+            if (sight := self._sight) is not None:
+                seen = sight.corners if corners is None else corners
+                self._own[client.client_id] = Sight(seen, sight.size, camera)
                 self._turn(client)
 
     # Functions that do not wait are called in the order of what happened.
@@ -113,6 +131,7 @@ class Lookout:
     async def _left(self, client: Any) -> None:
         with self._lock:
             self._aims.pop(client.client_id, None)
+            self._own.pop(client.client_id, None)
 
     async def _moved(self, camera: Any) -> None:
         """A camera is elsewhere, or its window has another shape."""
@@ -124,6 +143,7 @@ class Lookout:
             if aim is None or not aim.holds(camera):
                 # The page goes to where all cameras begin when it has just opened, and when its user resets the view.
                 if Aim(ASPECT, *sight.pose(ASPECT)).holds(camera):
+                    self._own.pop(number, None)
                     self._turn(camera.client)
                 elif aim is not None and aim.arrived:
                     del self._aims[number]
@@ -136,7 +156,7 @@ class Lookout:
         """Turn the camera of a client to what is to be seen."""
         from viser import _messages
 
-        aspect, sight = _aspect_of(client.camera), self._sight
+        aspect, sight = _aspect_of(client.camera), self._own.get(client.client_id, self._sight)
         if sight is None or aspect is None:
             return
         self._aims[client.client_id] = aim = Aim(aspect, *sight.pose(aspect))

@@ -38,3 +38,10 @@ def painted(colours: NDArray[Any]) -> NDArray[np.uint8]:
     v = (-b + np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))) / (2.0 * a)
     paint = v @ np.linalg.inv(INTO).T * EXPOSURE / LIT
     return np.asarray(np.round(255.0 * np.clip(paint, 0.0, 1.0)), dtype=np.uint8)
+
+
+def painted_mesh(colour: Any) -> tuple[int, int, int]:
+    """What the page is told for a mesh that is no batch, whose colour (3,) it takes for sRGB."""
+    light = painted(np.asarray(colour)) / 255.0
+    red, green, blue = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1.0 / 2.4) - 0.055)
+    return round(255.0 * float(red)), round(255.0 * float(green)), round(255.0 * float(blue))

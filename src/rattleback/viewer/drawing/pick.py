@@ -40,21 +40,27 @@ def distances(surface: Surface, pose: tuple[Floats, Floats, Floats], ray: tuple[
     beside = np.sum(np.cross(start, way) ** 2, axis=1)
     found = np.full(len(place), np.inf)
     for k in np.flatnonzero(beside <= reach * np.sum(way * way, axis=1)):
-        found[k] = _first(surface, start[k], way[k])
+        found[k] = meets(surface.vertices[surface.triangles], start[k], way[k]).min(initial=np.inf)
     return found
 
 
-def _first(surface: Surface, start: Floats, way: Floats) -> float:
-    """How far along a ray the first triangle is met, in lengths of its direction; ∞ where none is."""
-    a, b, c = surface.vertices[surface.triangles].transpose(1, 0, 2)
+def meets(corners: Floats, origin: Floats, direction: Floats) -> Floats:
+    """How far along a ray triangles are met, in lengths of its direction (triangles,); ∞ where they are not.
+
+    Args:
+        corners: Corners of the triangles (triangles, 3, 3) [m].
+        origin: Where the ray starts (3,) [m].
+        direction: Where it goes (3,).
+    """
+    a, b, c = np.moveaxis(corners, 1, 0)
     side, other = b - a, c - a
-    normal = np.cross(way, other)
+    normal = np.cross(direction, other)
     volume = np.sum(side * normal, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = start - a
+        away = origin - a
         turned_away = np.cross(away, side)
         u = np.sum(away * normal, axis=1) / volume
-        v = turned_away @ way / volume
+        v = turned_away @ direction / volume
         t = np.sum(other * turned_away, axis=1) / volume
         met = (volume != 0.0) & (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (t >= 0.0)
-    return float(np.min(t[met], initial=np.inf))
+    return np.where(met, t, np.inf)

@@ -14,20 +14,22 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SKY, HORIZON = (196, 212, 230), (247, 248, 250)
-GROUND, CELLS, SECTIONS = (228, 231, 235), (205, 210, 216), (176, 183, 191)
+# Sky, horizon, ground, its lines and its broader lines, of a light and a dark page.
+LIGHT = ((196, 212, 230), (247, 248, 250), (228, 231, 235), (205, 210, 216), (176, 183, 191))
+DARK = ((24, 27, 33), (52, 57, 66), (58, 62, 69), (76, 82, 90), (96, 103, 112))
 # The lamp stands in this direction.
-LAMP = np.array([0.35, -0.55, 0.9])
+LAMP = np.array([0.35, -0.55, 0.9]) / np.linalg.norm([0.35, -0.55, 0.9])
 # The ground reaches so many diagonals of the scene, a slope and a wall so many.
 REACH, SLOPE, WALL = 14.0, 8.0, 1.5
 # Upward parts of the normals of what is flat, and of what is too steep to lie on.
 FLAT, STEEP = 0.999, 0.3
 
 
-def paint_sky(scene: Any) -> None:
+def paint_sky(scene: Any, dark: bool = False) -> None:
     """A sky that is lighter towards the horizon."""
+    sky, horizon = (DARK if dark else LIGHT)[:2]
     part = np.linspace(0.0, 1.0, 64)[:, None, None] ** 0.8
-    rows = (1.0 - part) * np.array(SKY) + part * np.array(HORIZON)
+    rows = (1.0 - part) * np.array(sky) + part * np.array(horizon)
     scene.set_background_image(np.tile(rows, (1, 4, 1)).astype(np.uint8), format="png")
 
 
@@ -35,14 +37,13 @@ def light(scene: Any, shadows: bool = True) -> Any:
     """A lamp that throws shadows, and light from the sky; returns the lamp."""
     scene.configure_default_lights(enabled=False)
     scene.configure_environment_map(None)
-    direction = LAMP / np.linalg.norm(LAMP)
-    lamp = scene.add_light_directional("/light/lamp", position=tuple(direction), intensity=2.4, cast_shadow=shadows)
+    lamp = scene.add_light_directional("/light/lamp", position=tuple(LAMP), intensity=2.4, cast_shadow=shadows)
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 146, 142), intensity=1.1)
     return lamp
 
 
 def lay_grid(
-    scene: Any, name: str, plane: tuple[Floats, float], middle: Floats, size: float, visible: bool = True
+    scene: Any, name: str, plane: tuple[Floats, float], middle: Floats, size: float, dark: bool = False
 ) -> Any:
     """A grid on a plane, around the point of it nearest to the middle of a scene.
 
@@ -52,9 +53,10 @@ def lay_grid(
         plane: Normal (3,) and offset [m] of the plane.
         middle: Middle of the scene (3,) [m].
         size: Diagonal of the scene [m].
-        visible: Whether it is shown.
+        dark: Whether the page is dark.
     """
     normal, offset = plane
+    ground, cells, sections = (DARK if dark else LIGHT)[2:]
     flat, wall = normal[2] > FLAT, normal[2] < STEEP
     width, cell = (REACH if flat else WALL if wall else SLOPE) * size, nice(0.1 * size)
     foot = middle + (offset - normal @ middle) * normal
@@ -66,10 +68,10 @@ def lay_grid(
         plane="xy",
         cell_size=cell,
         section_size=5.0 * cell,
-        cell_color=CELLS,
-        section_color=SECTIONS,
+        cell_color=cells,
+        section_color=sections,
         section_thickness=1.2,
-        plane_color=GROUND,
+        plane_color=ground,
         plane_opacity=0.3 if wall else 1.0,
         shadow_opacity=0.5,
         fade_distance=0.5 * width if flat else 20.0 * width,
@@ -77,7 +79,6 @@ def lay_grid(
         fade_from="camera",
         wxyz=wxyz(along(normal[None])[0]),
         position=foot,
-        visible=visible,
     )
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import viser
 
+from rattleback.viewer.front import PAGE, reply
 from rattleback.viewer.panels.held import Held
 from rattleback.viewer.panels.number_form import Number, NumberForm
-from rattleback.viewer.panels.readings import chip, readings
+from rattleback.viewer.panels.readings import readings
+from rattleback.viewer.panels.verdict import chip, details
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -72,6 +74,7 @@ class Control:
         self._playing: bool | None = None
         self._read = 0.0
         self._trouble: dict[int, tuple[float, Report]] = {}
+        window.front.serve("verdict", lambda rest, query: reply(self._details(), PAGE))
 
     def _add_keys(self, gui: Any) -> None:
         keys = (
@@ -109,8 +112,13 @@ class Control:
             self._read = now
             reports = self._accuracy(frame, now)
             self.readings.content = readings(frame, reports)
-            if (said := chip(reports)) != self.chip.content:
+            if (said := chip(frame, reports)) != self.chip.content:
                 self.chip.content = said
+
+    def _details(self) -> str:
+        """Every error beside its tolerance."""
+        frame = self.session.frame
+        return details(frame, [picture.report for picture in frame.pictures])
 
     def _accuracy(self, frame: Frame, now: float) -> list[Report | None]:
         """The reports; while it runs, what was wrong a moment ago, so that it can be read."""

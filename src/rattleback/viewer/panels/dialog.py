@@ -118,7 +118,7 @@ class Dialog:
     def restore(self) -> None:
         """Have what holds shown in all fields, in a frame that is yet to come."""
         self._wanted += 1
-        self._session.do(lambda sim: None)
+        self._session.read()
 
     def remove(self) -> None:
         """Take it off the page."""

@@ -47,7 +47,7 @@ class Motors:
 
     def renew(self, frame: Frame) -> None:
         """Make the sliders of another scene; where the motors are the same, they stay."""
-        self.session.do(lambda sim: self.session.probes.update({PROBE: look}))
+        self.session.read(lambda sim: self.session.probes.update({PROBE: look}))
         drives = drives_of(frame.picture.scene)[:MOST]
         if drives == self._drives:
             return

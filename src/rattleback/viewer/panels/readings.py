@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from rattleback.viewer.panels.curves import excess
+from rattleback.viewer.panels.verdict import BAD, GOOD, QUIET, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from rattleback.core.report import Report
     from rattleback.viewer.frame import Frame, Picture
 
-GOOD, AMBER, BAD, QUIET = "#2b8a3e", "#b35c00", "#c92a2a", "#868e96"
-CHIP = (
-    "display:inline-block;margin:0.1em 0.75em 0.7em;padding:0 0.7em;border-radius:1em;color:#fff;"
-    "font-size:0.8em;line-height:1.7;font-variant-numeric:tabular-nums"
-)
-# So many times its tolerance an error is far outside.
-FAR_OUTSIDE = 10.0
 TABLE = "width:100%;border-collapse:collapse;font-size:0.85em;line-height:1.6;font-variant-numeric:tabular-nums"
 NAME = "opacity:0.6;white-space:nowrap;vertical-align:top;padding-right:0.8em;width:6.2em"
 
@@ -48,27 +41,6 @@ def readings(frame: Frame, reports: Sequence[Report | None]) -> str:
     return f'<div style="padding:0 0.75em 0.6em"><table style="{TABLE}">{cells}</table></div>'
 
 
-def chip(reports: Sequence[Report | None]) -> str:
-    """The verdict at a glance as HTML: green, amber or red, and the largest error as a multiple of its tolerance.
-
-    Args:
-        reports: What each simulation says of its accuracy.
-    """
-    there = [report for report in reports if report is not None and report.step > 0]
-    if not there:
-        return f'<div style="{CHIP};background:{QUIET}">no step yet</div>'
-    worst = max(map(excess, there))
-    met = all(report.converged for report in there)
-    colour = GOOD if met else AMBER if worst <= FAR_OUTSIDE else BAD
-    words = "within tolerance" if met else f"{times(worst)} tolerance" if worst > 1.0 else "outside tolerance"
-    return f'<div style="{CHIP};background:{colour}">{words}</div>'
-
-
-def times(ratio: float) -> str:
-    """A ratio in two digits, as in 2.4 ×."""
-    return f"{ratio:.1f} ×" if ratio < 9.95 else f"{ratio:.0f} ×" if ratio < 9999.5 else f"{ratio:.0e} ×"
-
-
 def duration(seconds: float) -> str:
     """A duration in a unit that suits it; a dash for none."""
     if seconds <= 0.0:
@@ -94,7 +66,7 @@ def _verdict(picture: Picture, report: Report | None) -> str:
     if not report.converged:
         return f"{_coloured('outside tolerance', BAD)}<br>{escape(report.reason)}"
     within = _coloured("within tolerance", GOOD)
-    return within if picture.methods.finds else f"{within}, but contacts are not looked for"
+    return f"{within}, but {without}" if (without := left_out(picture)) else within
 
 
 def _coloured(text: str, colour: str) -> str:

@@ -8,7 +8,8 @@ import viser
 
 from rattleback.recording.quantities import BODY, JOINT, NAMES
 from rattleback.viewer.panels.files import send, stem
-from rattleback.viewer.panels.tape import FORMATS, Tape
+from rattleback.viewer.panels.film import camera_of
+from rattleback.viewer.panels.tape import FILM, FORMATS, Tape
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -60,8 +61,13 @@ class Recording:
     def download(self, client: Any) -> None:
         """Send what was recorded."""
         tape, kind = self.tape, FORMATS[self.format.value]
-        if tape is not None and not tape.running:
-            send(self.session, client, f"{stem(self.session.frame)}-recording.{kind}", lambda: tape.write(kind))
+        if tape is None or tape.running:
+            return
+        camera = None
+        if kind == FILM:
+            camera = camera_of(client)
+            self.session.tell("The film is drawn now; it is downloaded when it is whole.")
+        send(self.session, client, f"{stem(self.session.frame)}-recording.{kind}", lambda: tape.write(kind, camera))
 
     def renew(self, frame: Frame) -> None:
         """Nothing is chosen any more, and what was recorded of another scene ends."""

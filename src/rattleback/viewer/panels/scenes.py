@@ -10,7 +10,7 @@ import viser
 
 from rattleback.scenes import MENU
 from rattleback.scenes.parameters import KINDS, parameters_of, summary_of
-from rattleback.simulation import Simulation
+from rattleback.viewer.gallery.link import Link
 
 if TYPE_CHECKING:
     from rattleback.scenes.parameters import Parameter
@@ -32,6 +32,7 @@ class Scenes:
 
     def __init__(self, window: Window) -> None:
         self.session, self._server, self._rename = window.session, window.server, window.rename
+        self._opener = window.opener
         gui: Any = window.server.gui
         there = window.session.frame.picture.scene.name
         # Several picks may be under way at once, each on a thread of its own.
@@ -61,14 +62,11 @@ class Scenes:
         with self._lock:
             name, values = self._offered, {key: field.value for key, field in self.fields.items()}
         known = parameters_of(MENU[name].build)
-        given = {key: KINDS[known[key].kind](value) for key, value in values.items()}
+        read = {key: KINDS[known[key].kind](value) for key, value in values.items()}
+        given = {key: value for key, value in read.items() if value != known[key].default}
         self.button.disabled, self.button.label = True, "Opening …"
-        self.session.open(lambda: self._make(name, given)).add_done_callback(lambda _: self._opened())
-
-    def _make(self, name: str, values: dict[str, Any]) -> Simulation:
-        entry, device = MENU[name], self.session.sims[0].device.alias
-        scene = entry.build(**values)
-        return Simulation(scene, time_step=entry.time_step, integrator=entry.integrator, device=device)
+        opened = self._opener.open(Link(name, given, speed=self.session.frame.speed, paused=True))
+        opened.add_done_callback(lambda _: self._opened())
 
     def _opened(self) -> None:
         self.button.disabled, self.button.label = False, "Open"

@@ -7,26 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rattleback.recording import Recorder
 from rattleback.recording.recorder import SUFFIXES
+from rattleback.viewer.panels.film import film_of
 from rattleback.viewer.replay_page import compose
+from rattleback.viewer.timeline.reel import slim
 
 if TYPE_CHECKING:
     from rattleback.model.scene import Scene
+    from rattleback.recording.camera import Camera
     from rattleback.simulation import Simulation
-    from rattleback.viewer.frame import Frame, Picture
+    from rattleback.viewer.frame import Frame
     from rattleback.viewer.session import Session
 
 # Numbers and pictures that a tape has room for.
 MOST_NUMBERS, MOST_FRAMES = 25_000_000, 3600
-REPLAY, PLOTS = "html", ("png", "svg")
+REPLAY, FILM, PLOTS = "html", "mp4", ("png", "svg")
 # What a tape can be written as, by what it is called: numbers, plots of them, and a page that shows the run again.
 FORMATS = {
     **{f"data ({suffix.lstrip('.')})": suffix.lstrip(".") for suffix in sorted(SUFFIXES, reverse=True)},
     **{f"plot ({kind})": kind for kind in PLOTS},
     f"replay ({REPLAY})": REPLAY,
+    f"film ({FILM})": FILM,
 }
 
 
@@ -69,8 +71,9 @@ class Tape:
 
     def see(self, frame: Frame) -> None:
         """Keep a picture for the replay."""
-        if self.running and frame.picture.scene is self._scene and len(self._frames) < MOST_FRAMES:
-            self._frames.append(replace(frame, pictures=tuple(map(_slim, frame.pictures))))
+        now = frame.picture.scene is self._scene and not frame.timeline.past
+        if self.running and now and len(self._frames) < MOST_FRAMES:
+            self._frames.append(_bare(frame))
 
     def end_with(self, scene: Scene) -> bool:
         """End where the scene is another one now, and say whether it is."""
@@ -84,12 +87,15 @@ class Tape:
         self.running = False
         self._sim.unobserve(self)
 
-    def write(self, kind: str) -> bytes:
+    def write(self, kind: str, camera: Camera | None = None) -> bytes:
         """What was recorded, as a file; only of a tape that has stopped.
 
         Args:
             kind: A value of FORMATS.
+            camera: Where a film is seen from.
         """
+        if kind == FILM:
+            return film_of(self._frames, camera)
         if kind == REPLAY:
             return compose(self._frames).encode()
         with tempfile.TemporaryDirectory() as folder:
@@ -106,10 +112,7 @@ class Tape:
             self._session.tell(text)
 
 
-def _slim(picture: Picture) -> Picture:
-    """A picture that takes little room: single precision, and nothing but motion."""
-    motion = {
-        name: getattr(picture, name).astype(np.float32)
-        for name in ("position", "orientation", "velocity", "angular_velocity")
-    }
-    return replace(picture, contacts=None, energy=None, report=None, probes={}, **motion)
+def _bare(frame: Frame) -> Frame:
+    """A frame with nothing but motion."""
+    pictures = (replace(picture, contacts=None, energy=None, report=None, probes={}) for picture in frame.pictures)
+    return slim(replace(frame, pictures=tuple(pictures)))

@@ -66,7 +66,7 @@ class ProteinPage(Opened):
         super().__init__()
         self.protein, self._field, self._lock = shown, TVH(shown), threading.RLock()
         self._read = shown.q
-        self.host = Host("rattleback protein", wishes.get("door"))
+        self.host = Host(f"rattleback protein {shown.name}", wishes.get("door"))
         self.panel = Panel(self.host.server.gui, shown, style)
         self.stage = Stage(self.host, shown, style)
         self._worker = Worker(JOBS, partial(self.host.notify, fault=True))

@@ -9,6 +9,7 @@ import numpy as np
 from rattleback.recording.tessellation import tessellate
 from rattleback.shapes import Cylinder, Sphere
 from rattleback.viewer.drawing.batches import creased
+from rattleback.viewer.drawing.paint import painted, painted_mesh
 from rattleback.viewer.drawing.surroundings import light, paint_sky
 from rattleback.viewer.drawing.turns import along, wxyz
 
@@ -47,9 +48,10 @@ class Stage:
         paint_sky(self._scene)
         light(self._scene)
         places = protein.drawing("sticks").balls.start
-        low, high = places.min(axis=0) - ROOM, places.max(axis=0) + ROOM
-        corners = low + np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (high - low)
-        host.lookout.look_at(corners, float(np.linalg.norm(high - low)))
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+        away = np.linalg.norm(places - middle, axis=1, keepdims=True)
+        seen = middle + (places - middle) * (1.0 + ROOM / np.maximum(away, ROOM))
+        host.lookout.look_at(seen, float(np.linalg.norm(np.ptp(seen, axis=0))))
 
     def show(self, chosen: int) -> None:
         """Draw the protein as it is now, and the atoms of a residue on top of it."""
@@ -84,7 +86,9 @@ class Stage:
             points = np.concatenate([band[0] for band in own])
             triangles = np.concatenate([band[1] + offset for band, offset in zip(own, offsets, strict=False)])
             name = f"/ribbon/{colour[1:]}"
-            found[name] = self._scene.add_mesh_simple(name, points, triangles, color=_bytes(colour), side="double")
+            found[name] = self._scene.add_mesh_simple(
+                name, points, triangles, color=painted_mesh(_bytes(colour)), side="double"
+            )
         return found
 
     def _solids(self, kind: str, solid: Solid) -> dict[str, Any]:
@@ -120,7 +124,7 @@ class Stage:
         name = f"/{kind}"
         handle = self._scene.add_batched_meshes_simple(
             name, mesh.vertices, mesh.triangles, wxyz(turn), 0.5 * (start + end),
-            batched_scales=scale, batched_colors=colours, lod="off",
+            batched_scales=scale, batched_colors=painted(colours), lod="off",
         )  # fmt: skip
         return {name: handle}
 

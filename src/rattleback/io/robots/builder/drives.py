@@ -31,19 +31,13 @@ if TYPE_CHECKING:
     from rattleback.io.robots.report import Report
     from rattleback.model import Scene
 
-NOT_HERE = "scene.robot.use_drives(scene) gives it to the joints where it is wanted, scene.robot.joints keeps it"
-
 
 def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -> None:
     """Add what drives, brakes and carries the robot."""
     description, names = attached.description, robot.joint_names
     for joint in description.joints.values():
-        where = joint.where or f"joint {joint.name!r}"
         if joint.stiffness or joint.damping:
             _add_spring(scene, joint, names.get(joint.name), report)
-        for field in ("friction_loss", "armature"):
-            if getattr(joint, field):
-                report.drop(f"{where} {field}", NOT_HERE)
     for actuator in description.actuators:
         _add_actuator(scene, description, actuator, robot, report)
     for line in description.lines:

@@ -39,6 +39,8 @@ PLAIN = {
     "common_direction": kinds.CommonDirection,
     "double_rotation": kinds.DoubleRotation,
 }
+# Kinds whose drives have armature and friction.
+DRIVEN = ("revolute", "prismatic")
 # Limits closer together than this hold the joint [rad or m].
 HELD = 1e-9
 
@@ -49,10 +51,14 @@ class Attached:
     Attributes:
         names: Names of the bodies by part.
         still: Names of the static bodies by link.
+        drives: Whether joints get the armature and the friction loss of the file.
     """
 
-    def __init__(self, description: Description, bodies: Bodies, names: dict[str, str], still: dict[str, str]) -> None:
+    def __init__(
+        self, description: Description, bodies: Bodies, names: dict[str, str], still: dict[str, str], drives: bool
+    ) -> None:
         self.description, self.bodies, self.names, self.still = description, bodies, names, still
+        self.drives = drives
 
     def side(self, part: str, link: str, frame: Floats) -> tuple[str, Any]:
         """Body of a side of a joint and frame on it: the static body of a link of the world where there is one."""
@@ -80,9 +86,31 @@ def add_joints(scene: Scene, attached: Attached, report: Report) -> dict[str, st
         frames: dict[str, Any] = {"frame_a": frame_a, "frame_b": frame_b}
         if joint.kind in ("universal", "double_rotation"):
             frames["frame_b"] = split(joint.frame_child @ CROSSED)
-        made = _make(joint, (a, b), frames, report)
+        drive = _drive(joint, attached.drives, report)
+        made = _make(joint, (a, b), {**frames, **drive}, report)
         found[joint.name] = free_name(scene, joint.name, "joint")
         scene.add_joint(made, name=found[joint.name])
+    return found
+
+
+def _drive(joint: Joint, wanted: bool, report: Report) -> dict[str, float]:
+    """Armature and friction of a joint; what a joint cannot have is told."""
+    lower, upper = joint.limit
+    held = upper - lower < HELD
+    found = {}
+    for field, name in (("armature", "armature"), ("friction_loss", "friction")):
+        value, where = getattr(joint, field), f"{joint.where or f'joint {joint.name!r}'} {field}"
+        if not value:
+            continue
+        if joint.kind not in DRIVEN:
+            report.drop(where, f"a {joint.kind} joint has none here; scene.robot.joints keeps it")
+        elif held:
+            report.drop(where, "its limits hold the joint where it is")
+        elif not wanted:
+            report.drop(where, "drives=False leaves it out; scene.robot.joints keeps it")
+        else:
+            report.keep(where)
+            found[name] = value
     return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.sealed import sealed
 from rattleback.io.robots.builder.command import control, effort, is_running, stated
-from rattleback.io.robots.builder.couple import PINION_RADIUS, Pinion
+from rattleback.io.robots.builder.couple import Pinion
 from rattleback.io.robots.builder.looks import camera
 from rattleback.io.robots.builder.motion import followed, places
 from rattleback.io.robots.builder.sensors import WORLD_BODY, Measure, Seen, seen
@@ -75,16 +75,18 @@ class Robot:
         frames: Frames by name: links, those merged into other bodies too, and sites.
         joint_names: Name of each joint of the file in the scene; joints that are not in it are left out.
         start: Coordinates of the joints at the start, by name, before loops were closed.
-        pinions: Bodies that are not in the file, between slides that follow each other.
+        pinions: Bodies that are not in the file, between slides, or hinges on one axis, that follow each other.
         drives: Names of the servos of each actuator in the scene.
+        joints_driven: Whether hinges and slides of the scene got armature and friction loss of the file.
         measures: What the sensors of the file measure, by name.
         dots: Bodies that are shown as a small ball, as their links have no mass and no shape.
         colours: Red, green, blue and opacity, 0 to 1, of the bodies that have a colour in the file.
         masses: Mass properties of each body as in the file, None without mass, and as it got them, by its name.
     """
 
-    def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str]) -> None:
+    def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str], joints_driven: bool) -> None:
         self.description = description
+        self.joints_driven = joints_driven
         self._names = dict(names)
         self._parts = [part.name for part in bodies.parts.values() if part.name != WORLD]
         self.frames: dict[str, NamedFrame] = {}
@@ -115,13 +117,6 @@ class Robot:
         return self.description.joints
 
     @property
-    def armature(self) -> dict[str, float]:
-        """Inertia of rotors by joint of the scene [kg m² or kg], as ``rb.dynamics.Articulation`` takes them."""
-        return {
-            name: self.joints[told].armature for told, name in self.joint_names.items() if self.joints[told].armature
-        }
-
-    @property
     def damping(self) -> dict[str, float]:
         """Damping by joint of the scene [N m s or N s/m], as ``rb.dynamics.Articulation`` takes it."""
         return {name: self.joints[told].damping for told, name in self.joint_names.items() if self.joints[told].damping}
@@ -130,6 +125,17 @@ class Robot:
     def time_step(self) -> float:
         """Length of a step that the file asks for, or one for robots [s]; the command line and the page take it."""
         return self.description.time_step or TIME_STEP
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What ``rb.Simulation`` is best given for the scene as it was read: the time step, and a method of joints.
+
+        Light links with heavy rotors are for reduced coordinates, which other methods follow in shorter steps only.
+        """
+        driven = [joint for joint in self.joints.values() if joint.armature or joint.friction_loss]
+        whole = not any(joint.closes or joint.breaking_force or joint.breaking_torque for joint in driven)
+        joints = {"joints": "reduced"} if self.joints_driven and driven and whole else {}
+        return {"time_step": self.time_step, **joints}
 
     @property
     def couplings(self) -> list[Coupling]:
@@ -220,26 +226,6 @@ class Robot:
         """
         control(self, where, controls)
 
-    def use_drives(self, scene: Scene) -> list[str]:
-        """Give hinges and slides of a scene made from this file the armature and the friction loss that it tells.
-
-        The methods ``direct``, ``iterative`` and ``reduced`` hold these; every other one refuses such a scene by name.
-
-        Args:
-            scene: The scene, or a copy of it.
-
-        Returns:
-            Names of the joints that got any.
-        """
-        found = []
-        for told, name in self.joint_names.items():
-            joint, made = self.joints[told], scene.joints.get(name)
-            given = {"armature": joint.armature, "friction": joint.friction_loss}
-            if made is not None and hasattr(made, "armature") and any(given.values()):
-                scene.change_joint(name, **given)
-                found.append(name)
-        return found
-
     def camera(self, where: Any, name: str) -> dict[str, Any]:
         """What ``rb.Camera`` takes to see as a camera of the file does: ``rb.Camera(**robot.camera(sim, "eye"))``.
 
@@ -285,7 +271,7 @@ class Robot:
             _put(where, self._names[link], frames[link])
         for pinion in self.pinions:
             way = float(values[pinion.leader] or 0.0) - float(self.start[pinion.leader] or 0.0)
-            _put(where, pinion.body, frames[pinion.carrier] @ pinion.place @ about_z(way / PINION_RADIUS))
+            _put(where, pinion.body, frames[pinion.carrier] @ pinion.place @ about_z(way * pinion.turn))
         if isinstance(state, str):
             stated(self, where, state)
 

@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 TRIES, REACH = 20, 2.0
 
 
-def build_scene(description: Description, report: Report, base: str | None = None) -> Scene:
+def build_scene(description: Description, report: Report, base: str | None = None, drives: bool = True) -> Scene:
     """The scene of a description; what is lost on the way is told to the report.
 
     Args:
         description: What is built.
         report: Where losses are told.
         base: ``"fixed"`` or ``"floating"`` for the roots; None for what the file says.
+        drives: Whether joints get the armature and the friction loss of the file.
     """
     set_base(description, base)
     _hold(description, report)
@@ -58,12 +59,12 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     scene = Scene(description.gravity, description.name or "robot")
     scene.combine(**description.combine)
     names, still = add_bodies(scene, description, bodies, where, report)
-    attached = Attached(description, bodies, names, still)
-    robot = Robot(description, bodies, names)
+    attached = Attached(description, bodies, names, still, drives)
+    robot = Robot(description, bodies, names, drives)
     robot.masses.update(_masses(bodies, names, told))
     robot.joint_names.update(add_joints(scene, attached, report))
     robot.start.update(start)
-    robot.pinions.extend(add_couplings(scene, attached, where, report))
+    robot.pinions.extend(add_couplings(scene, attached, where, start, report))
     add_drives(scene, attached, robot, report)
     robot.measures.update(measures(robot, report))
     robot.colours.update(colours(attached))

@@ -31,8 +31,8 @@ def add_data(surveyed: Surveyed) -> None:
         if joint is None:
             continue
         joint.effort_limit, joint.velocity_limit = own.effort_limit, own.velocity_limit
-        for name in ("friction_loss", "armature"):
-            setattr(joint, name, getattr(joint, name) or getattr(own, name))
+        if not robot.joints_driven or joint.kind not in ("revolute", "prismatic"):
+            joint.friction_loss, joint.armature = own.friction_loss, own.armature
         if joint.kind not in ("revolute", "prismatic") and not joint.damping:
             joint.damping = own.damping
 

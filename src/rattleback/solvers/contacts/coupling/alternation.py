@@ -14,14 +14,14 @@ WorldStage = Callable[[Any], None]
 
 
 def alternate(
-    problem: ContactProblem, stages: tuple[WorldStage, WorldStage], goal: tuple[float, int], which: Any
+    problem: ContactProblem, stages: tuple[WorldStage, WorldStage], goal: tuple[Any, int], which: Any
 ) -> None:
     """Record contacts and joints in turn.
 
     Args:
         problem: The contact problem.
         stages: Records the solution of the contacts, and what corrects the joints, in the worlds that it is given.
-        goal: Largest residual the joints may leave at the contacts [m/s], and most turns.
+        goal: Largest residual the joints may leave at the contacts of every world [m/s], and most turns.
         which: 1 for every world in which that is done.
     """
     program, status = problem.program, problem.status

@@ -66,10 +66,10 @@ def begin_sweeps(status: SolverStatus, wanted: wp.array[wp.int32], marked: int) 
 
 
 @kernel
-def find_finer_residuals(bodies: Bodies, motion: Motion, status: SolverStatus, tolerance: real) -> None:
+def find_finer_residuals(bodies: Bodies, motion: Motion, status: SolverStatus, tolerance: wp.array[real]) -> None:
     """The finer residual of every world, on one thread."""
     for w in range(status.finer_residual.shape[0]):
-        status.finer_residual[w] = FINEST_FRACTION * tolerance
+        status.finer_residual[w] = FINEST_FRACTION * tolerance[w]
     for i in range(bodies.world.shape[0]):
         if bodies.inverse_mass[i] > real(0.0):
             moments = bodies.moments[i]
@@ -126,26 +126,26 @@ def check_world_convergence(status: SolverStatus, w: int, tolerance: real, most:
 
 
 @kernel
-def check_convergence(status: SolverStatus, tolerance: real, most: int, cost: int) -> None:
+def check_convergence(status: SolverStatus, tolerance: wp.array[real], most: int, cost: int) -> None:
     """A sweep is done: which worlds stay active."""
     w = wp.tid()
-    check_world_convergence(status, w, target_residual(status, w, tolerance), most, cost)
+    check_world_convergence(status, w, target_residual(status, w, tolerance[w]), most, cost)
 
 
 @kernel
-def check_plain_convergence(status: SolverStatus, tolerance: real, most: int, early: int) -> None:
+def check_plain_convergence(status: SolverStatus, tolerance: wp.array[real], most: int, early: int) -> None:
     """A plain sweep is done: which worlds stay active; fewer sweeps where joints disturb contacts or all is slow."""
     w = wp.tid()
-    few = status.jointed_residual[w] > tolerance or is_slow(status, w, tolerance)
-    check_world_convergence(status, w, target_residual(status, w, tolerance), wp.where(few, early, most), 1)
+    few = status.jointed_residual[w] > tolerance[w] or is_slow(status, w, tolerance[w])
+    check_world_convergence(status, w, target_residual(status, w, tolerance[w]), wp.where(few, early, most), 1)
 
 
 @kernel
-def resume_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: real, most: int) -> None:
+def resume_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: wp.array[real], most: int) -> None:
     """Worlds outside their residual become active again, for symmetric sweeps, while the budget has two left."""
     w = wp.tid()
     worst = wp.max(status.normal_residual[w], status.tangential_residual[w])
-    off = worst > target_residual(status, w, tolerance) and status.sweeps[w] + 2 <= most
+    off = worst > target_residual(status, w, tolerance[w]) and status.sweeps[w] + 2 <= most
     set_busy(status, w, wanted[w] == 1 and off)
 
 
@@ -176,10 +176,10 @@ def count_exchange(status: SolverStatus) -> None:
 
 
 @kernel
-def check_exchange(status: SolverStatus, tolerance: real, most: int) -> None:
+def check_exchange(status: SolverStatus, tolerance: wp.array[real], most: int) -> None:
     """An exchange is done: continue where the joints disturbed the contacts."""
     w = wp.tid()
-    off = status.exchanging[w] == 1 and status.first_residual[w] > tolerance and status.exchanges[0] < most
+    off = status.exchanging[w] == 1 and status.first_residual[w] > tolerance[w] and status.exchanges[0] < most
     status.exchanging[w] = wp.where(off, 1, 0)
     if off:
         status.any_exchanging[0] = 1

@@ -129,7 +129,7 @@ def set_slice_targets(
     w = system.manifolds.world[k]
     u, turning = twist_of(system.manifolds, motion, k)
     u += system.manifolds.bias[k]
-    slow = u[1] * u[1] + u[2] * u[2] < limits.slow * limits.slow
+    slow = u[1] * u[1] + u[2] * u[2] < limits.slow[w] * limits.slow[w]
     mu = wp.where(slow, system.manifolds.static_friction[k], system.manifolds.dynamic_friction[k])
     system.manifolds.friction[k] = mu
     system.manifolds.resisting_moment[k] = vec3()

@@ -34,7 +34,7 @@ from rattleback.model.step_context import copy_velocities
 from rattleback.solvers.contacts.coupling.alternation import WorldStage, alternate
 from rattleback.solvers.contacts.coupling.joint_response import JointResponse
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem
-from rattleback.solvers.contacts.problem.goal import Goal
+from rattleback.solvers.contacts.problem.goal import Goal, part_of
 from rattleback.solvers.contacts.restitution import expansion, impact_round, search
 from rattleback.solvers.contacts.restitution.expansion import ImpactWork
 from rattleback.solvers.contacts.restitution.search import ImpactPoints, ImpactVelocities
@@ -80,7 +80,7 @@ class Impacts:
     ) -> None:
         self.restitution, self.simultaneous = method.restitution, int(method.impact == "simultaneous")
         self.context, self.inputs, self.problem, self.solver = context, inputs, problem, solver
-        self.goal = Goal(PRECISION * inputs.limits.speed, method.solver.sweeps, posed="impact")
+        self.goal = Goal(part_of(inputs.limits.speed, PRECISION), method.solver.sweeps, posed="impact")
         model = context.model
         counts = {"contacts": problem.room, "bodies": model.count, "worlds": model.worlds, "flags": 1}
         self.points = arrays.allocate(ImpactPoints, counts, model.device)

@@ -83,7 +83,8 @@ def set_impact_targets(
             n, t, surface_velocity(inputs.surfaces, motion, system.manifolds.body_a[k], system.manifolds.body_b[k], n)
         )
         u, w = twist_of(system.manifolds, motion, k)
-        slow = wp.length(vec3(ZERO, u[1] + slide[1], u[2] + slide[2])) < inputs.limits.slow
+        sliding = wp.length(vec3(ZERO, u[1] + slide[1], u[2] + slide[2]))
+        slow = sliding < inputs.limits.slow[system.manifolds.world[k]]
         system.manifolds.friction[k] = wp.where(
             slow, system.manifolds.static_friction[k], system.manifolds.dynamic_friction[k]
         )

@@ -105,10 +105,11 @@ def classify_point(
 ) -> int:
     """Whether a point of a manifold collides, touches, or neither."""
     limits = inputs.limits
+    world = system.manifolds.world[k]
     gap = inputs.contacts.separation[system.manifolds.contact[k] + i]
-    if gap >= limits.depth + real(1.25) * h * wp.max(-u_n, ZERO):
+    if gap >= limits.depth[world] + real(1.25) * h * wp.max(-u_n, ZERO):
         return 0
-    fastest = -wp.max(limits.rebound, limits.speed)
+    fastest = -wp.max(limits.rebound[world], limits.speed[world])
     if u_n >= fastest or system.manifolds.restitution[k] == ZERO:
         return TOUCHES
     loaded = load_velocity(system, velocities, k, system.manifolds.first[k] + i)
@@ -122,7 +123,8 @@ def is_fast(inputs: ContactInputs, system: ContactSystem, k: int, u: vec3, w: ve
     fastest = ZERO
     for c in range(first, first + system.manifolds.count[k]):
         fastest = wp.min(fastest, point_velocity(system, c, u, w)[0])
-    return fastest < -wp.max(inputs.limits.rebound, inputs.limits.speed)
+    world = system.manifolds.world[k]
+    return fastest < -wp.max(inputs.limits.rebound[world], inputs.limits.speed[world])
 
 
 @wp.func

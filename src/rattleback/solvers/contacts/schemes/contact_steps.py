@@ -27,7 +27,7 @@ from rattleback.solvers.contacts.coupling.softness import Softness
 from rattleback.solvers.contacts.coupling.ties import CoupledWorlds
 from rattleback.solvers.contacts.problem.contact_graph import find_levels, gather_manifolds, order_manifolds
 from rattleback.solvers.contacts.problem.contact_problem import ContactProblem, is_parallel
-from rattleback.solvers.contacts.problem.goal import Goal
+from rattleback.solvers.contacts.problem.goal import Goal, part_of
 from rattleback.solvers.contacts.problem.manifolds import rotate_inertias
 from rattleback.solvers.contacts.restitution.impact import Impacts
 from rattleback.solvers.contacts.schemes import position_correction, targets
@@ -270,13 +270,13 @@ class ContactSteps:
 
     def _project_free(self, which: Any) -> None:
         most = PROJECTION_SWEEPS if self.problem.colour_driver is None else PARALLEL_PROJECTION_SWEEPS
-        goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, most, marked=True, posed="positions")
+        goal = Goal(part_of(self.limits.depth, PROJECTION_TOLERANCE), most, marked=True, posed="positions")
         self.solver.record(self.shift, goal, which)
         self._apply_correction(which)
 
     def _project_jointed(self, which: Any) -> None:
         if self.response is not None:
-            goal = Goal(PROJECTION_TOLERANCE * self.limits.depth, JOINTED_PROJECTION_SWEEPS, posed="positions")
+            goal = Goal(part_of(self.limits.depth, PROJECTION_TOLERANCE), JOINTED_PROJECTION_SWEEPS, posed="positions")
             self.solver.record(self.shift, goal, which, self.response.of_displacements())
             self._apply_correction(which)
             self.response.joints.settle(self.context.predicted, which)

@@ -102,7 +102,7 @@ def record_worst(
     moving = wp.max(wp.max(status.normal_residual[w], status.tangential_residual[w]), left[w])
     errors.impact_residual[w] = wp.max(errors.impact_residual[w], left[w])
     left[w] = real(0.0)
-    if errors.depth[w] > limits.deepest or moving > limits.fastest:
+    if errors.depth[w] > limits.deepest[w] or moving > limits.fastest[w]:
         errors.failed[w] = errors.failed[w] + 1
 
 
@@ -133,35 +133,39 @@ def summary(errors: ContactErrors, model: Model, limits: Any, budget: tuple[int,
         limits: What contacts aim at.
         budget: Most sweeps until joints are corrected, how often that is done, most sweeps, and what those are called.
     """
-    found = arrays.read(errors)
-    worst = int(np.argmax(found["penetration"]))
+    found, deepest, fastest = arrays.read(errors), limits.deepest.numpy(), limits.fastest.numpy()
+    # The worst is that of the world which is farthest outside its tolerance.
+    worst = int(np.argmax(found["penetration"] / deepest))
+    moving = {name: int(np.argmax(found[name] / fastest)) for name in ("normal_residual", "tangential_residual")}
+    quick = max(moving.values(), key=lambda w: max(found[name][w] for name in moving) / fastest[w])
     entries: dict[str, Any] = {
-        "penetration": float(found["penetration"].max()),
-        "normal_velocity_error": float(found["normal_residual"].max()),
-        "tangential_velocity_error": float(found["tangential_residual"].max()),
-        "penetration_tolerance": float(limits.deepest),
-        "contact_velocity_tolerance": float(limits.fastest),
+        "penetration": float(found["penetration"][worst]),
+        "normal_velocity_error": float(found["normal_residual"][moving["normal_residual"]]),
+        "tangential_velocity_error": float(found["tangential_residual"][moving["tangential_residual"]]),
+        "penetration_tolerance": float(deepest[worst]),
+        "contact_velocity_tolerance": float(fastest[quick]),
         "contact_sweeps": int(found["sweeps"].max()),
     }
     if entries["penetration"] > 0.0:
         pair = (model.locate(int(found[name][worst])) for name in ("body_a", "body_b"))
         entries["worst_contact"] = tuple(name for name, _ in pair)
     if found["failed"].any():
-        entries["reason"] = _why(found, entries, model.batched, budget)
+        entries["reason"] = _why(found, entries, (model.batched, worst, fastest), budget)
     return entries
 
 
-def _why(found: dict[str, Any], entries: dict[str, Any], batched: bool, budget: tuple[int, int, int, str]) -> str:
+def _why(
+    found: dict[str, Any], entries: dict[str, Any], at: tuple[bool, int, Any], budget: tuple[int, int, int, str]
+) -> str:
     """The sentence for the world that is worst, and in how many steps one was outside."""
-    left = found["impact_residual"]
+    (batched, deep, fastest), left = at, found["impact_residual"]
     fast = np.maximum(found["normal_residual"], found["tangential_residual"])
-    limit = entries["contact_velocity_tolerance"]
-    worst = int(np.argmax(left if left.max() > limit else fast))
+    worst = int(np.argmax((left if (left > fastest).any() else fast) / fastest))
     if entries["penetration"] > entries["penetration_tolerance"]:
-        worst = int(np.argmax(found["penetration"]))
+        worst = deep
     sweeps, many = int(found["spent"][worst]), int(found["failed"].max())
     where = f" of world {worst}" if batched else ""
-    reason = _reason(entries, where, float(left.max()), (sweeps, _advice(sweeps, *budget)))
+    reason = _reason(entries, where, float(left[worst]), (sweeps, _advice(sweeps, *budget)))
     return f"{reason} This is the worst of {many} such steps." if many > 1 else reason
 
 

@@ -12,7 +12,7 @@ from rattleback.model.surfaces import PairRules, Surfaces
 
 @wp.struct
 class ContactLimits:
-    """Tolerances and speeds of contacts.
+    """Tolerances and speeds of contacts, of every world.
 
     Steps aim at penetrations of at most ``depth`` [m] and residuals of at most ``speed`` [m/s]; those that end above
     ``deepest`` [m] or ``fastest`` [m/s] are reported. Below ``slow`` [m/s] static friction acts; above ``rebound``
@@ -20,12 +20,12 @@ class ContactLimits:
     at most. Where ``frictionless`` is 1, points neither rub nor resist rolling.
     """
 
-    depth: real
-    speed: real
-    deepest: real
-    fastest: real
-    slow: real
-    rebound: real
+    depth: wp.array[real]
+    speed: wp.array[real]
+    deepest: wp.array[real]
+    fastest: wp.array[real]
+    slow: wp.array[real]
+    rebound: wp.array[real]
     correction_share: real
     correction_speed: real
     frictionless: wp.int32

@@ -65,6 +65,7 @@ def measure_penetration(
     """Penetration and creep of a manifold at the end of the step, their bias, and the worlds that need it."""
     for k in range(wp.tid(), graph.total[0], lanes):
         limits = inputs.limits
+        depth = limits.depth[system.manifolds.world[k]]
         zero = real(0.0)
         h = real(clock.time_step[system.manifolds.world[k]])
         d, turn = displacement_of(system, displacements, k)
@@ -86,8 +87,8 @@ def measure_penetration(
             gap = before + d[0] + turn[1] * place[1] - turn[2] * place[0]
             if part > zero:
                 gap += part * system.points.lift[c]
-            goal = -real(0.5) * limits.depth
-            if gap < -limits.depth:
+            goal = -real(0.5) * depth
+            if gap < -depth:
                 off = True
                 goal = wp.min(gap + limits.correction_share * (goal - gap), before + limits.correction_speed * h)
             if gap < goal:
@@ -99,9 +100,9 @@ def measure_penetration(
                 zero, d[1] - place[1] * turn[0], d[2] + place[0] * turn[0]
             )
         creep = vec3(zero, creep[1], creep[2]) / real(count)
-        if sticks and wp.length(creep) > limits.depth:
+        if sticks and wp.length(creep) > depth:
             off = True
-        creep *= wp.min(limits.correction_speed * h / wp.max(wp.length(creep), limits.depth), real(1.0))
+        creep *= wp.min(limits.correction_speed * h / wp.max(wp.length(creep), depth), real(1.0))
         system.manifolds.bias[k] = limits.correction_share * creep
         system.manifolds.angular_bias[k] = vec3()
         system.manifolds.resisting_moment[k] = vec3()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rattleback import lcp
 from rattleback.core import checks
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rattleback.model.step_context import StepContext
 
 DEFAULT = MENU[SOLVER]
-# Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at.
-Tolerances = tuple[tuple[float, float], tuple[float, float]]
+# Depth [m] and speed [m/s] above which a contact is reported, and those that are aimed at, of every world.
+Tolerances = tuple[tuple[Any, Any], tuple[Any, Any]]
 
 
 def check_scheme(scheme: Any) -> None:
@@ -69,9 +70,10 @@ def laws_of(solver: Any) -> tuple[str, ...]:
 
 def limits_of(context: StepContext, tolerances: Tolerances, distance: float, law: str) -> ContactLimits:
     """The limits of contacts under a law of friction; see ``Impulse.bind``."""
-    limits = ContactLimits()
+    limits, model = ContactLimits(), context.model
     limits.frictionless = int(law == "frictionless")
-    (limits.deepest, limits.fastest), (limits.depth, limits.speed) = tolerances
-    limits.rebound = math.sqrt(2.0 * math.hypot(*context.model.scene.gravity) * distance)
-    limits.slow = 0.1 * limits.rebound
+    rebound = np.sqrt(2.0 * model.gravity * distance)
+    named = dict(zip(("deepest", "fastest", "depth", "speed"), (*tolerances[0], *tolerances[1]), strict=True))
+    for name, values in {**named, "rebound": rebound, "slow": 0.1 * rebound}.items():
+        setattr(limits, name, model.world_numbers(values))
     return limits

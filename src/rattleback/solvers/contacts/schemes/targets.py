@@ -98,8 +98,9 @@ def prepare_manifolds(
     for k in range(wp.tid(), graph.total[0], lanes):
         a = system.manifolds.body_a[k]
         b = system.manifolds.body_b[k]
+        w = system.manifolds.world[k]
         if graph.reused[0] * inputs.contacts.rests[system.manifolds.contact[k]] == 0:
-            middle = place_points(inputs.contacts, system.manifolds, system.points, k, inputs.limits.depth)
+            middle = place_points(inputs.contacts, system.manifolds, system.points, k, inputs.limits.depth[w])
             system.manifolds.arm_a[k] = middle - motion.position[a]
             system.manifolds.arm_b[k] = middle - motion.position[b]
             find_effective_mass(bodies, system, k, k, real(1.0), real(1.0))
@@ -126,9 +127,10 @@ def set_gap_bias(inputs: ContactInputs, system: ContactSystem, k: int, h: real) 
     system.manifolds.as_block[k] = system.manifolds.flat[k]
     first = system.manifolds.first[k]
     rate = real(1.0) / h
+    depth = inputs.limits.depth[system.manifolds.world[k]]
     for i in range(system.manifolds.count[k]):
         gap = inputs.contacts.separation[system.manifolds.contact[k] + i]
-        target = wp.where(gap > inputs.limits.depth, rate * (gap - HALF * inputs.limits.depth), ZERO)
+        target = wp.where(gap > depth, rate * (gap - HALF * depth), ZERO)
         place = system.points.place[first + i]
         system.points.place[first + i] = vec3(place[0], place[1], target)
 
@@ -151,7 +153,8 @@ def begin_manifold(inputs: ContactInputs, system: ContactSystem, motion: Motion,
     if static != dynamic:
         u, _w = twist_of(system.manifolds, motion, k)
         u += slide
-        slow = u[1] * u[1] + u[2] * u[2] < inputs.limits.slow * inputs.limits.slow
+        least = inputs.limits.slow[system.manifolds.world[k]]
+        slow = u[1] * u[1] + u[2] * u[2] < least * least
         system.manifolds.friction[k] = wp.where(slow, static, dynamic)
     return slide
 
@@ -350,8 +353,8 @@ def store_points(
             continue
         stepped = inputs.memory.pending[w] == ADVANCED
         half = HALF * real(taken[w])
-        met = wp.max(status.normal_residual[w], status.tangential_residual[w]) <= inputs.limits.speed
-        slight = wp.where(met, IMPACT_FRACTION * inputs.limits.speed / system.manifolds.block_nn[k][0, 0], ZERO)
+        met = wp.max(status.normal_residual[w], status.tangential_residual[w]) <= inputs.limits.speed[w]
+        slight = wp.where(met, IMPACT_FRACTION * inputs.limits.speed[w] / system.manifolds.block_nn[k][0, 0], ZERO)
         n = system.manifolds.normal[k]
         t = system.manifolds.tangent[k]
         total = vec3()

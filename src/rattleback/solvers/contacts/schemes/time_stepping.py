@@ -71,7 +71,7 @@ def record_stepped_loads(
         if which[system.manifolds.world[k]] == 0:
             continue
         h = real(clock.time_step[system.manifolds.world[k]])
-        more = limits.rebound / system.manifolds.block_nn[k][0, 0]
+        more = limits.rebound[system.manifolds.world[k]] / system.manifolds.block_nn[k][0, 0]
         all_pushed = ZERO
         all_kept = ZERO
         first = system.manifolds.first[k]

@@ -83,7 +83,7 @@ def begin_rest_tracking(islands: Islands) -> None:
 
 @kernel
 def track_rest(
-    bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: real, every: int
+    bodies: Bodies, motion: Motion, clock: Clock, sleep: Sleep, islands: Islands, gravity: wp.array[real], every: int
 ) -> None:
     """Time since when every body has been slow; after so many steps contacts are detected."""
     i = wp.tid()
@@ -94,7 +94,7 @@ def track_rest(
     size = size_of(bodies, i)
     fastest = wp.max(wp.length(motion.velocity[i]), size * wp.length(motion.angular_velocity[i]))
     # Zero is for bodies that have not been tracked yet.
-    if sleep.since[i] == wp.float64(0.0) or not (fastest <= slow_speed(size, gravity)):
+    if sleep.since[i] == wp.float64(0.0) or not (fastest <= slow_speed(size, gravity[w])):
         sleep.since[i] = now
     looks = (EVERY + every - 1) // every
     turn = (clock.steps[w] + wp.int64(1 - every)) % wp.int64(every * looks)

@@ -135,7 +135,7 @@ class BoundAssembled:
         """
         points, status = self.problem.system.points, self.problem.status
         impulse, sweeps = np.array(points.impulse.numpy()), np.array(status.sweeps.numpy())
-        flat = flat_velocities(motion)
+        flat, tolerance = flat_velocities(motion), goal.tolerance.numpy()
         for world in self._active():
             if world not in self.posed:
                 continue
@@ -144,7 +144,7 @@ class BoundAssembled:
             u = found.velocity(motion)
             # Joints have moved velocities since, where stops act otherwise or yield.
             now = lcp.Problem(W=posed.W, q=u - posed.W @ p, mu=posed.mu, dimension=3, name=posed.name)
-            result = lcp.solve(now, self.method, self.problem.law, PRECISION * goal.tolerance, start=p)
+            result = lcp.solve(now, self.method, self.problem.law, PRECISION * float(tolerance[world]), start=p)
             r, sweeps[world] = result.impulse, sweeps[world] if result.converged else goal.sweeps
             flat += found.response @ (r - p)
             impulse[found.points] = r.reshape(-1, 3)

@@ -88,29 +88,40 @@ def drivers(solve: Any) -> Drivers:
 
     @lone_kernel
     def sweep_forward(
-        bodies: Bodies, system: ContactSystem, active: Active, motion: Motion, status: SolverStatus, tolerance: real
+        bodies: Bodies,
+        system: ContactSystem,
+        active: Active,
+        motion: Motion,
+        status: SolverStatus,
+        tolerance: wp.array[real],
     ) -> None:
         sweep = next_sweep_number(bodies, system, status)
         for n in range(active.count[0]):
             k = active.listed[n]
             w = system.manifolds.world[k]
             if status.busy[w] == 1 and (sweep == 1 or not is_unchanged(system, k)):
-                worst = solve_and_note(bodies, system, motion, status, k, sweep, tolerance)
+                worst = solve_and_note(bodies, system, motion, status, k, sweep, tolerance[w])
                 if system.manifolds.jointed[k] == 1:
                     status.jointed_residual[w] = wp.max(status.jointed_residual[w], worst)
 
     @lone_kernel
     def sweep_backward(
-        bodies: Bodies, system: ContactSystem, active: Active, motion: Motion, status: SolverStatus, tolerance: real
+        bodies: Bodies,
+        system: ContactSystem,
+        active: Active,
+        motion: Motion,
+        status: SolverStatus,
+        tolerance: wp.array[real],
     ) -> None:
         sweep = next_sweep_number(bodies, system, status)
-        for w in range(status.sweeps.shape[0]):
-            status.sweeps[w] = status.sweeps[w] + status.busy[w]
+        for world in range(status.sweeps.shape[0]):
+            status.sweeps[world] = status.sweeps[world] + status.busy[world]
         count = active.count[0]
         for n in range(count):
             k = active.listed[count - 1 - n]
-            if status.busy[system.manifolds.world[k]] == 1 and not is_unchanged(system, k):
-                solve_and_note(bodies, system, motion, status, k, sweep, tolerance)
+            w = system.manifolds.world[k]
+            if status.busy[w] == 1 and not is_unchanged(system, k):
+                solve_and_note(bodies, system, motion, status, k, sweep, tolerance[w])
 
     @lone_kernel
     def sweep_colour(

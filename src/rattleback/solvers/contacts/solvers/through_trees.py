@@ -90,7 +90,7 @@ class Steps:
 class Sweeping:
     """When a solution ends: residual, most sweeps; where targets allow blocks; room for the rest."""
 
-    tolerance: real
+    tolerance: wp.array[real]
     most: wp.int32
     as_block: wp.array[wp.int32]
     steps: Steps
@@ -241,7 +241,7 @@ def driver(solve_twist: Any, satisfied: Any) -> Any:
                     worst = correct_stops(stops, touching, sweeping.stops, motion, w)
                     update_residual(status, w, worst, real(0.0))
                     steps.square[w] = steps.square[w] + square_of_stops(stops, touching, sweeping.stops, w)
-                target = PART * target_residual(status, w, sweeping.tolerance)
+                target = PART * target_residual(status, w, sweeping.tolerance[w])
                 check_world_convergence(status, w, target, int(sweeping.most), 1)
                 choose_part(status, steps, w)
             if status.any_busy[0] == 1:

@@ -20,7 +20,6 @@ islands in a fixed order would take longer than the sweeps that they spare.
 Reference: Tarjan (1975), disjoint sets.
 """
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import warp as wp
@@ -158,10 +157,11 @@ def scale_manifold(system: ContactSystem, k: int, s: real) -> None:
 
 
 @kernel
-def find_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: real) -> None:
+def find_unconverged(status: SolverStatus, wanted: wp.array[wp.int32], tolerance: wp.array[real]) -> None:
     """Select the worlds whose sweeps have ended outside their tolerance."""
     w = wp.tid()
-    set_busy(status, w, wanted[w] == 1 and wp.max(status.normal_residual[w], status.tangential_residual[w]) > tolerance)
+    worst = wp.max(status.normal_residual[w], status.tangential_residual[w])
+    set_busy(status, w, wanted[w] == 1 and worst > tolerance[w])
 
 
 @kernel
@@ -173,12 +173,18 @@ def begin_impact_search(status: SolverStatus) -> None:
 
 @kernel
 def find_impact_loads(
-    bodies: Bodies, before: Motion, after: Motion, clock: Clock, gravity: real, status: SolverStatus, lanes: int
+    bodies: Bodies,
+    before: Motion,
+    after: Motion,
+    clock: Clock,
+    gravity: wp.array[real],
+    status: SolverStatus,
+    lanes: int,
 ) -> None:
     """Select the worlds in which start loads change a velocity so much that they may be impacts."""
     for i in range(wp.tid(), bodies.world.shape[0], lanes):
         w = bodies.world[i]
-        threshold = IMPACT_MULTIPLE * real(clock.time_step[w]) * gravity
+        threshold = IMPACT_MULTIPLE * real(clock.time_step[w]) * gravity[w]
         v = after.velocity[i] - before.velocity[i]
         if wp.dot(v, v) > threshold * threshold:
             status.busy[w] = 1
@@ -272,15 +278,15 @@ class EnergyLimiter:
         self.system, self.graph, self.status = problem.system, problem.graph, problem.status
         self.energy = arrays.allocate(ContactEnergy, {"bodies": context.model.count, "flags": 1}, context.model.device)
         self.force_gain, self.loads = context.scratch(Motion), context.scratch(Loads)
-        self.gravity = math.hypot(*context.model.scene.gravity)
+        self.gravity = context.model.world_numbers(context.model.gravity)
 
-    def limit_energy_unconverged(self, motion: Motion, wanted: Any, tolerance: float) -> None:
+    def limit_energy_unconverged(self, motion: Motion, wanted: Any, tolerance: Any) -> None:
         """Record the limit of impulses in worlds whose sweeps have ended outside their tolerance.
 
         Args:
             motion: The velocities that they act on.
             wanted: 1 for every world that was swept.
-            tolerance: Largest residual [m/s].
+            tolerance: Largest residual in every world [m/s], on the device.
         """
         context = self.context
         context.for_worlds(find_unconverged, self.status, wanted, tolerance)

@@ -18,7 +18,6 @@ Cost: about two sweeps over bodies that move a little and their supports; at res
 wherever bodies lie on each other; it does nothing for fast ones.
 """
 
-import math
 from typing import Any
 
 import warp as wp
@@ -150,7 +149,9 @@ def pass_all_down(bodies: Bodies, system: ContactSystem, support: SupportLoads, 
 
 
 @wp.func
-def try_propagation(bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int, speed: real) -> bool:
+def try_propagation(
+    bodies: Bodies, system: ContactSystem, support: SupportLoads, listed: int, speeds: wp.array[real]
+) -> bool:
     """Pass all momenta down and exclude bodies whose points would pull or slide; whether none did in any world."""
     pass_all_down(bodies, system, support, listed)
     for w in range(support.trying.shape[0]):
@@ -164,7 +165,7 @@ def try_propagation(bodies: Bodies, system: ContactSystem, support: SupportLoads
             left += wp.length(system.inertias.inverse_inertia[i] * support.angular_momentum[i]) * wp.length(
                 support.load_centre[i]
             )
-            if left > LEFT_FRACTION * speed:
+            if left > LEFT_FRACTION * speeds[bodies.world[i]]:
                 support.supported[i] = 0
                 support.succeeded[w] = 0
                 all_succeeded = False
@@ -204,7 +205,7 @@ def apply_loads(bodies: Bodies, system: ContactSystem, support: SupportLoads, mo
 
 @kernel
 def propagate_loads(
-    bodies: Bodies, system: ContactSystem, graph: Graph, support: SupportLoads, motion: Motion, speed: real
+    bodies: Bodies, system: ContactSystem, graph: Graph, support: SupportLoads, motion: Motion, speeds: wp.array[real]
 ) -> None:
     """Find supported bodies and apply their impulses, on one thread."""
     listed = list_candidates(system, graph, support)
@@ -217,7 +218,7 @@ def propagate_loads(
     trials = int(0)
     done = bool(False)
     while trials < MAX_TRIALS and not done:
-        done = try_propagation(bodies, system, support, listed, speed)
+        done = try_propagation(bodies, system, support, listed, speeds)
         if not done:
             exclude_unsupported(system, support, listed)
             listed = drop_excluded(system, support, listed)
@@ -238,7 +239,7 @@ class LoadPropagation:
     def __init__(self, context: StepContext, problem: ContactProblem, limits: ContactLimits, unjointed: Any) -> None:
         self.context, self.problem, self.scales = context, problem, SpeedScales()
         self.scales.speed, self.scales.rebound = limits.speed, limits.rebound
-        self.scales.gravity, self.scales.clock = math.hypot(*context.model.scene.gravity), context.state.clock
+        self.scales.gravity, self.scales.clock = context.model.world_numbers(context.model.gravity), context.state.clock
         model = context.model
         counts = {"bodies": model.count, "contacts": problem.room, "worlds": model.worlds, "flags": 1}
         self.support = arrays.allocate(SupportLoads, counts, model.device)

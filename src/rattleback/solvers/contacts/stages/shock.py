@@ -87,7 +87,7 @@ def propagate_shock(
     motion: Motion,
     status: SolverStatus,
     wanted: wp.array[wp.int32],
-    tolerance: real,
+    tolerance: wp.array[real],
 ) -> None:
     """Pass through the levels of selected worlds that are outside their tolerance, on one thread."""
     for level in range(graph.levels[0]):
@@ -96,6 +96,6 @@ def propagate_shock(
         for _round in range(LEVEL_SWEEPS):
             for k in range(first, end):
                 w = system.manifolds.world[k]
-                off = wp.max(status.normal_residual[w], status.tangential_residual[w]) > tolerance
+                off = wp.max(status.normal_residual[w], status.tangential_residual[w]) > tolerance[w]
                 if off and wanted[w] == 1 and is_above(bodies, system, graph, k, level):
                     solve_above(bodies, system, graph, motion, k, level)

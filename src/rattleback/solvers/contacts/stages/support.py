@@ -73,14 +73,14 @@ class SupportLoads:
 
 @wp.struct
 class SpeedScales:
-    """Speeds that bound candidates: tolerance of velocities and rebound speed [m/s], gravity, length of the step.
+    """Speeds that bound candidates of every world: tolerance of velocities, rebound speed [m/s], gravity, the clock.
 
     The load that an impact leaves may throw a body up with about the rebound speed, which load propagation removes.
     """
 
-    speed: real
-    rebound: real
-    gravity: real
+    speed: wp.array[real]
+    rebound: wp.array[real]
+    gravity: wp.array[real]
     clock: Clock
 
 
@@ -93,9 +93,10 @@ def set_target(
     support.angular_velocity[i] = w
     mass = bodies.mass[i]
     moments = bodies.moments[i]
-    still = STILL_FRACTION * scales.speed
-    fall = scales.gravity * real(scales.clock.time_step[bodies.world[i]])
-    fast = wp.max(FAST_MULTIPLE * wp.max(scales.speed, fall), scales.rebound)
+    world = bodies.world[i]
+    still = STILL_FRACTION * scales.speed[world]
+    fall = scales.gravity[world] * real(scales.clock.time_step[world])
+    fast = wp.max(FAST_MULTIPLE * wp.max(scales.speed[world], fall), scales.rebound[world])
     wide = moments[0] + moments[1] + moments[2]
     energy = mass * wp.dot(v, v) + wide * wp.dot(w, w)
     moves = energy > mass * still * still

@@ -1,0 +1,1 @@
+"""Scenes as Python scripts, as a person would write them."""
