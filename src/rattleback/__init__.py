@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         WarpForce,
         Wrench,
     )
+    from rattleback.io.robots.digest import digest
     from rattleback.io.state_file import load
     from rattleback.joints import (
         Ball,
@@ -151,6 +152,7 @@ _HOME = {
         "WarpForce",
         "Wrench",
     ),
+    "rattleback.io.robots.digest": ("digest",),
     "rattleback.io.state_file": ("load",),
     "rattleback.joints": (
         "Ball",
@@ -293,6 +295,7 @@ __all__ = [
     "characters",
     "collision",
     "contacts",
+    "digest",
     "dynamics",
     "film",
     "forces",
