@@ -75,7 +75,8 @@ def _text(values: Any, scale: float | None = None) -> str:
 
 def _told(scene: Scene, format: str | None) -> set[str]:
     """Bodies that move and have a mass in files of a format: what links borrow is theirs in USD."""
-    masses = scene.robot.masses if scene.robot and format != "usd" else {}
+    robot: Any = scene.robot
+    masses = robot.masses if robot is not None and format != "usd" else {}
     hollow = {name for name, (before, _) in masses.items() if before is None}
     return {str(body.name) for body in scene.bodies if not body.static} - hollow
 
@@ -98,7 +99,8 @@ def _joints(scene: Scene, robot: Articulation | None, format: str | None) -> Ite
 
 
 def _laws(scene: Scene, format: str | None) -> Iterator[str]:
-    laws = scene.robot.couplings if scene.robot else []
+    robot: Any = scene.robot
+    laws = robot.couplings if robot is not None else []
     for law in sorted(laws, key=lambda entry: (entry.follower, entry.leader)):
         if law.linear or format != "urdf":
             yield f"law {law.follower} {law.leader} {_text([law.value(x) for x in (-0.7, 0.0, 0.9)])}"
