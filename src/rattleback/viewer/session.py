@@ -22,7 +22,7 @@ from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.viewer.faults import Notice, sentence_of
 from rattleback.viewer.frame import Frame, take_picture
-from rattleback.viewer.interaction.hand import most_steps
+from rattleback.viewer.interaction.hand import most_steps, step_in
 from rattleback.viewer.pace import Pace
 from rattleback.viewer.save_point import SavePoint, SavePoints, save_point, says_the_same
 from rattleback.viewer.timeline.record import Record
@@ -302,19 +302,14 @@ class Session:
         try:
             for piece, sampled in self._pieces(steps):
                 for sim in self.sims:
-                    for hand in self.hands:
-                        hand.before_step(sim, piece)
-                    sim.step(piece, self._budget_ms)
-                    for hand in self.hands:
-                        hand.observe(sim)
+                    step_in(self.hands, sim, piece, self._budget_ms)
                 if self.sampler is not None:
                     self.sampler.taken(piece, sampled)
                     if sampled:
                         self.sampler.read(self.sims, self.labels, self.probes)
         except Exception as error:  # a function of the user's that is called between steps may raise anything
             self.tell(sentence_of(error), fault=True)
-            self._set_playing(False)
-            self._steps_wanted = 0
+            self._stand_still()
             return
         finally:
             self.busy_since = None

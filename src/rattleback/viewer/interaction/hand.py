@@ -26,3 +26,12 @@ class Hand(Protocol):
 def most_steps(hands: Sequence[Hand], sims: Sequence[Simulation], steps: int) -> int:
     """How many of so many steps can be taken before a hand looks again."""
     return min((steps, *(hand.most_steps(sim) for hand in hands for sim in sims)))
+
+
+def step_in(hands: Sequence[Hand], sim: Simulation, steps: int, budget_ms: float | None) -> None:
+    """Take steps of a simulation in the hands that hold something of it."""
+    for hand in hands:
+        hand.before_step(sim, steps)
+    sim.step(steps, budget_ms)
+    for hand in hands:
+        hand.observe(sim)
