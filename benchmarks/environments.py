@@ -2,8 +2,8 @@
 
 Both simulate the cart-pole of Gymnasium's InvertedPendulum-v5: its file, its actions, its ends of episodes, two steps
 of 20 ms for each action. First answers: from the same starts and with the same actions, at steps so short that their
-errors do not show, observations must agree. Then both run the same number of environments with random actions, by turns,
-each with its own beginnings of new episodes; CPU time of all that a call does.
+errors do not show, observations must agree. Then both run the same number of environments with random actions, by
+turns, each with its own beginnings of new episodes; CPU time of all that a call does.
 """
 
 import statistics

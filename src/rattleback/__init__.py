@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from rattleback.recording.dense_output import DenseOutput
     from rattleback.recording.still import render
     from rattleback.recording.video import film
+    from rattleback.sensitivities import Jacobian, jacobian
     from rattleback.shapes import (
         Box,
         Capsule,
@@ -187,6 +188,7 @@ _HOME = {
     "rattleback.recording.dense_output": ("DenseOutput",),
     "rattleback.recording.still": ("render",),
     "rattleback.recording.video": ("film",),
+    "rattleback.sensitivities": ("Jacobian", "jacobian"),
     "rattleback.shapes": (
         "Box",
         "Capsule",
@@ -267,6 +269,7 @@ __all__ = [
     "ImplicitPD",
     "ImplicitSpring",
     "InputError",
+    "Jacobian",
     "Material",
     "Mesh",
     "NotConverged",
@@ -307,6 +310,7 @@ __all__ = [
     "gym",
     "ik",
     "integrators",
+    "jacobian",
     "joints_by_chain",
     "kinematics",
     "lcp",

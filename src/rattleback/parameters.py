@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.model.worlds.live import SURFACE, adopt, changed, entries_of, world_values
-from rattleback.model.worlds.parameters import is_live, objects_of, parameters_of, split_name, value_of
+from rattleback.model.worlds.parameters import is_live, objects_of, parameters_of, shape_of, split_name, value_of
 from rattleback.model.worlds.structure import check_structure, difference
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Parameters:
         given = {}
         for entry, value in values.items():
             owner, parameter = split_name(model.scene, entry)
-            inner = np.shape(value_of(model.scene, owner, parameter))
+            inner = shape_of(model.scene, owner, parameter)
             given[owner, parameter] = entries_of(model, value, inner, f"value written to {entry!r}")
         scenes = changed(model, given)
         check_structure(scenes)

@@ -325,6 +325,16 @@ class Simulation:
 
         return linearized(self)
 
+    def jacobian(self, of: Any, with_respect_to: Any, steps: Any = None, duration: Any = None, world: int = 0) -> Any:
+        """How quantities after ``steps`` or a ``duration`` [s] change with what is changed now; the simulation stays.
+
+        ``of`` names quantities or is a function of the simulation, ``with_respect_to`` names parameters as ``vary``
+        does, coordinates, rates, motion and commands. Returns an ``rb.Jacobian``, which estimates its error.
+        """
+        from rattleback.sensitivities.of_simulation import jacobian_of
+
+        return jacobian_of(self, of, with_respect_to, (steps, duration), world)
+
     def hash(self) -> str:
         """SHA-256 of the state: equal hashes are equal bits."""
         return self._state.hash()

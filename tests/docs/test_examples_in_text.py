@@ -56,7 +56,7 @@ def test_the_examples_of_a_page_run_as_they_stand(page: Path, tmp_path: Path, mo
         script.parent.mkdir()
         script.write_text(code, encoding="utf-8")
         monkeypatch.chdir(script.parent)
-        runpy.run_path(script.name, run_name="__main__")
+        runpy.run_path(str(script), run_name="__main__")
 
 
 @pytest.mark.usefixtures("drawn_nowhere")

@@ -16,6 +16,7 @@ USERS = {
     "video": ["src"],
     "film": ["src"],
     "formats": ["src"],
+    "cluster": ["src"],
     "molecules": ["src"],
     "gym": ["src"],
     "oracles": ["tests", "benchmarks"],

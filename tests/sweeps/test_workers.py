@@ -171,3 +171,32 @@ rb.sweep(swept_functions.slow, {{"x": range(2000)}}, {str(tmp_path / "runs")!r},
     result = rb.sweeps.load(tmp_path / "runs")
     assert 0 < result.missing < 2000
     assert result.survey.done.sum() == 5 * len(list(chunks.iterdir()))
+
+
+def test_workers_that_cannot_import_the_function_are_told_of(functions, monkeypatch):
+    monkeypatch.setattr(functions.brake, "__module__", "swept_functions")
+    monkeypatch.setattr("sys.path", [entry for entry in sys.path if entry != os.path.dirname(functions.__file__)])
+    with pytest.raises(InputError, match="A worker process cannot import what it is to run: ModuleNotFoundError"):
+        rb.sweep(functions.brake, GRID, workers=2)
+
+
+def test_a_cluster_that_cannot_run_the_sweep_is_told_of(functions):
+    distributed = pytest.importorskip("distributed")
+    from rattleback.sweeps.outcome import Task
+    from rattleback.sweeps.workers import cluster
+
+    with pytest.raises(InputError, match="A worker of the cluster has rattleback .*, the client 0.0; install the same"):
+        cluster._run(None, Task(0, ()), "0.0")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+        pytest.raises(InputError, match="The workers of the cluster cannot run the sweep: AttributeError"),
+    ):
+        list(cluster.on_cluster(None, iter([Task(0, ())]), client))
+
+    class Asynchronous:
+        asynchronous = True
+        submit = nthreads = cancel = print
+
+    with pytest.raises(InputError, match="The client of a sweep is asynchronous"):
+        rb.sweep(functions.brake, GRID, client=Asynchronous())

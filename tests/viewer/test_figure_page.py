@@ -150,6 +150,14 @@ def test_a_crowd_is_the_skin_of_every_figure_for_a_few_bytes(page, figure):
     page.at(0.5)
     assert throng.frames == 33  # a second and a tenth
     assert page.stage.sent == 4 * 33 * 12  # four places for each frame are enough for a hundred figures
+    node = throng._nodes[0][0]
+    page.done(lambda: setattr(page.stage, "method", "dual_quaternion"))
+    page.done(page.stage.renew)
+    assert throng._nodes[0][0] is node  # the same meshes, with other vertices
+    wanted = skinned(figure, page.stage.playback.in_place(0.0), "dual_quaternion")
+    np.testing.assert_allclose(np.array(node.vertices).max(0), wanted.max(0), atol=1e-4)
+    page.done(lambda: setattr(page.stage, "method", "linear"))
+    page.done(page.stage.renew)
     met = np.zeros(100, dtype=int)
     tick = int(0.5 * 33 + 1e-9)
     for k, node in enumerate(throng._nodes[0]):
@@ -222,6 +230,41 @@ def test_a_drag_pushes_the_body_that_is_nearest(page, figure):
     assert not page.pushes._aims
 
 
+def test_a_click_on_the_ground_is_where_it_goes_and_from_there_it_falls(page, figure):
+    page.done(lambda: page._command("sit"))
+    page.done(lambda: setattr(page.page, "playing", False))
+    assert page.panel.acts.value
+    eye, goal = np.array([4.0, -3.0, 3.0]), np.array([0.9, 0.5, page.stage.room.low[2]])
+
+    def go():
+        page._pick((eye, goal - eye))
+        page.page.playing = False
+        for _ in range(36):
+            page.stage.tick(0.1, True)
+
+    page.done(go)
+    np.testing.assert_allclose(page.stage.act.actor.place, goal[:2], atol=0.05)
+    np.testing.assert_allclose(page.stage.pose.translation[0, :2], goal[:2], atol=0.15)
+    assert page.stage.act.actor.slide < 0.01
+    assert "at (0.9, 0.5) m" in page.panel.reading.content
+
+    def walk_on_and_fall():
+        page._command("walk", to=(5.0, 0.5))
+        page.page.playing = False
+        for _ in range(20):
+            page.stage.tick(0.05, True)
+        page._fall()
+        page.page.playing = False
+        return np.array(page.stage.fall.sim.momentum().linear)
+
+    momentum = page.done(walk_on_and_fall)
+    assert 0.5 < momentum[0] / sum(part.mass for part in page.stage.fall.doll.parts) < 2.0  # it walked [m/s]
+    assert page.stage.ground(eye, -goal) is None
+    page.at(0.5)
+    assert page.stage.act is None
+    assert not page.panel.acts.value
+
+
 def test_joints_of_some_strength_keep_the_pose_longer(page, figure):
     turned = {}
 
@@ -259,6 +302,9 @@ def test_files_take_the_place_of_the_figure_and_bad_ones_leave_it(page, figure, 
     assert list(page.panel.weights) == ["arm"]
     assert page.panel.crowd.value == 1
     assert page.panel.look.options == ("tubes", "none")
+    with pytest.raises(rb.InputError, match="has no left and no right leg"):
+        page.done(lambda: page._command("walk", to=(1.0, 0.0)))
+    assert not page.panel.acts.value
 
 
 def test_nonsense_is_refused_before_anything_is_served(figure):

@@ -140,9 +140,9 @@ def test_several_simulations_have_a_curve_each_with_their_names(until):
     session.stop()
     for curves in PLOTS:
         assert len(curves.names(session.frame)) == len(curves.read(session.frame))
-    assert CURVES["Error [m]"].names(session.frame) == ["d", "i"]
+    assert CURVES["Error [µm]"].names(session.frame) == ["d", "i"]
     errors = [sim.report.position_error for sim in session.sims]
-    assert CURVES["Error [m]"].read(session.frame) == pytest.approx(errors)
+    assert CURVES["Error [µm]"].read(session.frame) == pytest.approx([max(1e6 * error, 1e-3) for error in errors])
 
 
 def test_only_what_is_ticked_is_asked_for_and_sampled(open_page, person, until):

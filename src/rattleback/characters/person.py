@@ -160,6 +160,7 @@ def _leg(side: str, sign: float, tall: float) -> list[Joint]:
             (-0.01 * tall, 0, -0.246 * tall),
             limits=((-0.3, 0.3), (-0.6, 0.8), (-0.3, 0.3)),
         ),
+        Joint(f"{side}Heel", f"{side}Foot", (-0.035 * tall, 0, -0.024 * tall), end=True),
         Joint(f"{side}Toe", f"{side}Foot", (0.085 * tall, 0, -0.024 * tall), limits=((0, 0), (-0.8, 0.4), (0, 0))),
         Joint(f"{side}Toe_end", f"{side}Toe", (0.045 * tall, 0, 0), end=True),
     ]

@@ -10,7 +10,7 @@
 | ``distance`` | (ḋ² + d · k − l̇²) / l |
 | ``radius`` | (ḋ² + d · k − ṡ² − s s̈ − ρ̇²) / ρ |
 | ``angular_rate`` | ȧ · w |
-| ``screw``, ``mesh``, ``rack`` | those of their slides and angles |
+| ``screw``, ``mesh``, ``rack`` | those of their slides and angles, times f' of what leads, and its ẋ² f'' |
 | ``turn`` θ about z | −n · (ω_A × w) − θ̇ ṁ / m |
 | azimuth φ of a vector | (x ÿ − y ẍ − 2 φ̇ (x ẋ + y ẏ)) / (x² + y²) |
 
@@ -24,7 +24,7 @@ They close loops by accelerations, J V̇ = −J̇ V, and give the bias of motion
 import warp as wp
 
 from rattleback.constraints.coordinate import SLIDE_Z, TURN_A, TURN_B, TURN_Z
-from rattleback.constraints.coupling import MESH, SCREW, screw_direction
+from rattleback.constraints.coupling import MESH, SCREW, leading, led_by_way, screw_direction, slope, steepest
 from rattleback.constraints.frame import Frames, axis
 from rattleback.constraints.row import (
     ANGULAR_RATE,
@@ -143,10 +143,36 @@ def radius_bias(frames: Frames, rates: Rates) -> real:
 
 
 @wp.func
+def leading_rate(definition: RowDefinition, frames: Frames, rates: Rates) -> real:
+    """Rate of the x that the f of a coupling is taken of."""
+    if led_by_way(definition):
+        return slide_rate(axis(frames.turn_b, 2), rates.spin_b, frames.way, rates)
+    if definition.kind == MESH:
+        t = steepest(frames.turn_a, frames.way)
+        return wp.dot(t, rates.drift - wp.cross(rates.spin_a, frames.way))
+    normal = axis(frames.turn_b, 0)
+    return wp.dot(wp.cross(normal, steepest(frames.turn_a, normal)), rates.spin_b - rates.spin_a)
+
+
+@wp.func
+def slope_rate(definition: RowDefinition, frames: Frames, rates: Rates) -> real:
+    """Rate of f'."""
+    bend = definition.bend
+    if wp.dot(bend, bend) == real(0.0):
+        return real(0.0)
+    x = real(leading(definition, frames))
+    curvature = real(2.0) * bend[0] + x * (real(6.0) * bend[1] + real(12.0) * x * bend[2])
+    return curvature * leading_rate(definition, frames, rates)
+
+
+@wp.func
 def coupling_bias(definition: RowDefinition, frames: Frames, rates: Rates) -> real:
     """Bias of a row that couples."""
+    part = slope(definition, frames)
+    growth = slope_rate(definition, frames, rates)
     if definition.kind == MESH:
         first = azimuth_bias(frames.turn_a, rates.spin_a, frames.way, rates.drift, rates.jolt)
+        first = part * first + growth * leading_rate(definition, frames, rates)
         second = azimuth_bias(frames.turn_b, rates.spin_b, -frames.way, -rates.drift, -rates.jolt)
         return definition.radius_a * first + definition.radius_b * second
     if definition.kind == SCREW:
@@ -154,7 +180,10 @@ def coupling_bias(definition: RowDefinition, frames: Frames, rates: Rates) -> re
         return way - definition.radius_a * twist_bias(frames, rates)
     way = slide_bias(axis(frames.turn_b, 2), rates.spin_b, frames.way, rates)
     turn = axis_azimuth_bias(frames.turn_a, rates.spin_a, axis(frames.turn_b, 0), rates.spin_b)
-    return way + definition.radius_a * turn
+    more = growth * leading_rate(definition, frames, rates)
+    if led_by_way(definition):
+        return part * way + more + definition.radius_a * turn
+    return way + definition.radius_a * (part * turn + more)
 
 
 @wp.func

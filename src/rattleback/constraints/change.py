@@ -21,9 +21,9 @@ Reference: the notes on derivatives of constraints of rigid bodies keep δJ at z
 
 import warp as wp
 
-from rattleback.constraints.bias import Rates
+from rattleback.constraints.bias import Rates, slope_rate
 from rattleback.constraints.coordinate import TURN_A, TURN_B, TURN_Z
-from rattleback.constraints.coupling import LEAST, MESH, RACK, SCREW, screw_direction, steepest
+from rattleback.constraints.coupling import LEAST, MESH, RACK, SCREW, led_by_way, screw_direction, slope, steepest
 from rattleback.constraints.frame import Frames, Row, axis
 from rattleback.constraints.row import (
     ANGULAR_RATE,
@@ -136,8 +136,13 @@ def free_turn_change(freedom: int, frames: Frames, rates: Rates) -> vec3:
 
 
 @wp.func
-def coupling_change(kind: wp.int32, frames: Frames, rates: Rates, radius_a: real, radius_b: real) -> Row:
+def coupling_change(definition: RowDefinition, frames: Frames, rates: Rates) -> Row:
     """Change of a row that couples: of the ways p and s and the turning n that it is made of."""
+    kind = definition.kind
+    radius_a = definition.radius_a
+    radius_b = definition.radius_b
+    part = slope(definition, frames)
+    growth = slope_rate(definition, frames, rates)
     p = vec3()
     dp = vec3()
     s = vec3()
@@ -146,6 +151,8 @@ def coupling_change(kind: wp.int32, frames: Frames, rates: Rates, radius_a: real
     if kind == MESH:
         p = radius_a * steepest(frames.turn_a, frames.way)
         dp = radius_a * steepest_change(frames.turn_a, rates.spin_a, frames.way, rates.drift)
+        dp = part * dp + growth * p
+        p *= part
         s = -radius_b * steepest(frames.turn_b, -frames.way)
         ds = -radius_b * steepest_change(frames.turn_b, rates.spin_b, -frames.way, -rates.drift)
     elif kind == SCREW:
@@ -155,7 +162,14 @@ def coupling_change(kind: wp.int32, frames: Frames, rates: Rates, radius_a: real
     else:
         s = axis(frames.turn_b, 2)
         ds = wp.cross(rates.spin_b, s)
-        dn = radius_a * azimuth_change(frames.turn_a, rates.spin_a, axis(frames.turn_b, 0), rates.spin_b)
+        normal = axis(frames.turn_b, 0)
+        n = radius_a * wp.cross(normal, steepest(frames.turn_a, normal))
+        dn = radius_a * azimuth_change(frames.turn_a, rates.spin_a, normal, rates.spin_b)
+        if led_by_way(definition):
+            ds = part * ds + growth * s
+            s *= part
+        else:
+            dn = part * dn + growth * n
     arm_a = wp.cross(rates.spin_a, frames.lever_a)
     arm_b = wp.cross(rates.spin_b, frames.lever_b)
     row = Row()
@@ -197,7 +211,7 @@ def row_change(definition: RowDefinition, frames: Frames, rates: Rates) -> Row:
     if kind == RADIUS or kind == DISTANCE:
         return length_change(definition, frames, rates)
     if kind >= SCREW and kind <= RACK:
-        return coupling_change(kind, frames, rates, definition.radius_a, definition.radius_b)
+        return coupling_change(definition, frames, rates)
     a = axis(frames.turn_a, definition.axis_a)
     da = wp.cross(rates.spin_a, a)
     if kind == SLIDE or kind == LINEAR_RATE:

@@ -10,8 +10,8 @@
 | ``turn_b`` | minus the azimuth of a_z in frame B | B turning about its own z axis, where a_z is perpendicular to it |
 
 Symbols: d way from anchor to anchor; a_z, b_z the z axes of the frames; azimuths and θ as in ``coupling``. The azimuth
-of a vector v that turns with B changes by (ω_B − ω_A) · (v × t). An angle is the one nearest a given one. A swing of zero
-or of half a turn has no direction and its row is empty.
+of a vector v that turns with B changes by (ω_B − ω_A) · (v × t). An angle is the one nearest a given one. A
+swing of zero or of half a turn has no direction and its row is empty.
 """
 
 import warp as wp

@@ -3,8 +3,14 @@
 | kind | error e [m] | what it is |
 |---|---|---|
 | ``screw`` | d · a_z − offset − r_a θ | B moves along the axis as it turns; r_a is the pitch over 2π |
-| ``mesh`` | r_a φ_a + r_b φ_b − offset | two pitch circles roll on each other without slip |
-| ``rack`` | d · b_z − offset + r_a ψ | a straight rack B rolls on a pinion A |
+| ``mesh`` | r_a f(φ_a) + r_b φ_b − offset | two pitch curves roll on each other without slip |
+| ``rack`` | d · b_z − offset + r_a f(ψ) | a rack B rolls on a pinion A |
+| ``rack``, r_b not zero | f(d · b_z − offset) + r_a ψ | the same, led by the rack |
+
+    f(x) = x + b₂ x² + b₃ x³ + b₄ x⁴,   f'(x) = 1 + 2 b₂ x + 3 b₃ x² + 4 b₄ x³
+
+f is x where the bend b is zero; else the wheel is no circle, and what follows is a polynomial of what leads. Rates and
+Jacobians have f' beside r.
 
 Symbols: d way from anchor to anchor; θ turn of frame B against frame A about z; φ_a azimuth of d in frame A, φ_b of
 −d in frame B; ψ azimuth in frame A of the x axis of B, the rack's normal; r metres a radian is worth, with a sign [m].
@@ -30,7 +36,7 @@ import math
 
 import warp as wp
 
-from rattleback.constraints.frame import Frames, Row, axis
+from rattleback.constraints.frame import Frames, Row, RowDefinition, axis
 from rattleback.core.precision import quat, real, vec3
 from rattleback.maths.quat import rotate, rotate_back
 
@@ -91,27 +97,69 @@ def screw_direction(frames: Frames) -> vec3:
 
 
 @wp.func
-def coupling_error(kind: wp.int32, frames: Frames, offset: real, radius_a: real, radius_b: real) -> real:
+def bent(x: wp.float64, bend: vec3) -> wp.float64:
+    """f(x) of a bend."""
+    rest = wp.float64(bend[1]) + x * wp.float64(bend[2])
+    return x * (wp.float64(1.0) + x * (wp.float64(bend[0]) + x * rest))
+
+
+@wp.func
+def led_by_way(definition: RowDefinition) -> bool:
+    """Whether a rack leads its pinion."""
+    return definition.kind == RACK and definition.radius_b != real(0.0)
+
+
+@wp.func
+def leading(definition: RowDefinition, frames: Frames) -> wp.float64:
+    """The x that the f of a coupling is taken of."""
+    if led_by_way(definition):
+        return wp.float64(wp.dot(frames.way, axis(frames.turn_b, 2)) - definition.offset)
+    raw, _other = measured(definition.kind, frames)
+    return counted(raw, frames.angle)
+
+
+@wp.func
+def slope(definition: RowDefinition, frames: Frames) -> real:
+    """F' of a coupling."""
+    bend = definition.bend
+    if wp.dot(bend, bend) == real(0.0):
+        return real(1.0)
+    x = real(leading(definition, frames))
+    rest = real(3.0) * bend[1] + real(4.0) * x * bend[2]
+    return real(1.0) + x * (real(2.0) * bend[0] + x * rest)
+
+
+@wp.func
+def coupling_error(definition: RowDefinition, frames: Frames) -> real:
     """Error of a row that couples; the sums are made in double precision, as angles of many turns need it."""
+    kind = definition.kind
     raw, other = measured(kind, frames)
-    turned = wp.float64(radius_a) * counted(raw, frames.angle)
+    angle = counted(raw, frames.angle)
+    offset = definition.offset
+    radius = wp.float64(definition.radius_a)
+    if led_by_way(definition):
+        return real(bent(leading(definition, frames), definition.bend) + radius * angle)
+    turned = radius * bent(angle, definition.bend)
     if kind == MESH:
-        return real(turned + wp.float64(radius_b) * counted(other, frames.other_angle) - wp.float64(offset))
+        rolled = wp.float64(definition.radius_b) * counted(other, frames.other_angle)
+        return real(turned + rolled - wp.float64(offset))
     if kind == SCREW:
         return real(wp.float64(wp.dot(frames.way, axis(frames.turn_a, 2)) - offset) - turned)
     return real(wp.float64(wp.dot(frames.way, axis(frames.turn_b, 2)) - offset) + turned)
 
 
 @wp.func
-def coupling_row(kind: wp.int32, frames: Frames, radius_a: real, radius_b: real) -> Row:
+def coupling_row(definition: RowDefinition, frames: Frames) -> Row:
     """Jacobian of a row that couples: a way p seen from A, a way s seen from B, and a turning n."""
+    kind = definition.kind
+    radius_a = definition.radius_a
     p = vec3()
     s = vec3()
     n = vec3()
     if kind == MESH:
         # φ̇_b = t · (−ḋ + ω_B × d), hence the minus.
-        p = radius_a * steepest(frames.turn_a, frames.way)
-        s = -radius_b * steepest(frames.turn_b, -frames.way)
+        p = radius_a * slope(definition, frames) * steepest(frames.turn_a, frames.way)
+        s = -definition.radius_b * steepest(frames.turn_b, -frames.way)
     elif kind == SCREW:
         p = axis(frames.turn_a, 2)
         n = -radius_a * screw_direction(frames)
@@ -119,6 +167,10 @@ def coupling_row(kind: wp.int32, frames: Frames, radius_a: real, radius_b: real)
         normal = axis(frames.turn_b, 0)
         s = axis(frames.turn_b, 2)
         n = radius_a * wp.cross(normal, steepest(frames.turn_a, normal))
+        if led_by_way(definition):
+            s *= slope(definition, frames)
+        else:
+            n *= slope(definition, frames)
     row = Row()
     row.linear_a = -(p + s)
     row.linear_b = p + s

@@ -35,7 +35,8 @@ def definitions_of(specs: Iterable[Any]) -> np.ndarray:
     definitions = np.zeros(len(specs), dtype=_numpy_dtype(RowDefinition))
     for name in definitions.dtype.names or ():
         values = [getattr(spec, name) for spec in specs]
-        definitions[name] = [KINDS[value] for value in values] if name == "kind" else values
+        if specs:
+            definitions[name] = [KINDS[value] for value in values] if name == "kind" else values
     return definitions
 
 

@@ -41,6 +41,22 @@ class Row:
     angular_b: vec3
 
 
+@wp.struct
+class RowDefinition:
+    """One row of a joint: which condition, on which axes; the radii are the metres a coupling gives for a radian.
+
+    ``bend`` are the parts of the second, third and fourth power of what leads a coupling, see ``coupling``.
+    """
+
+    kind: wp.int32
+    axis_a: wp.int32
+    axis_b: wp.int32
+    offset: real
+    radius_a: real
+    radius_b: real
+    bend: vec3
+
+
 @wp.func
 def axis(q: quat, k: int) -> vec3:
     """Axis k of a frame, in the world."""

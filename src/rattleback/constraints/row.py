@@ -26,6 +26,7 @@ import warp as wp
 from rattleback.constraints.coordinate import TURN_Z, coordinate, coordinate_row
 from rattleback.constraints.coupling import MESH, RACK, SCREW, coupling_error, coupling_row
 from rattleback.constraints.frame import Frames, Row, about, along, axis
+from rattleback.constraints.frame import RowDefinition as RowDefinition
 from rattleback.core.precision import real, vec3
 from rattleback.maths.quat import rotate
 
@@ -50,18 +51,6 @@ LENGTHS = ("slide", "distance", "radius", "screw", "mesh", "rack", "linear_rate"
 COUPLINGS = ("screw", "mesh", "rack")
 # Rows without a position: their velocity has a target, their error is zero.
 VELOCITY_ONLY = ("linear_rate", "angular_rate")
-
-
-@wp.struct
-class RowDefinition:
-    """One row of a joint: which condition, on which axes; the radii are the metres a coupling gives for a radian."""
-
-    kind: wp.int32
-    axis_a: wp.int32
-    axis_b: wp.int32
-    offset: real
-    radius_a: real
-    radius_b: real
 
 
 @wp.func
@@ -118,20 +107,14 @@ def plain_row(definition: RowDefinition, frames: Frames) -> Row:
 
 
 @wp.func
-def coupled_error(definition: RowDefinition, frames: Frames) -> real:
-    """Error of a row that couples."""
-    return coupling_error(definition.kind, frames, definition.offset, definition.radius_a, definition.radius_b)
-
-
-@wp.func
 def row_of(definition: RowDefinition, frames: Frames) -> Row:
     """Error and Jacobian of a row at two poses."""
     if definition.kind == FREE_TURN:
         return turn_row(definition, frames)
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_row(definition, frames)
-    row = coupling_row(definition.kind, frames, definition.radius_a, definition.radius_b)
-    row.error = coupled_error(definition, frames)
+    row = coupling_row(definition, frames)
+    row.error = coupling_error(definition, frames)
     return row
 
 
@@ -151,4 +134,4 @@ def error_of(definition: RowDefinition, frames: Frames, local: vec3) -> real:
     """
     if definition.kind < SCREW or definition.kind > RACK:
         return plain_error(definition, frames, local)
-    return coupled_error(definition, frames)
+    return coupling_error(definition, frames)

@@ -16,9 +16,9 @@ from rattleback.core import checks
 from rattleback.core.errors import DivergenceError, InputError
 from rattleback.gym.acting import Actuators
 from rattleback.gym.draws import Streams
-from rattleback.gym.observing import Observer
 from rattleback.gym.starting import Start
 from rattleback.gym.task import Step
+from rattleback.recording.observer import Observer
 from rattleback.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from rattleback.maths.rotation import conjugate, multiply, rotate
 class Ball(Placement):
     """A ball joint: the two anchors stay together; B turns freely about them.
 
-    With limits ``axis`` is that of the cone, fixed to A, and ``axis_b`` the one of B that stays in it; both are the same
-    if left out, so that the cone opens around where B is at the start. The twist is zero there.
+    With limits ``axis`` is that of the cone, fixed to A, and ``axis_b`` the one of B that stays in it; where that is
+    left out they are the same, and the cone opens around where B is at the start. The twist is zero there.
 
     Args:
         swing: Largest angle between the axis of A and the axis of B [rad], below half a turn; None where free.

@@ -1,10 +1,10 @@
 """A pair of gears: their pitch circles roll on each other without slip.
 
-    R_a φ_a + R_b φ_b = const
+    R_a f(φ_a) + R_b φ_b = const,   f(φ) = φ + b₂ φ² + b₃ φ³ + b₄ φ⁴
 
-Symbols: φ_a azimuth of the line of centres seen from A, about its axis; φ_b the same seen from B; R_a, R_b radii of the
-pitch circles, with opposite signs where one lies inside the other. Only the two bodies enter, so that it holds on a
-carrier that turns too: sun, planets and ring need no joint of their own kind.
+Symbols: φ_a azimuth of the line of centres seen from A, about its axis; φ_b the same seen from B; R_a, R_b radii of
+the pitch circles, with opposite signs where one lies inside the other; b the bend, zero for circles. Only the two
+bodies enter, so that it holds on a carrier that turns too: sun, planets and ring need no joint of their own kind.
 
 Where the axes cross (bevel gears) the pitch circles touch at the point P common to their planes and to the plane of the
 axes. The centres are then replaced by the points where the line through P, perpendicular to its ray from the apex,
@@ -13,7 +13,7 @@ meets the axes (the back cones of Tredgold). P lies on their line, so that the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
+from rattleback.joints.bend import bend_of, keep_bend
 from rattleback.joints.joint import Placement, RowSpec, Z, framed
 
 # Relative to the distance of the centres: how well pitch circles must touch, and axes meet.
@@ -49,16 +50,19 @@ class Gear(Placement):
         ratio: Turns of A for one turn of B, R_b/R_a; the radii then follow from the distance of the centres.
         radii: Radii of the two pitch circles (2,) [m], instead of a ratio.
         internal: Whether one gear lies inside the other, the larger one being the ring.
+        bend: Parts of the second to fourth power in what A rolls, which then is no circle: B follows a polynomial.
     """
 
     ratio: float | None = None
     radii: Any = None
     internal: bool = False
+    bend: Any = field(default=None, kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("slide_x", "slide_z", "turn_x", "turn_y", "roll")
 
     def __post_init__(self) -> None:
         """Check the geometry and find the radii."""
         super().__post_init__()
+        keep_bend(self)
         object.__setattr__(self, "internal", checks.flag(self.internal, "The option internal of Gear"))
         if self.ratio is not None:
             object.__setattr__(self, "ratio", checks.positive(self.ratio, "The ratio of Gear"))
@@ -170,10 +174,10 @@ class Gear(Placement):
         if self.in_bodies:
             first, second = self.radii
             signs = (1, 1) if not self.internal else (-1, 1) if second > first else (1, -1)
-            return [RowSpec("mesh", Z, Z, 0.0, signs[0] * first, signs[1] * second)]
+            return [RowSpec("mesh", Z, Z, 0.0, signs[0] * first, signs[1] * second, bend=bend_of(self))]
         mesh = self._mesh()
         way = mesh.second - mesh.first
         part = (mesh.touch - mesh.first) @ way / (way @ way)
         beside_a, beside_b = np.cross(self.axis, way), np.cross(self.axis_b, way)
         radius_b = (1.0 - part) * np.linalg.norm(beside_b) * np.sign(beside_a @ beside_b)
-        return [RowSpec("mesh", Z, Z, 0.0, float(part * np.linalg.norm(beside_a)), float(radius_b))]
+        return [RowSpec("mesh", Z, Z, 0.0, float(part * np.linalg.norm(beside_a)), float(radius_b), bend=bend_of(self))]

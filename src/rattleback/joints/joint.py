@@ -28,6 +28,7 @@ class RowSpec(NamedTuple):
     with for every unit that its quantity [N/m or N m/rad] and its rate [N s/m or N m s] are off; zero for a row that
     holds, whatever that takes. ``armature`` is the inertia of a drive that moves with a row alone [kg or kg m²],
     ``friction`` the effort up to which it holds and ``limit`` the largest of its law [N or N m]; zero for none.
+    ``bend`` are the parts of the second to fourth power of what leads a coupling.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class RowSpec(NamedTuple):
     armature: float = 0.0
     friction: float = 0.0
     limit: float = 0.0
+    bend: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,27 @@
 """A rack and pinion: a straight rack B rolls on the pitch circle of a pinion A without slip.
 
-    d · u + R ψ = const
+    d · u + R f(ψ) = const,   or where the rack leads   f(d · u) + R ψ = const
 
 Symbols: d way from the pinion's centre to a point of the rack; u direction of the rack; R radius of the pitch circle;
-ψ azimuth of the rack's normal seen from the pinion. Only the two bodies enter, so that it also holds in a housing that
-moves; what leads the pinion and the rack in it are joints of their own.
+ψ azimuth of the rack's normal seen from the pinion; f(x) = x + b₂ x² + b₃ x³ + b₄ x⁴ of the bend b, x without one.
+Only the two bodies enter, so that it also holds in a housing that moves; what leads the pinion and the rack in it are
+joints of their own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
+from rattleback.joints.bend import bend_of, keep_bend
 from rattleback.joints.joint import Placement, RowSpec, X, Z, framed
+
+LEADS = ("pinion", "rack")
 
 
 @sealed
@@ -32,9 +36,13 @@ class Rack(Placement):
 
     Args:
         radius: Radius of the pinion's pitch circle [m]; follows from ``at_b`` if left out.
+        bend: Parts of the second to fourth power of what leads: the other follows a polynomial.
+        leads: ``"pinion"`` or ``"rack"``: of which the bend is.
     """
 
     radius: float | None = None
+    bend: Any = field(default=None, kw_only=True)
+    leads: str = field(default="pinion", kw_only=True)
     freedoms: ClassVar[tuple[str, ...]] = ("slide_x", "slide_y", "turn_x", "turn_y", "roll")
 
     def __post_init__(self) -> None:
@@ -43,6 +51,8 @@ class Rack(Placement):
             raise InputError("Rack needs axis_b=, the direction of the rack.")
         side = self.at_b
         super().__post_init__()
+        keep_bend(self)
+        checks.one_of(self.leads, LEADS, "The option leads of Rack")
         if self.radius is not None:
             object.__setattr__(self, "radius", checks.positive(self.radius, "The radius of Rack"))
         if self.radius is None and (self.in_bodies or side is None):
@@ -87,6 +97,10 @@ class Rack(Placement):
         """The motion it forbids."""
         radius = float(self.radius or 0.0)
         if self.in_bodies:
-            return [RowSpec("rack", Z, X, 0.0, radius)]
+            return [self._row(0.0, radius)]
         start = float(np.subtract(self.at_b, self.at) @ np.array(self.axis_b))
-        return [RowSpec("rack", Z, X, start, radius if self._height() > 0.0 else -radius)]
+        return [self._row(start, radius if self._height() > 0.0 else -radius)]
+
+    def _row(self, start: float, radius: float) -> RowSpec:
+        by_rack = float(self.bend is not None and self.leads == "rack")
+        return RowSpec("rack", Z, X, start, radius, by_rack, bend=bend_of(self))

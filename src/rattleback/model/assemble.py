@@ -204,6 +204,8 @@ def _placed_anew(scene: Scene, name: str, end: Ends, poses: Poses) -> Any:
         framed = replace(joint, **world, **frames)
         if _same_rows(framed.rows(), joint.rows()):
             return framed
+        if getattr(joint, "bend", None):
+            raise InputError("its bend counts from where it was placed.")
         place = _carried(scene, joint, ("at", "axis"), poses)
         if np.abs(place["axis"] - place["axis_b"]).max() < SAME_AXIS:
             place["axis_b"] = place["axis"]
@@ -216,7 +218,7 @@ def _placed_anew(scene: Scene, name: str, end: Ends, poses: Poses) -> Any:
 
 def _same_rows(first: list[RowSpec], second: list[RowSpec]) -> bool:
     return [row.kind for row in first] == [row.kind for row in second] and np.allclose(
-        [row[1:] for row in first], [row[1:] for row in second], rtol=1e-12, atol=1e-12
+        *([np.hstack(row[1:]) for row in rows] for rows in (first, second)), rtol=1e-12, atol=1e-12
     )
 
 

@@ -384,8 +384,7 @@ class Scene:
 
         ``import_report`` says what was kept, approximated or dropped. Options: ``base``, ``"fixed"`` or ``"floating"``
         (default: as the format says); ``strict=True`` refuses what cannot be kept; ``search``, folders for meshes;
-        ``loops``, for URDF, pairs of frames or a YAML file that close loops, or False; ``drives=False`` leaves the
-        armature and the friction of joints out, for methods of joints that cannot hold them.
+        ``loops``, for URDF, pairs of frames or a YAML file, or False; ``drives=False``: no armature, no joint friction.
         """
         from rattleback.io.robots.read import scene_from_file
 

@@ -187,6 +187,7 @@ def _definitions(specs: list[RowSpec]) -> dict[str, np.ndarray]:
         "axis_a": np.array([spec.axis_a for spec in specs], dtype=np.int32),
         "axis_b": np.array([spec.axis_b for spec in specs], dtype=np.int32),
         **{name: np.array([getattr(spec, name) for spec in specs], dtype=numpy_real) for name in NUMBERS},
+        "bend": np.array([spec.bend for spec in specs], dtype=numpy_real).reshape(-1, 3),
         "is_length": np.array([spec.kind in LENGTHS for spec in specs], dtype=np.int32),
         "is_velocity": np.array([spec.kind in VELOCITY_ONLY for spec in specs], dtype=np.int32),
     }

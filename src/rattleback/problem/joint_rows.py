@@ -127,6 +127,7 @@ def definition_of(definitions: RowDefinitions, r: int) -> RowDefinition:
     definition.offset = definitions.offset[r]
     definition.radius_a = definitions.radius_a[r]
     definition.radius_b = definitions.radius_b[r]
+    definition.bend = definitions.bend[r]
     return definition
 
 

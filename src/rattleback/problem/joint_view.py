@@ -251,7 +251,8 @@ class JointView:
                 )
         preview.context.state.check_current(f"The {name} written to joint {self.name!r}")
         preview.context.state.send()
-        preview.context.model.scene.renew({}, {self.name: changed}, {})
+        for scene in preview.context.model.scenes.scenes:
+            scene.renew({}, {self.name: replace(scene.joints[self.name], **{name: value})}, {})
         rows, first = changed.rows(), self._row(preview.problem.joints.first).astype(np.int64)
         _put(preview.problem.definitions.rate, first[:, None] + np.arange(len(rows)), [row.rate for row in rows])
         drives = any(row.rate != 0.0 for row in rows)

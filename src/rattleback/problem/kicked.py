@@ -2,10 +2,10 @@
 
     J M⁻¹ Jᵀ λ = w,   w = (g − e)/h − J ū,   ū = u + h/2 M⁻¹ f
 
-e error of a row at the start of the step, g what it may leave of it, u velocities before any joint acts, f loads. A light
-link that a strong motor drives, and whose joints or rotors carry nearly all of that, would turn by radians in a step by
-itself. There errors say nothing of how far joints are off, and Newton's method ends anywhere or nowhere. Rates are
-linear in the impulses: what they ask for leaves the errors of second order that the loop expects.
+e error of a row at the start of the step, g what it may leave of it, u velocities before any joint acts, f loads. A
+light link that a strong motor drives, and whose joints or rotors carry nearly all of that, would turn by radians in a
+step by itself. There errors say nothing of how far joints are off, and Newton's method ends anywhere or nowhere.
+Rates are linear in the impulses: what they ask for leaves the errors of second order that the loop expects.
 
 A world is kicked where forces and contacts change the angular velocity of a body with joints by more than ½ rad in a
 step. Others do not have this correction, and their steps keep their bits.

@@ -25,6 +25,8 @@ import numpy as np
 from rattleback.core.errors import InputError
 from rattleback.sweeps.outcome import short
 
+# What its name tells: the contents are those of a package.
+NAMED = (types.ModuleType, types.BuiltinFunctionType, np.ufunc, type)
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -57,6 +59,8 @@ def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:
         yield from _parts((value.func, value.args, value.keywords), seen)
     elif isinstance(value, types.FunctionType):
         yield from _of_function(value, seen)
+    elif isinstance(value, NAMED):
+        yield f"{getattr(value, '__module__', '')}.{value.__name__}".encode()
     elif is_dataclass(value) and not isinstance(value, type):
         yield f"{type(value).__module__}.{type(value).__qualname__}".encode()
         yield from _parts([getattr(value, field.name) for field in fields(value)], seen)

@@ -151,7 +151,7 @@ class Sweep:
             runs = execute(self.target, self._tasks(missing), workers, client)
             self._keep(runs, missing, progress)
         result = Result(store, self._held)
-        if self._held is None and missing and part is None:
+        if self._held is None and part is None:
             result.collect_where_possible()
         return result
 

@@ -4,8 +4,9 @@
     dynamics → animation    ``doll.pose(sim)`` is the pose that the bodies are in
 
 A part hangs on the part before it by a ball joint at its joint; by a hinge where the limits of that joint leave one
-turn alone. Velocities follow from the clip in closed form, so that all joints agree with them to rounding. Joints that
-are no part stay as they are at rest; the parts behind them keep their orientation.
+turn alone. Ball joints have the limits of their joints as a cone and a twist, see ``cones``. Velocities follow from
+the clip in closed form, so that all joints agree with them to rounding. Joints that are no part stay as they are at
+rest; the parts behind them keep their orientation.
 
 Reference: lecture notes on forward and inverse kinematics, §4.1.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.characters.pose import Pose
+from rattleback.characters.ragdoll.cones import Cone, cone_of_limits, cones_of_people
 from rattleback.characters.ragdoll.parts import find_parts
 from rattleback.characters.tubes import tube_skin
 from rattleback.core import checks
@@ -56,13 +58,20 @@ class Ragdoll:
         figure: The figure, in metres with z up; see ``Figure.in_world``. Without a skin its bones are tubes.
         mass: Its mass [kg].
         name: What the names of its bodies and joints begin with, and their group.
-        hinges: Whether joints whose limits leave one turn alone are hinges; else they are ball joints without limits,
-            which take any pose.
+        hinges: Whether joints whose limits leave one turn alone are hinges; else they are ball joints.
+        limits: Whether ball joints have limits. Without hinges and limits a ragdoll takes any pose.
         least: Part of the figure below which a joint goes along with the one before.
     """
 
     def __init__(
-        self, figure: Figure, mass: float = 70.0, name: str = "figure", *, hinges: bool = True, least: float = 0.0002
+        self,
+        figure: Figure,
+        mass: float = 70.0,
+        name: str = "figure",
+        *,
+        hinges: bool = True,
+        limits: bool = True,
+        least: float = 0.0002,
     ) -> None:
         self.figure, self.skeleton, self.name = figure, figure.skeleton, checks.text(name, "The name of a ragdoll")
         self.hinges = checks.flag(hinges, "hinges")
@@ -76,6 +85,7 @@ class Ragdoll:
         self._centers, self._turns = (np.array([getattr(p, what) for p in self.parts]) for what in ("center", "turn"))
         self._steps = self._rest_steps()
         self.above = [self._part_above(part.joint) for part in self.parts]
+        self._cones = self._find_cones() if checks.flag(limits, "limits") else {}
 
     def add_to(self, scene: Scene, **options: Any) -> None:
         """Add it to a scene, as it is at rest; ``place`` puts it into a pose.
@@ -107,6 +117,7 @@ class Ragdoll:
                 them; at rest if left out.
         """
         self._check_hinges(pose)
+        self._check_cones(pose)
         centers, turns = self._bodies(pose)
         speeds = np.zeros((2, len(self.parts), 3)) if velocities is None else self._speeds(pose, centers, velocities)
         for name, center, turn, v, w in zip(self.names, centers, turns, *speeds, strict=True):
@@ -157,7 +168,8 @@ class Ragdoll:
         frame = self.skeleton.matrices(self.skeleton.rest)[self.parts[k].joint]
         axis = self._hinge(self.parts[k].joint)
         if axis is None:
-            return Ball(self.names[above], self.names[k], at=frame[:3, 3])
+            cone = self._cones.get(k)
+            return Ball(self.names[above], self.names[k], at=frame[:3, 3], **(cone.options() if cone else {}))
         limits = joint.limits[2 - axis]
         return Revolute(self.names[above], self.names[k], at=frame[:3, 3], axis=frame[:3, axis], limits=limits)
 
@@ -181,6 +193,45 @@ class Ragdoll:
                 raise InputError(
                     f"Joint {self.skeleton.names[part.joint]!r} of {self.name!r} is a hinge, and the pose turns it by "
                     f"{np.abs(off).max():.3g} rad about another axis; Ragdoll(..., hinges=False) takes any pose."
+                )
+
+    def _find_cones(self) -> dict[int, Cone]:
+        """Limits of the ball joints, by parts: wide enough for the clips of the figure."""
+        skeleton = self.skeleton
+        rest = skeleton.matrices(skeleton.rest)
+        balls = {p.joint: k for k, p in enumerate(self.parts) if self.above[k] >= 0 and self._hinge(p.joint) is None}
+        bones = {}
+        for j, k in balls.items():
+            way = rest[j, :3, :3] @ self._centers[k]
+            bones[j] = way / max(float(np.linalg.norm(way)), 1e-12)
+        free = {j: bone for j, bone in bones.items() if skeleton.joints[j].limits is None}
+        cones = cones_of_people(skeleton, free)
+        cones |= {j: cone_of_limits(skeleton, j, bones[j]) for j in balls if j not in free}
+        found = {balls[j]: cone for j, cone in cones.items()}
+        for clip in self.figure.clips.values():
+            times = np.linspace(clip.start, clip.duration, 1 + min(200, round((clip.duration - clip.start) * 30.0)))
+            turned = np.array([self._turned(clip.pose(time)) for time in times])
+            for k, cone in found.items():
+                swing, twist = cone.angles(turned[:, self.above[k]], turned[:, k])
+                found[k] = cone.wider(float(swing.max()), np.array([twist.min(), twist.max()]))
+        return found
+
+    def _turned(self, pose: Pose) -> Floats:
+        """Turns of the bodies from rest in a pose (parts, 4)."""
+        return np.asarray(
+            rotation.multiply(self._bodies(pose)[1], rotation.conjugate(self._bodies(self.skeleton.rest)[1]))
+        )
+
+    def _check_cones(self, pose: Pose) -> None:
+        turned = self._turned(pose)
+        for k, cone in self._cones.items():
+            swing, twist = cone.angles(turned[self.above[k]], turned[k])
+            low, high = cone.twist or (-np.pi, np.pi)
+            if (cone.swing is not None and swing > cone.swing) or not low <= twist <= high:
+                raise InputError(
+                    f"Joint {self.skeleton.names[self.parts[k].joint]!r} of {self.name!r} swings by {swing:.3g} rad "
+                    f"and twists by {twist:.3g} rad in the pose, beyond its limits, {cone.swing or np.inf:.3g} and "
+                    f"{low:.3g} to {high:.3g} rad; Ragdoll(..., limits=False) takes it."
                 )
 
     def _bodies(self, pose: Pose) -> tuple[Floats, Floats]:

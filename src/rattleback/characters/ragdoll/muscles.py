@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rattleback.characters.ragdoll.balance import Balance
 from rattleback.core import checks
+from rattleback.core.errors import InputError
 from rattleback.core.sealed import sealed
 from rattleback.dynamics import Articulation
 from rattleback.forces import PythonForce
@@ -47,8 +49,9 @@ class Muscles:
     """What pulls a ragdoll after a clip, in one simulation: another one needs muscles of its own.
 
     Attributes:
-        clip: The clip; may be exchanged while a simulation runs.
-        start: Time of the simulation at which it begins [s]; may be written.
+        doll: The ragdoll.
+        stiffness: ω₀ [1/s].
+        loop: Whether the clip begins again where it ends.
 
     Args:
         doll: The ragdoll.
@@ -70,13 +73,19 @@ class Muscles:
         *,
         limp: Iterable[str] = (),
         loop: bool = True,
+        balance: bool = False,
     ) -> None:
-        self.doll, self.clip, self.start = doll, clip, 0.0
+        self.doll = doll
+        self.clip, self.start, self.strength = clip, 0.0, strength
         self.stiffness = checks.positive(stiffness, "The stiffness of muscles")
-        self.strength = checks.not_negative(strength, "The strength of muscles")
         self.loop = checks.flag(loop, "loop")
+        self._balance = Balance(doll) if checks.flag(balance, "balance") else None
         scene = Scene(gravity=(0.0, 0.0, 0.0))
         doll.add_to(scene)
+        for name, joint in list(scene.joints.items()):
+            if isinstance(joint, Ball):
+                # Coordinates in the axes of the world at rest, whatever cone the joint has.
+                scene.replace_joint(name, Ball(joint.a, joint.b, at=joint.at))
         self._robot, joints = Articulation(scene), list(scene.joints.items())
         self._places = [self._robot.places(name) for name, _ in joints]
         self._rest = np.array([scene[name].orientation for name in doll.names])
@@ -86,6 +95,38 @@ class Muscles:
         left = {doll.skeleton.number(name) for name in limp}
         self._limp = np.array([doll.parts[k].joint in left for k, _ in self._pairs])
         self._time, self._torques = np.nan, np.zeros((len(doll.parts), 3))
+
+    @property
+    def clip(self) -> Clip:
+        """What they follow; may be exchanged while a simulation runs."""
+        return self._clip
+
+    @clip.setter
+    def clip(self, clip: Clip) -> None:
+        if clip.skeleton is not self.doll.skeleton:
+            raise InputError(
+                f"Clip {clip.name!r} belongs to {clip.skeleton!r}, not to the skeleton of the ragdoll; "
+                "characters.retarget takes it there."
+            )
+        self._clip = clip
+
+    @property
+    def start(self) -> float:
+        """Time of the simulation at which the clip begins [s]; may be written."""
+        return self._start
+
+    @start.setter
+    def start(self, time: float) -> None:
+        self._start = checks.number(time, "The start of muscles")
+
+    @property
+    def strength(self) -> float:
+        """Greatest torque of a joint [N m]; may be written, zero for limp."""
+        return self._strength
+
+    @strength.setter
+    def strength(self, torque: float) -> None:
+        self._strength = checks.not_negative(torque, "The strength of muscles")
 
     def force(self) -> PythonForce:
         """The force for a scene to which the ragdoll was added: ``scene.add_force(muscles.force())``."""
@@ -108,6 +149,9 @@ class Muscles:
         rate = rotation.rotate(inward, bodies.angular_velocity[k] - bodies.angular_velocity[above])
         wanted = self.stiffness**2 * error + 2.0 * self.stiffness * (goal_rate - rate)
         efforts = self._efforts(bodies, here, rate, wanted)
+        if self._balance is not None:
+            held = self._balance.torques(bodies, self.clip.pose(self._clip_time(at)))[k]
+            efforts = efforts + rotation.rotate(inward, held)
         pull = rotation.rotate(turned[k], self._limited(efforts))
         torques = np.zeros((len(turned), 3))
         np.add.at(torques, k, pull)
@@ -133,11 +177,13 @@ class Muscles:
         held = efforts * np.minimum(1.0, self.strength / np.maximum(size, 1e-300))
         return np.where(self._limp[:, None], 0.0, held)
 
+    def _clip_time(self, at: float) -> float:
+        span = self.clip.duration - self.clip.start
+        return self.clip.start + (at % span if self.loop and span > 0.0 else min(max(at, 0.0), span))
+
     def _goals(self, at: float) -> tuple[Floats, Floats]:
         """Turns of the parts from rest against those before them, and their angular velocities, by the clip."""
-        clip = self.clip
-        span = clip.duration - clip.start
-        time = clip.start + (at % span if self.loop and span > 0.0 else min(max(at, 0.0), span))
+        clip, time = self.clip, self._clip_time(at)
         turned = rotation.multiply(self.doll.orientations(clip.pose(time)), rotation.conjugate(self._rest))
         spins = clip.velocities(time)[1][[part.joint for part in self.doll.parts]]
         k, above = self._pairs.T

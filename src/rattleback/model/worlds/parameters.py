@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.model.body import BodyOptions, StaticOptions
 from rattleback.model.coordinates import start_names
@@ -36,6 +38,8 @@ FOLLOWING = ("static_friction", "dynamic_friction")
 ENDS = ("a", "b", "joint", "joints", "body", "bodies", "control", "freedom", "frame")
 # Fields of joints that are in the state, or that the pose at the start goes with.
 PLACE_OR_STRENGTH = ("at", "axis", "at_b", "axis_b", "frame_a", "frame_b", "breaking_force", "breaking_torque")
+# Shapes of fields that may be None, by how their names end.
+OPTIONAL = {"limits": (2,), "at": (3,), "at_b": (3,), "axis_b": (3,)}
 
 
 def split_name(scene: Scene, entry: str, starts: bool = False) -> tuple[str, str]:
@@ -149,6 +153,15 @@ def value_of(scene: Scene, owner: str, parameter: str) -> Any:
     if owner in scene:
         return _of_one(scene[owner], parameter)
     return getattr(scene.joints[owner] if owner in scene.joints else scene.forces[owner], parameter)
+
+
+def shape_of(scene: Scene, owner: str, parameter: str) -> tuple[int, ...]:
+    """Shape of a value of a parameter in one world, also where there is none yet."""
+    for ending, shape in OPTIONAL.items():
+        if parameter.endswith(ending):
+            return shape
+    body = scene.groups[owner][0].name if owner in scene.groups else owner
+    return np.shape(value_of(scene, body, parameter))
 
 
 def _of_one(body: Any, parameter: str) -> Any:

@@ -288,13 +288,13 @@ class SymmetricStep:
     def _record_agreement(self, context: StepContext, moment: Moment, loads: Loads, last: Any, part: float) -> None:
         """Velocities at the end and the loads that depend on them."""
         m, system, course, clock = self.mechanism, self.system, self.course, moment.clock
-        agree = wp.zeros(1, dtype=wp.int32, device=context.model.device)
+        agree, found = wp.zeros(1, dtype=wp.int32, device=context.model.device), context.scratch(Loads)
         context.for_worlds(velocities.take_velocities, m, system, course, loads, last, clock, part)
         context.for_worlds(velocities.begin_rounds, system, agree)
         with context.program.loop(agree):
-            context.evaluate(moment, loads)
+            context.evaluate(moment, found)
             context.program.launch(velocities.lower, 1, agree)
-            given = (m, system, course, loads, last, clock, part, agree)
+            given = (m, system, course, found, loads, last, clock, part, agree)
             context.for_worlds(velocities.agree_velocities, *given)
 
     def _carrier(self, context: StepContext) -> Callable[[Any, Any], None]:

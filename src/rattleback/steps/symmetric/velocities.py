@@ -110,17 +110,23 @@ def agree_velocities(
     m: Mechanism,
     system: System,
     course: Course,
+    found: Loads,
     loads: Loads,
     last: Node,
     clock: Clock,
     part: wp.float64,
     agree: wp.array[wp.int32],
 ) -> None:
-    """The second half again, with loads at the velocities it had given; done where these stay as they are."""
+    """The second half again, with the loads found at the velocities it had given; done where these stay as they are.
+
+    A world that is done keeps its loads, whatever others have still to do.
+    """
     w = wp.tid()
     if system.busy[w] == 0:
         return
     for i in range(w * m.body_count, (w + 1) * m.body_count):
+        loads.force[i] = found.force[i]
+        loads.torque[i] = found.torque[i]
         course.since.asked_velocity[i] = course.now.velocity[i]
         course.since.asked_spin[i] = course.now.angular_velocity[i]
     take_half(m, system, course, loads, last, real(part * clock.time_step[w]), w)

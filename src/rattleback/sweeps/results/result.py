@@ -123,8 +123,9 @@ class Result:
         return places
 
     def collect_where_possible(self) -> None:
-        """The same, if the packages it takes are there and no variant is missing."""
-        if not self.missing and all(find_spec(name) is not None for name in ("pyarrow", "zarr")):
+        """The same, if the packages it takes are there, no variant is missing, and it has not been done."""
+        there = (self.store.folder / TABLE).is_file() and (self.store.folder / RESULTS).is_dir()
+        if not there and all(map(find_spec, ("pyarrow", "zarr"))) and not self.missing:
             self.collect()
 
     def plot_main_effects(self, results: Any = None, path: Path_ | None = None) -> Figure:

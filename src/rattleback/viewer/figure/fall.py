@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 STEP = 1.0 / 240.0
-# Two poses for the velocities are so far apart [s].
+# Two poses of clips for the velocities are so far apart [s].
 MOMENT = 1e-3
 # A person of this height has this mass; others as much more as they are larger [m, kg], in this gravity [m/s²].
 HEIGHT, MASS, GRAVITY = 1.75, 70.0, 9.81
@@ -74,24 +74,22 @@ class Fall:
             self._scene.add_force(self._muscles.force())
         self.sim = Simulation(self._scene, time_step=STEP, warn=False)
 
-    def begin(self, pose: Pose, next_pose: Pose) -> None:
+    def begin(self, before: Pose, pose: Pose, seconds: float) -> None:
         """Fall from a pose.
 
         Args:
-            pose: The pose.
-            next_pose: The pose that the clips have ``MOMENT`` later.
+            before: The pose a moment ago.
+            pose: The pose now.
+            seconds: How long ago that was [s].
         """
-        self.stand(pose, next_pose)
+        self.stand(before, pose, seconds)
         if self._muscles is not None:
             self._muscles.clip, self._muscles.start = _clip(pose, pose, 1.0, self.doll), self.sim.time
         self.active, self._due = True, 0.0
 
-    def stand(self, pose: Pose, next_pose: Pose) -> None:
-        """Put the bodies into a pose, as fast as the way to the next one."""
-        both = (
-            np.stack([getattr(one, part) for one in (pose, next_pose)]) for part in ("rotation", "translation", "scale")
-        )
-        self.doll.hand_over(self.sim, Clip.from_poses(self.doll.skeleton, Pose(*both), MOMENT, "moment"), 0.0)
+    def stand(self, before: Pose, pose: Pose, seconds: float) -> None:
+        """Put the bodies into a pose, as fast as the way from the one before."""
+        self.doll.hand_over(self.sim, _clip(before, pose, seconds, self.doll), seconds)
 
     def advance(self, seconds: float) -> None:
         """Go on by so many seconds, as far as there is time for it."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import RattlebackError
@@ -63,7 +64,7 @@ class Loop:
             answers = self._obey()
             now = time.perf_counter()
             passed, last = now - last, now
-            self._try(lambda passed=passed: self._frame(min(passed, BREAK)))
+            self._try(partial(self._frame, min(passed, BREAK)))
             self._gap += 0.1 * (passed - self._gap)
             for future, answer in answers:
                 future.set_result(answer)

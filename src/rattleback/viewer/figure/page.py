@@ -20,7 +20,7 @@ from rattleback.core.errors import FileError
 from rattleback.viewer.door import Door
 from rattleback.viewer.figure.loop import Loop
 from rattleback.viewer.figure.opening import staged
-from rattleback.viewer.figure.panel import NONE, Panel
+from rattleback.viewer.figure.panel import NONE, STOP, Panel
 from rattleback.viewer.figure.push import Pushes
 from rattleback.viewer.figure.stage import Stage
 from rattleback.viewer.host import Host
@@ -128,6 +128,7 @@ class FigurePage(Opened):
     def _begin(self) -> None:
         """Fit the controls to the figure, and listen to the mouse on it."""
         self.panel.renew(self.stage)
+        self._move()
         for slider in self.panel.weights.values():
             slider.on_update(self._hand(self._weigh))
         self.stage.listen = self._listen
@@ -142,16 +143,25 @@ class FigurePage(Opened):
 
     # What follows is done between two frames.
 
+    def _clips_again(self) -> None:
+        """A figure that did as it was told follows its clips."""
+        if self.stage.act is not None:
+            self.panel.acts.value = False
+            self.stage.listen_to_commands(False)
+
     def _weigh(self) -> None:
+        self._clips_again()
         self.stage.playback.weights = {name: float(slider.value) for name, slider in self.panel.weights.items()}
         self.stage.renew()
 
     def _choose_clip(self) -> None:
+        self._clips_again()
         if self.panel.clip.value in self.stage.figure.clips:
             self.stage.choose_clip(self.panel.clip.value)
             self.panel.show_weights(self.stage)
 
     def _scrub(self, phase: float) -> None:
+        self._clips_again()
         self.playing = False
         self.stage.playback.phase = phase
         self.stage.scrubbed()
@@ -189,6 +199,7 @@ class FigurePage(Opened):
 
     def _gather(self) -> None:
         self.stage.gather(int(self.panel.crowd.value))
+        self.panel.acts.value = self.stage.act is not None
 
     def _fall(self) -> None:
         if self.stage.throng is not None:
@@ -198,8 +209,30 @@ class FigurePage(Opened):
         self.stage.drop()
         self.playing = True
 
+    def _command(self, command: str, **options: Any) -> None:
+        """Have the figure do something; one that follows its clips listens from now on."""
+        if self.stage.act is None:
+            self.panel.acts.value = True
+            self._listen_to_commands()
+        self.playing = True
+        act: Any = self.stage.act
+        if command == STOP:
+            act.actor.stop()
+        else:
+            act.tell(command, **options)
+
+    def _listen_to_commands(self) -> None:
+        try:
+            self.stage.listen_to_commands(bool(self.panel.acts.value))
+        finally:
+            self.panel.acts.value = self.stage.act is not None
+        self.panel.crowd.value = 1 if self.stage.throng is None else self.panel.crowd.value
+
     def _pick(self, ray: Any) -> None:
         joint = self.stage.pick(*ray)
+        if joint < 0 and self.stage.act is not None and (place := self.stage.ground(*ray)) is not None:
+            self._command(self.panel.gait.value, to=place)
+            return
         self.panel.joint.value = NONE if joint < 0 else self.stage.figure.skeleton.names[joint]
         self._joint()
 
@@ -215,19 +248,24 @@ class FigurePage(Opened):
         self._loop.do(lambda: self._pick(ray))
 
     async def _dragged(self, event: Any) -> None:
-        ends = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
-        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, *ends, float(self.panel.push.value)))
+        start, end = (np.array(place, dtype=np.float64) for place in (event.start_position, event.end_position))
+        speed = float(self.panel.push.value)
+        self._loop.do(partial(self.pushes.drag, event.client_id, event.phase, start, end, speed))
+
+    def _look_at(self, event: Any) -> None:
+        eye = np.array(event.client.camera.position, dtype=np.float64)
+        self._loop.do(partial(self._command, "look", to=eye))
 
     def _listen(self, handle: Any) -> None:
         handle.on_drag("left")(self._dragged)
 
     def _wire(self) -> None:
         """Have the controls do what they say."""
-        panel, stage = self.panel, lambda: self.stage
-        acts = [
+        panel: Any = self.panel
+        acts: list[tuple[Any, Any]] = [
             (panel.clip, self._choose_clip), (panel.look, self._dress),
-            (panel.method, self._skin), (panel.crowd, self._gather),
-            (panel.bones, lambda: stage().show_bones(bool(panel.bones.value))),
+            (panel.method, self._skin), (panel.crowd, self._gather), (panel.acts, self._listen_to_commands),
+            (panel.bones, lambda: self.stage.show_bones(bool(panel.bones.value))),
             *((control, self._joint) for control in (panel.joint, panel.names, panel.influence)),
             *((control, self._move) for control in (panel.speed, panel.loop, panel.travels)),
         ]  # fmt: skip
@@ -242,22 +280,33 @@ class FigurePage(Opened):
 
     def _wire_buttons(self) -> None:
         """Have the buttons do what they say."""
-        panel, stage = self.panel, lambda: self.stage
-        presses = [
+        panel: Any = self.panel
+        presses: list[tuple[Any, Any]] = [
             (panel.play, self._play),
             (panel.fall, self._fall),
-            (panel.rise, lambda: stage().rise()),
-            (panel.middle, lambda: stage().rise(middle=True)),
-            (panel.look_at_all, lambda: stage().look_at_all()),
+            (panel.rise, lambda: self.stage.rise()),
+            (panel.middle, lambda: self.stage.rise(middle=True)),
+            (panel.look_at_all, lambda: self.stage.look_at_all()),
         ]
         for button, act in presses:
             button.on_click(lambda _, act=act: self._loop.do(act))
-        key = self.host.server.gui.add_command("Play or pause", hotkey="space")
+        panel.posture.on_click(lambda event: self._loop.do(partial(self._command, event.target.value)))
+        panel.look_here.on_click(self._look_at)
+        key: Any = self.host.server.gui.add_command("Play or pause", hotkey="space")
         key.on_trigger(lambda _: self._loop.do(self._play))
         panel.open.on_upload(lambda event: self._loop.do(self._opening(event.target.value)))
 
     def _opening(self, file: Any) -> Any:
-        return partial(self.open_bytes, file.name, file.content)
+        """What opens a file that a client sent."""
+
+        def open_it() -> None:
+            self.host.show_waiting(f"{file.name} is opened.")
+            try:
+                self.open_bytes(file.name, file.content)
+            finally:
+                self.host.show_waiting("")
+
+        return open_it
 
 
 def view_figure(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 NONE, FIGURES, STRONGEST = "none", 400, 0.4
 FILES = ".bvh,.glb,.gltf"
-TABS = ("Clips", "Show", "Crowd", "Fall")
+TABS = ("Clips", "Show", "Act", "Crowd", "Fall")
+GAITS, POSTURES, STOP = ("walk", "run"), ("stand", "sit", "crouch"), "stop"
 
 
 class Panel:
@@ -32,6 +33,7 @@ class Panel:
         look, method: What the figure looks like, and how it is skinned.
         bones, names, joint, influence: What is shown of its skeleton.
         look_at_all: Button that turns the camera to it.
+        acts, gait, posture, look_here: What it is told.
         crowd, crowd_reading: How many figures there are, and what they cost.
         fall, rise, middle, strength, push: The fall.
 
@@ -41,6 +43,7 @@ class Panel:
 
     def __init__(self, gui: Any) -> None:
         self._gui, self._phase = gui, 0.0
+        self.weights: dict[str, Any] = {}
         self.open = gui.add_upload_button(
             "Open file …",
             icon=viser.Icon.UPLOAD,
@@ -54,6 +57,7 @@ class Panel:
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
         self._clips()
         self._show()
+        self._act()
         self._crowd()
         self._fall()
 
@@ -70,7 +74,7 @@ class Panel:
         self.look.options = (*stage.looks, NONE)
         self.look.value = next(iter(stage.looks), NONE)
         self.joint.options = (NONE, *stage.figure.skeleton.names)
-        self.joint.value, self.crowd.value = NONE, 1
+        self.joint.value, self.crowd.value, self.acts.value = NONE, 1, False
         self.bones.value, self.names.value, self.influence.value = stage.look is None, False, False
         self.method.value, self.travels.value = stage.method, False
 
@@ -82,7 +86,9 @@ class Panel:
         if self._phase != (phase := round(playback.phase, 3)):
             self._phase = self.phase.value = phase
         mixed = " + ".join(f"{share:.0%} {name}" if share < 1.0 else name for name, share in playback.shares.items())
-        if stage.fall is not None and stage.fall.active:
+        if stage.act is not None and not (stage.fall is not None and stage.fall.active):
+            words = f"<b>{escape(stage.act.words)}</b>"
+        elif stage.fall is not None and stage.fall.active:
             words = f"<b>falls</b> · {stage.fall.sim.time:.2f} s"
         else:
             words = f"<b>{escape(mixed) or 'at rest'}</b> · {playback.time:.2f} of {playback.duration:.2f} s"
@@ -120,10 +126,11 @@ class Panel:
         with self.tabs["Clips"]:
             self.clip = gui.add_dropdown("Clip", (NONE,), hint="Plays one clip alone.")
             self._folder = gui.add_folder("Weights")
-            self.weights: dict[str, Any] = {}
             self.speed = gui.add_slider("Speed", 0.0, 3.0, 0.05, 1.0, hint="Seconds of clips in a second.")
             self.loop = gui.add_checkbox("Loop", True, hint="Begin again where they end.")
-            self.travels = gui.add_checkbox("Root motion", False, hint="Go where the clips lead; else stay in place.")
+            self.travels: Any = gui.add_checkbox(
+                "Root motion", False, hint="Go where the clips lead; else stay in place."
+            )
 
     def _show(self) -> None:
         gui = self._gui
@@ -137,6 +144,15 @@ class Panel:
             hint = "Colours say how much the skin follows the chosen joint, from grey over blue and green to red."
             self.influence = gui.add_checkbox("Weights of the joint", False, hint=hint)
             self.look_at_all = gui.add_button("Look at all", hint="Turn the camera to the figure.")
+
+    def _act(self) -> None:
+        gui = self._gui
+        with self.tabs["Act"]:
+            self.acts = gui.add_checkbox("Does as it is told", False, hint="Commands take the place of its clips.")
+            gui.add_markdown("A **click** on the ground: it goes there.")
+            self.gait = gui.add_dropdown("Gait", GAITS, hint="How it goes there.")
+            self.posture = gui.add_button_group("Now", (*POSTURES, STOP))
+            self.look_here = gui.add_button("Look at me", hint="At where you look from.")
 
     def _crowd(self) -> None:
         gui = self._gui

@@ -58,8 +58,7 @@ class Look:
     def __init__(self, scene: Any, skins: Sequence[Skin]) -> None:
         self._scene, self.skins = scene, [welded(skin) for skin in skins]
         self.pieces: list[list[Piece]] = [[] for _ in self.skins]
-        rest = self.skins[0].skeleton.rest if self.skins else None
-        self.last = [np.asarray(skin.vertices(rest)) for skin in self.skins]
+        self.last = [skin.vertices(skin.skeleton.rest) for skin in self.skins]
         self._glass = False
         self.colour(None)
 
@@ -148,12 +147,12 @@ def influence(skin: Skin, joint: int) -> Floats:
 def bands(skin: Skin, joint: int) -> list[tuple[NDArray[np.bool_], tuple[int, int, int]]]:
     """Faces of a skin by how much they follow a joint, with the colour of each band."""
     share = influence(skin, joint)[skin.faces].mean(axis=1)
-    band = np.ceil(share * BANDS - 1e-9).astype(int)
-    found = []
-    for k in np.unique(band):
-        colour = UNTOUCHED if k <= 0 else tuple(int(c) for c in graded(np.array([(k - 0.5) / BANDS]))[0])
-        found.append((band == k, colour))
-    return found
+    band = np.clip(np.ceil(share * BANDS - 1e-9).astype(int), 0, BANDS)
+    colours = {0: UNTOUCHED}
+    for k in range(1, BANDS + 1):
+        red, green, blue = graded(np.array([(k - 0.5) / BANDS]))[0].tolist()
+        colours[k] = (red, green, blue)
+    return [(band == k, colours[int(k)]) for k in np.unique(band)]
 
 
 def compact(faces: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

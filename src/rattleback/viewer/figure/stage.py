@@ -11,6 +11,7 @@ from rattleback.characters.motion.ground import hips_of
 from rattleback.recording.camera import Camera
 from rattleback.viewer.drawing.lookout import FIELD_OF_VIEW
 from rattleback.viewer.drawing.surroundings import lay_grid, light, paint_sky
+from rattleback.viewer.figure.act import Act
 from rattleback.viewer.figure.bones import Bones
 from rattleback.viewer.figure.fall import MOMENT, Fall
 from rattleback.viewer.figure.opening import Room, looks_of, room_of
@@ -34,6 +35,8 @@ OVER, UP = 0.3, 0.9
 AT_WORK = "Bodies and joints are made. What is used for the first time is compiled, which takes some seconds."
 # The camera looks down so far [rad], from the side, with so much room around the figure, in its sizes.
 DOWN, ASIDE, ROOM = np.radians(12.0), np.radians(-55.0), 0.06
+# A click beyond so many sizes of the figure is none on the ground.
+FARTHEST = 12.0
 
 
 class Stage:
@@ -47,6 +50,7 @@ class Stage:
         bones: Its skeleton.
         throng: The crowd; None for one figure.
         fall: Its fall; None until it fell.
+        act: What it does as it is told; None where it follows its clips.
         pose: The pose it is in.
         method: How it is skinned.
         joint: The joint that is chosen; −1 for none.
@@ -67,6 +71,7 @@ class Stage:
         self.listen: Callable[[Any], None] = lambda handle: None
         self.throng: Throng | None = None
         self.fall: Fall | None = None
+        self.act: Act | None = None
         self.strength, self._anchor = 0.0, np.zeros(3)
         self._from: Pose | None = None
         self._passed, self._over = 0.0, OVER
@@ -80,28 +85,26 @@ class Stage:
         self.look: Look | None = Look(self._scene, skins) if skins else None
         self.bones.reveal(self.look is None)
         self.pose: Pose = self.playback.pose()
-        self._fresh = True
+        self._fresh, self._stale = True, False
         self.look_at_all()
 
     def tick(self, seconds: float, playing: bool) -> None:
         """Go on by so many seconds and show what there is."""
         falls = self.fall is not None and self.fall.active
-        moved = self.playback.advance(seconds) if playing and not falls else False
-        if falls and playing:
-            self.fall.advance(seconds)  # type: ignore[union-attr]
-            moved = True
+        goes_on: Any = self.fall if falls else self.act if self.act is not None else self.playback
+        moved = playing and goes_on.advance(seconds) is not False
         if self._from is not None and not falls:
             self._passed += seconds
             moved = True
+        if self._stale and self.throng is not None:
+            self.throng.bake(self.method)
         if moved or self._fresh:
-            self._fresh = False
+            self._fresh = self._stale = False
             self._show()
 
     def renew(self) -> None:
         """Something else is to be seen: weights, phase or method have changed."""
-        self._fresh = True
-        if self.throng is not None:
-            self.throng.bake(self.method)
+        self._fresh = self._stale = True
 
     def scrubbed(self) -> None:
         """The clips were moved by hand."""
@@ -120,7 +123,7 @@ class Stage:
 
     def choose_look(self, name: str) -> None:
         """Wear another look; an empty name for none."""
-        self._name, self.fall, self._fresh = name, None, True
+        self._name, self._fresh = name, True
         if self.look is not None:
             self.look.remove()
         self.look = Look(self._scene, self.looks[name]) if name else None
@@ -161,6 +164,7 @@ class Stage:
             self.throng.remove()
             self.throng = None
         if count > 1 and self.look is not None:
+            self.act = None
             if self.fall is not None:
                 self.fall.active = False
             wide = float((self.room.high - self.room.low)[:2].max())
@@ -170,6 +174,19 @@ class Stage:
             handle.visible = self.throng is None
         self._fresh = True
         self.look_at_all()
+
+    def listen_to_commands(self, wished: bool) -> None:
+        """Do as it is told, from where it is; or follow the clips there."""
+        if wished:
+            self.gather(1)
+            act = Act(self.figure, self._hips(self.pose)[:2], float(self.room.low[2]))
+            if self.fall is not None:
+                self.fall.active = False
+            self.act = act
+            self.leave(OVER)
+        elif self.act is not None:
+            self.act = None
+            self.rise()
 
     def drop(self) -> None:
         """Let it fall from where it is, as fast as it is."""
@@ -197,6 +214,8 @@ class Stage:
         if self.fall is not None:
             self.fall.active = False
         hips = self._hips(self.pose)
+        if self.act is not None:
+            self.act = Act(self.figure, np.zeros(2) if middle else hips[:2], float(self.room.low[2]))
         self._anchor = np.zeros(3) if middle else hips - self._hips(self.playback.pose())
         self._anchor[2] = 0.0
         self.leave(UP)
@@ -204,7 +223,8 @@ class Stage:
     def look_at_all(self) -> None:
         """Turn the cameras to all there is."""
         room = room_of(self.playback, self.looks.get(self._name, [])) if self.playback.travels else self.room
-        corners, size = room.corners + self._anchor, room.size
+        apart = self._anchor if self.act is None else np.append(self.act.actor.place, 0.0)
+        corners, size = room.corners + apart, room.size
         if self.throng is not None:
             reach = 0.5 * np.array([self.throng.field, self.throng.field, 0.0])
             room = Room(room.low - reach, room.high + reach)
@@ -222,6 +242,13 @@ class Stage:
             met = self.look.pick(origin, direction)
             found = None if met is None else met[1]
         return -1 if found is None else found
+
+    def ground(self, origin: Floats, direction: Floats) -> Floats | None:
+        """Where a ray meets the ground (2,) [m]; None where it does not, or far away."""
+        if direction[2] >= 0.0 or origin[2] <= self.room.low[2]:
+            return None
+        place = (origin + (self.room.low[2] - origin[2]) / direction[2] * direction)[:2]
+        return place if np.linalg.norm(place - self._hips(self.pose)[:2]) < FARTHEST * self.room.size else None
 
     def remove(self) -> None:
         """Take everything off the page."""
@@ -249,7 +276,10 @@ class Stage:
         """The pose it is to be in."""
         if self.fall is not None and self.fall.active:
             return self.fall.pose()
-        wanted = shifted(self.figure.skeleton, self.playback.pose(), self._anchor)
+        if self.act is not None:
+            wanted = self.act.pose
+        else:
+            wanted = shifted(self.figure.skeleton, self.playback.pose(), self._anchor)
         if self._from is None:
             return wanted
         part = float(eased(self._passed / self._over))
@@ -257,17 +287,20 @@ class Stage:
         self._from = None if part >= 1.0 else self._from
         return pose
 
-    def _moment(self) -> tuple[Pose, Pose]:
-        """The pose it is in, and the one it goes on to in a moment."""
+    def _moment(self) -> tuple[Pose, Pose, float]:
+        """The pose it was in, the one it is in, and the time between them [s]."""
         if self._from is not None:
-            return self.pose, self.pose
+            return self.pose, self.pose, MOMENT
+        if self.act is not None:
+            before, seconds = self.act.before
+            return before, self.act.pose, seconds
         playback = self.playback
         step = MOMENT * playback.speed / playback.duration if playback.duration > 0.0 else 0.0
-        phases = np.array([playback.phase, playback.phase + step])
-        # Clips end at phase one; there, the moment before it counts.
-        poses = playback.pose(phases - max(0.0, float(phases[1]) - 1.0))
+        # Clips begin at phase zero; there, the moment after it counts.
+        phases = np.array([playback.phase - step, playback.phase])
+        poses = playback.pose(phases - min(0.0, float(phases[0])))
         poses = shifted(self.figure.skeleton, poses, np.tile(self._anchor, (2, 1)))
-        return poses[0], poses[1]
+        return poses[0], poses[1], MOMENT
 
     def _dress(self) -> None:
         """Colour the look anew."""

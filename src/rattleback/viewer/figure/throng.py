@@ -67,10 +67,17 @@ class Throng:
         self.frames = int(max(1, min(wished, MOST_FRAMES, MOST_BYTES // max(1, whole))))
         self.bytes, self._last = self.frames * whole, (self._playback.phase, -1)
         poses = self._playback.in_place(np.arange(self.frames) / self.frames)
-        self._remove_nodes()
+        known = self._nodes and len(self._nodes[0]) == self.frames
+        if not known:
+            self._remove_nodes()
         for number, skin in enumerate(self._look.skins):
             points = skin.vertices(poses, method).astype(np.float32)
-            self._nodes.append([self._mesh(f"/throng/{number}/{k}", points[k], skin, k) for k in range(self.frames)])
+            if known:
+                for node, vertices in zip(self._nodes[number], points, strict=True):
+                    send_props(node, vertices=vertices)
+            else:
+                meshes = [self._mesh(f"/throng/{number}/{k}", points[k], skin, k) for k in range(self.frames)]
+                self._nodes.append(meshes)
         self.show()
 
     def show(self) -> int:

@@ -1,18 +1,19 @@
 """Joints that follow others, as gears: exact between joints that share a body.
 
-    q_f = c₀ + c₁ q_l
+    q_f = Σ c_k (q_l − x₀)^k
 
 | follower and leader | becomes |
 |---|---|
-| two hinges on different axes | ``Gear``; its radii are as 1 to |c₁|, its wheels touch, its centres lie on the axes |
-| a hinge and a slide | ``Rack`` of radius |c₁| or 1/|c₁| |
-| two slides | a small pinion on the common body that both roll on |
+| two hinges on different axes | ``Gear``, with a bend where the law is not linear |
+| a hinge and a slide | ``Rack``, led by either |
+| two slides, two hinges on one axis | a small pinion on the common body that both mesh with |
 
 A gear couples angles seen from the body that carries both wheels; where its centres lie on their axes does not matter,
-nor whether the axes are parallel. Everything is placed so that the condition holds at the start.
+nor whether the axes are parallel. The pinion copies the leader. Everything is placed so that the law holds, see
+``curves``.
 
-Couplings that are not linear, of hinges on one axis, and of joints without a common body are kept as data. The
-kinematic tree follows all that are linear; here they would join more than two bodies.
+Couplings of joints without a common body, of joints of several freedoms and of a degree above four are kept as data.
+The kinematic tree follows all that are linear; here they would join more than two bodies.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rattleback.io.robots.builder.bodies import free_name
+from rattleback.io.robots.builder.curves import Law, is_possible, law_of, straight
 from rattleback.io.robots.builder.massless import lent
-from rattleback.io.robots.description import Inertia
+from rattleback.io.robots.description import WORLD, Inertia
 from rattleback.io.robots.source.placing import inverse, with_axes
 from rattleback.io.robots.source.placing import parts as split
 from rattleback.joints import Gear, Rack, Revolute
 from rattleback.kinematics.pose import make_pose
-from rattleback.maths.rotation import matrix_from_quaternion
+from rattleback.maths.rotation import matrix_from_quaternion, quaternion_from_axis_angle
 from rattleback.shapes import Sphere
 
 if TYPE_CHECKING:
@@ -42,27 +44,31 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CLOSE = 1e-9
-# Of the lighter of two slides: mass of the pinion between them. It is large, so that it turns little; its moment is
+# Of the lighter of two bodies: mass of the pinion between them. It is large, so that it turns little; its moment is
 # that of its mass at its radius [m].
 PINION_MASS, PINION_RADIUS = 1e-3, 1.0
 # Distance of slides below which a pinion is drawn as for this one [m].
 SEEN = 0.02
+# Distance of a pinion from the axis of two hinges [m].
+ASIDE = 0.05
 
 
 class Pinion(NamedTuple):
-    """A pinion between two slides.
+    """A pinion between two slides, or two hinges on one axis.
 
     Attributes:
         body: Name of its body.
         carrier: Part that carries it.
         place: Its frame in that of the carrier at the start (4, 4); it turns about z.
-        leader: Joint that turns it, by its way over the radius of the pinion.
+        leader: Joint that turns it.
+        turn: Turn of the pinion for a unit of the coordinate of the leader.
     """
 
     body: str
     carrier: str
     place: Floats
     leader: str
+    turn: float
 
 
 class Wheel(NamedTuple):
@@ -73,21 +79,26 @@ class Wheel(NamedTuple):
         point: A point of its axis in the world at the start (3,) [m].
         axis: Its axis in the world at the start (3,); its motion along or about it is that of the coordinate.
         turning: Whether it is a hinge.
+        way: How far its coordinate is, at the start, from where the law is told about [rad or m].
     """
 
     body: str
     point: Floats
     axis: Floats
     turning: bool
+    way: float = 0.0
 
 
-def add_couplings(scene: Scene, attached: Attached, places: dict[str, Floats], report: Report) -> list[Pinion]:
-    """Add a gear for every coupling that two bodies can have; the pinions it takes."""
+def add_couplings(
+    scene: Scene, attached: Attached, places: dict[str, Floats], start: dict[str, Any], report: Report
+) -> list[Pinion]:
+    """Add a gear for every coupling that bodies can have; the pinions it takes."""
     pinions: list[Pinion] = []
     for coupling in attached.description.couplings:
         reason = _reason(attached, coupling)
         if not reason:
-            reason = _add_coupling(scene, attached, places, (coupling, report, pinions))
+            law = law_of(coupling, (float(start[coupling.leader] or 0.0), float(start[coupling.follower] or 0.0)))
+            reason = _add_coupling(scene, attached, places, (coupling, law, report, pinions))
         if reason:
             kept = "scene.robot.couplings and the kinematic tree keep it"
             report.drop(_place(coupling), f"{reason}, so that the bodies of the scene do not follow; {kept}")
@@ -101,12 +112,12 @@ def _place(coupling: Coupling) -> str:
 def _reason(attached: Attached, coupling: Coupling) -> str:
     """Why a coupling cannot be made; empty if it may be."""
     joints = attached.bodies.joints
-    if coupling.coefficients[1:2] in ((), (0.0,)) and coupling.linear:
+    if not any(coupling.coefficients[1:]):
         return "it holds its joint still"
     if not {coupling.follower, coupling.leader} <= joints.keys():
         return "one of its joints is not there"
-    if not coupling.linear:
-        return "it is not linear"
+    if not is_possible(coupling):
+        return "its degree is above four"
     if any(joints[name].kind not in ("revolute", "prismatic") for name in (coupling.follower, coupling.leader)):
         return "one of its joints has several freedoms"
     return ""
@@ -114,26 +125,30 @@ def _reason(attached: Attached, coupling: Coupling) -> str:
 
 def _add_coupling(scene: Scene, attached: Attached, places: dict[str, Floats], told: Any) -> str:
     """Add the gear, rack or pinion of a coupling; why not, where it cannot be done."""
-    coupling, report, pinions = told
+    coupling, law, report, pinions = told
     joints = attached.bodies.joints
     first, second = joints[coupling.follower], joints[coupling.leader]
     shared = [part for part in (first.parent, first.child) if part in (second.parent, second.child)]
     if not shared or first is second:
         return "its joints share no body"
-    carrier, ratio = shared[0], coupling.coefficients[1]
-    wheels = [_wheel(attached, places, joint, carrier) for joint in (first, second)]
+    carrier = shared[0]
+    follower, leader = (
+        _wheel(attached, places, joint, carrier)._replace(way=way)
+        for joint, way in ((first, law.follower), (second, law.leader))
+    )
     name = free_name(scene, f"{coupling.follower} coupling", "joint")
-    if wheels[0].turning and wheels[1].turning and _apart(*wheels):
-        scene.add_joint(_gear(scene, wheels[0], wheels[1], ratio), name=name)
-    elif wheels[0].turning != wheels[1].turning:
-        scene.add_joint(_mixed(scene, wheels, ratio), name=name)
-    elif wheels[0].turning:
-        return "its hinges have one axis"
+    if follower.turning and leader.turning and _apart(follower, leader):
+        scene.add_joint(_gear(scene, leader, follower, law), name=name)
+    elif follower.turning != leader.turning:
+        scene.add_joint(_mixed(scene, (follower, leader), law), name=name)
     else:
-        made, frame = _add_pinion(scene, (attached.names[carrier], name), wheels, ratio)
-        pinions.append(Pinion(made, carrier, inverse(places[carrier]) @ frame, coupling.leader))
-        told = f"both slides roll on a pinion of {PINION_MASS:g} of the lighter one's mass, which its carrier lends"
-        report.approximate(_place(coupling), told)
+        made, frame, turn = _add_pinion(scene, (attached.names[carrier], name), (follower, leader), law)
+        pinions.append(Pinion(made, carrier, inverse(places[carrier]) @ frame, coupling.leader, turn))
+        what = "hinges" if leader.turning else "slides"
+        moves = carrier in attached.names and carrier != WORLD
+        origin = "which its carrier lends" if moves else "a body more, as its carrier does not move"
+        note = f"both {what} mesh with a pinion of {PINION_MASS:g} of the lighter one's mass, {origin}"
+        report.approximate(_place(coupling), note)
     return ""
 
 
@@ -152,15 +167,28 @@ def _apart(a: Wheel, b: Wheel) -> bool:
     return bool(np.linalg.norm(np.cross(a.axis, b.axis)) > CLOSE or np.linalg.norm(np.cross(way, a.axis)) > CLOSE)
 
 
-def _gear(scene: Scene, a: Wheel, b: Wheel, ratio: float) -> Gear:
-    """A gear with ω_a = ratio ω_b against the carrier: R_a ω_a + R_b ω_b = 0, so b turns about the opposite axis."""
-    p, q = _centres(a, b)
-    axis_b = -b.axis if ratio > 0.0 else b.axis
-    ends = [(a.body, with_axes(q - p, a.axis, p)), (b.body, with_axes(p - q, axis_b, q))]
+def _gear(scene: Scene, leader: Wheel, follower: Wheel, law: Law) -> Gear:
+    """A gear that A leads: R_a f(φ_a) + R_b φ_b = 0, φ = −q, so B turns about the opposite axis where both go alike."""
+    p, q = _centres(leader, follower)
+    flip = -1.0 if law.slope > 0.0 else 1.0
+    ends = [
+        (leader.body, about(leader.axis, leader.way, with_axes(q - p, leader.axis, p))),
+        (follower.body, about(follower.axis, follower.way, with_axes(p - q, flip * follower.axis, q))),
+    ]
     frame_a, frame_b = (split(_in_body(scene, name, frame)) for name, frame in ends)
     # Wheels that touch each other where the axes are nearest.
-    size = float(np.linalg.norm(q - p)) / (1.0 + abs(ratio))
-    return Gear(a.body, b.body, frame_a=frame_a, frame_b=frame_b, radii=(size, size * abs(ratio)))
+    size = float(np.linalg.norm(q - p)) / (1.0 + abs(law.slope))
+    options = {"radii": (size * abs(law.slope), size), "bend": law.bend(-1.0)}
+    return Gear(leader.body, follower.body, frame_a=frame_a, frame_b=frame_b, **options)
+
+
+def about(axis: Floats, angle: float, frame: Floats) -> Floats:
+    """A frame turned about an axis through its origin; the same one where it does not turn."""
+    if angle == 0.0:
+        return frame
+    found = frame.copy()
+    found[:3, :3] = matrix_from_quaternion(quaternion_from_axis_angle(axis, angle)) @ frame[:3, :3]
+    return found
 
 
 def _centres(a: Wheel, b: Wheel) -> tuple[Floats, Floats]:
@@ -176,51 +204,77 @@ def _centres(a: Wheel, b: Wheel) -> tuple[Floats, Floats]:
     return p + a.axis, q + b.axis
 
 
-def _mixed(scene: Scene, wheels: list[Wheel], ratio: float) -> Rack:
+def _mixed(scene: Scene, wheels: tuple[Wheel, Wheel], law: Law) -> Rack:
     """A rack between a hinge and a slide, whichever follows."""
-    if wheels[0].turning:
-        return _rack(scene, wheels[0], wheels[1], 1.0 / ratio)
-    return _rack(scene, wheels[1], wheels[0], ratio)
+    follower, leader = wheels
+    if leader.turning:
+        return _rack(scene, leader, follower, (law.slope, law.bend(-1.0), "pinion"))
+    return _rack(scene, follower, leader, (1.0 / law.slope, law.bend(np.sign(law.slope)), "rack"))
 
 
-def _rack(scene: Scene, pinion: Wheel, rack: Wheel, radius: float) -> Rack:
+def _rack(scene: Scene, pinion: Wheel, rack: Wheel, law: tuple[float, Any, str]) -> Rack:
     """A rack that moves by the radius for every radian of the pinion: d · u + R ψ = 0 where ψ turns back."""
+    radius, bend, leads = law
     along = rack.axis if radius > 0.0 else -rack.axis
     normal = np.cross(along, pinion.axis)
     if np.linalg.norm(normal) < CLOSE:
         normal = np.eye(3)[int(np.argmin(np.abs(along)))]
     frame_a = with_axes(normal, pinion.axis, pinion.point)
     frame_b = with_axes(frame_a[:3, 0] if abs(frame_a[:3, 0] @ along) < CLOSE else normal, along, pinion.point)
-    ends = [(pinion.body, frame_a), (rack.body, frame_b)]
+    frame_b[:3, 3] += rack.way * rack.axis
+    ends = [(pinion.body, about(pinion.axis, pinion.way, frame_a)), (rack.body, frame_b)]
     first, second = (split(_in_body(scene, name, frame)) for name, frame in ends)
-    return Rack(pinion.body, rack.body, frame_a=first, frame_b=second, radius=abs(radius))
+    options = {"radius": abs(radius), "bend": bend, "leads": leads}
+    return Rack(pinion.body, rack.body, frame_a=first, frame_b=second, **options)
 
 
-def _add_pinion(scene: Scene, names: tuple[str, str], wheels: list[Wheel], ratio: float) -> tuple[str, Floats]:
-    """Add a small pinion on the carrier, and both slides as racks on it; its name and frame."""
+def _add_pinion(
+    scene: Scene, names: tuple[str, str], wheels: tuple[Wheel, Wheel], law: Law
+) -> tuple[str, Floats, float]:
+    """Add a small pinion on the carrier that both mesh with; its name, its frame, and its turn for the leader's."""
     carrier, name = names
-    a, b = wheels
-    across = np.cross(a.axis, np.eye(3)[int(np.argmin(np.abs(a.axis)))])
-    if np.linalg.norm(np.cross(a.axis, b.axis)) > CLOSE:
-        across = np.cross(a.axis, b.axis)
-    across /= np.linalg.norm(across)
+    follower, leader = wheels
+    beside = np.cross(leader.axis, np.eye(3)[int(np.argmin(np.abs(leader.axis)))])
+    if np.linalg.norm(np.cross(follower.axis, leader.axis)) > CLOSE:
+        beside = np.cross(follower.axis, leader.axis)
+    beside /= np.linalg.norm(beside)
+    turning, point = leader.axis if leader.turning else beside, leader.point
+    if leader.turning:
+        point = point + ASIDE * beside
+    frame = with_axes(leader.axis if not leader.turning else beside, turning, point)
+    made = _pinion_body(scene, (carrier, name), wheels, frame)
+    bearing = Revolute(carrier, made, at=point, axis=turning)
+    scene.add_joint(bearing, name=free_name(scene, f"{name} bearing", "joint"))
+    pinion = Wheel(made, point, turning, True, leader.way if leader.turning else leader.way / PINION_RADIUS)
+    if leader.turning:
+        # The pinion copies the leader, and leads the follower.
+        first = _gear(scene, leader._replace(way=0.0), pinion._replace(way=0.0), straight(1.0))
+        second = _gear(scene, pinion, follower, law)
+    else:
+        first = _rack(scene, pinion._replace(way=0.0), leader._replace(way=0.0), (PINION_RADIUS, None, "pinion"))
+        scaled = Law(law.slope * PINION_RADIUS, tuple(d * PINION_RADIUS ** (k + 2) for k, d in enumerate(law.powers)))
+        second = _rack(scene, pinion, follower, (scaled.slope, scaled.bend(-1.0), "pinion"))
+    scene.add_joint(second, name=free_name(scene, f"{name} follower", "joint"))
+    scene.add_joint(first, name=free_name(scene, f"{name} leader", "joint"))
+    return made, frame, 1.0 if leader.turning else 1.0 / PINION_RADIUS
+
+
+def _pinion_body(scene: Scene, names: tuple[str, str], wheels: tuple[Wheel, Wheel], frame: Floats) -> str:
+    """Add the body of a pinion, whose mass and moment its carrier lends; its name."""
+    carrier, name = names
     mass = PINION_MASS * min(scene[wheel.body].mass for wheel in wheels)
     made = free_name(scene, f"{name} pinion", "body")
     moment = mass * PINION_RADIUS**2
+    if wheels[0].turning:
+        moment = PINION_MASS * min(float(np.max(scene[wheel.body].inertia)) for wheel in wheels)
+    point, turn = split(frame)
     if carrier in scene and not scene[carrier].static:
-        mass, moment = _spare(scene, carrier, a.point, (mass, moment))
-    frame = with_axes(a.axis, across, a.point)
+        mass, moment = _spare(scene, carrier, point, (mass, moment))
     # What is seen of it is no larger than what it couples, and nothing collides.
-    seen = Sphere(0.1 * max(float(np.linalg.norm(b.point - a.point)), SEEN))
-    turn = split(frame)[1]
-    options: dict[str, Any] = {"position": a.point, "orientation": turn, "collision": None, "name": made}
+    seen = Sphere(0.1 * max(float(np.linalg.norm(wheels[1].point - wheels[0].point)), SEEN))
+    options: dict[str, Any] = {"position": point, "orientation": turn, "collision": None, "name": made}
     scene.add_body(seen, mass=mass, inertia=[moment] * 3, **options)
-    bearing = Revolute(carrier, made, at=a.point, axis=across)
-    scene.add_joint(bearing, name=free_name(scene, f"{name} bearing", "joint"))
-    pinion = Wheel(made, a.point, across, True)
-    scene.add_joint(_rack(scene, pinion, a, ratio * PINION_RADIUS), name=free_name(scene, f"{name} follower", "joint"))
-    scene.add_joint(_rack(scene, pinion, b, PINION_RADIUS), name=free_name(scene, f"{name} leader", "joint"))
-    return made, frame
+    return made
 
 
 def _spare(scene: Scene, name: str, point: Floats, wanted: tuple[float, float]) -> tuple[float, float]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LITTLE = 1e-12
+# How far inside its limits a joint starts that follows by a curve, so that closing loops does not lead it out.
+INSIDE = 1e-7
 
 
 def motion(joint: Joint, value: Any) -> Floats:
@@ -97,7 +99,13 @@ def starts(description: Description) -> dict[str, Any]:
     """Coordinates of all joints of the trees at the start, those that follow others last."""
     found = {joint.name: start_of(joint) for joint in tree_joints(description)}
     for coupling in description.couplings:
-        if coupling.linear and coupling.leader in found and coupling.follower in found:
+        if coupling.leader not in found or coupling.follower not in found:
+            continue
+        if not coupling.linear:
+            joints = description.joints
+            ends = joints[coupling.leader].limit, joints[coupling.follower].limit
+            found[coupling.leader] = _nearest(coupling, float(found[coupling.leader] or 0.0), *ends)
+        else:
             lower, upper = _leading(coupling, description.joints[coupling.follower].limit)
             value = float(found[coupling.leader] or 0.0)
             if not lower <= value <= upper and lower <= upper:
@@ -108,6 +116,17 @@ def starts(description: Description) -> dict[str, Any]:
             lower, upper = description.joints[coupling.follower].limit
             found[coupling.follower] = min(max(found[coupling.follower], lower), upper)
     return found
+
+
+def _nearest(coupling: Coupling, value: float, own: tuple[float, float], limits: tuple[float, float]) -> float:
+    """The value of a leader nearest to one, within its limits, at which its follower keeps its own; or that one."""
+    known = [value]
+    for limit in (limit for limit in limits if np.isfinite(limit)):
+        roots = np.polynomial.Polynomial((coupling.coefficients[0] - limit, *coupling.coefficients[1:])).roots()
+        real = roots[np.abs(roots.imag) <= INSIDE * (1.0 + np.abs(roots))].real + coupling.origin
+        known += [float(root) + side * INSIDE for root in real for side in (-1.0, 1.0)]
+    fitting = [x for x in known if own[0] <= x <= own[1] and limits[0] <= coupling.value(x) <= limits[1]]
+    return min(fitting, key=lambda x: abs(x - value), default=value)
 
 
 def _leading(coupling: Coupling, limits: tuple[float, float]) -> tuple[float, float]:

@@ -17,7 +17,7 @@ import numpy as np
 from rattleback.core.errors import InputError, UnknownName, did_you_mean, listing
 from rattleback.core.sealed import sealed
 from rattleback.io.robots.builder.command import control, effort, is_running, stated
-from rattleback.io.robots.builder.couple import PINION_RADIUS, Pinion
+from rattleback.io.robots.builder.couple import Pinion
 from rattleback.io.robots.builder.looks import camera
 from rattleback.io.robots.builder.motion import followed, places
 from rattleback.io.robots.builder.sensors import WORLD_BODY, Measure, Seen, seen
@@ -75,7 +75,7 @@ class Robot:
         frames: Frames by name: links, those merged into other bodies too, and sites.
         joint_names: Name of each joint of the file in the scene; joints that are not in it are left out.
         start: Coordinates of the joints at the start, by name, before loops were closed.
-        pinions: Bodies that are not in the file, between slides that follow each other.
+        pinions: Bodies that are not in the file, between slides, or hinges on one axis, that follow each other.
         drives: Names of the servos of each actuator in the scene.
         joints_driven: Whether hinges and slides of the scene got armature and friction loss of the file.
         measures: What the sensors of the file measure, by name.
@@ -84,9 +84,7 @@ class Robot:
         masses: Mass properties of each body as in the file, None without mass, and as it got them, by its name.
     """
 
-    def __init__(
-        self, description: Description, bodies: Bodies, names: Mapping[str, str], joints_driven: bool
-    ) -> None:
+    def __init__(self, description: Description, bodies: Bodies, names: Mapping[str, str], joints_driven: bool) -> None:
         self.description = description
         self.joints_driven = joints_driven
         self._names = dict(names)
@@ -273,7 +271,7 @@ class Robot:
             _put(where, self._names[link], frames[link])
         for pinion in self.pinions:
             way = float(values[pinion.leader] or 0.0) - float(self.start[pinion.leader] or 0.0)
-            _put(where, pinion.body, frames[pinion.carrier] @ pinion.place @ about_z(way / PINION_RADIUS))
+            _put(where, pinion.body, frames[pinion.carrier] @ pinion.place @ about_z(way * pinion.turn))
         if isinstance(state, str):
             stated(self, where, state)
 

@@ -64,7 +64,7 @@ def build_scene(description: Description, report: Report, base: str | None = Non
     robot.masses.update(_masses(bodies, names, told))
     robot.joint_names.update(add_joints(scene, attached, report))
     robot.start.update(start)
-    robot.pinions.extend(add_couplings(scene, attached, where, report))
+    robot.pinions.extend(add_couplings(scene, attached, where, start, report))
     add_drives(scene, attached, robot, report)
     robot.measures.update(measures(robot, report))
     robot.colours.update(colours(attached))

@@ -4,8 +4,8 @@
     v_b = R ω_a                rack       v way of the rack along its direction
     s q̇_f = c s' q̇_l                      s, s' signs of both joints against the wheels
 
-A pinion that two slides roll on, as files with coupled slides give, is taken away again, and its mass goes back to the
-body that carries it. What the file of a scene couples by a curve is kept as its data.
+With a bend the law is a polynomial of the leader about where it is now. A pinion between two slides, or two hinges on
+one axis, as files that couple such give, is taken away again, and its mass goes back to the body that carries it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from rattleback.io.robots.description import WORLD, Coupling, Inertia
 from rattleback.io.robots.source.placing import inverse
 from rattleback.io.robots.survey.joints import file_names, frame_on
 from rattleback.io.robots.survey.tree import between, coordinates
-from rattleback.joints import Gear, Rack
+from rattleback.joints import Gear, Rack, Revolute
+from rattleback.joints.bend import bend_of
 from rattleback.maths import inertia as inertia_maths
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def give_back(surveyed: Surveyed) -> None:
         if pinion.body not in surveyed.skipped:
             continue
         joints = [joint for joint in scene.joints.values() if pinion.body in (joint.a, joint.b)]
-        carrier = next(joint.a for joint in joints if not isinstance(joint, Rack))
+        carrier = next(joint.a for joint in joints if isinstance(joint, Revolute))
         surveyed.report.keep(f"body {pinion.body!r}", "it only stands for a coupling, which is written")
         link = surveyed.description.links.get(surveyed.link(carrier))
         if link is None or link.inertia is None:
@@ -115,11 +117,55 @@ def _coupling(surveyed: Surveyed, joint: Any) -> Coupling | None:
     if pair is None:
         return None
     row, (wheel, other) = joint.rows()[0], pair
-    ratio = row.radius_a if isinstance(joint, Rack) else -row.radius_a / row.radius_b
-    slope = float(ratio * wheel.sign / other.sign)
     frames = {WORLD: np.eye(4), **surveyed.frames}
-    start = [float(coordinates(one.joint, between(one.joint, frames))) for one in (wheel, other)]
-    return Coupling(other.joint.name, wheel.joint.name, (start[1] - slope * start[0], slope))
+    now = [float(coordinates(one.joint, between(one.joint, frames))) for one in (wheel, other)]
+    if row.radius_b and isinstance(joint, Rack):
+        # f(d · u) + R ψ = const, ψ falls as the wheel turns.
+        start = _place(surveyed, joint)
+        law = _law(joint, start, other.sign) / (row.radius_a * wheel.sign)
+        return _about(law, (other.joint.name, now[1]), (wheel.joint.name, now[0]))
+    ratio = -row.radius_a if isinstance(joint, Rack) else row.radius_a / row.radius_b
+    law = ratio / other.sign * _law(joint, _azimuth(surveyed, joint), -wheel.sign)
+    return _about(law, (wheel.joint.name, now[0]), (other.joint.name, now[1]))
+
+
+def _law(joint: Any, start: float, sign: float) -> Polynomial:
+    """F of what leads as a polynomial of the way of its joint from now, without its value there."""
+    f = Polynomial((0.0, 1.0, *bend_of(joint)))
+    found = f(Polynomial((start, sign)))
+    return found - found(0.0)
+
+
+def _about(law: Polynomial, leader: tuple[str, float], follower: tuple[str, float]) -> Coupling:
+    """The coupling of a law between joints that are at given coordinates."""
+    slopes = law.coef.tolist()
+    while len(slopes) > 2 and slopes[-1] == 0.0:
+        slopes.pop()
+    if len(slopes) == 2:
+        return Coupling(follower[0], leader[0], (follower[1] - slopes[1] * leader[1], slopes[1]))
+    return Coupling(follower[0], leader[0], (follower[1] + slopes[0], *slopes[1:]), leader[1])
+
+
+def _ends(surveyed: Surveyed, joint: Any) -> tuple[Floats, Floats]:
+    """Frames of a joint on both bodies, in the world."""
+    names = (WORLD if joint.a == surveyed.scene.world.name else joint.a, joint.b)
+    frames = {WORLD: np.eye(4), surveyed.scene.world.name: np.eye(4), **surveyed.frames}
+    first, second = (frames[name] @ frame_on(surveyed, joint, side) for side, name in enumerate(names))
+    return first, second
+
+
+def _azimuth(surveyed: Surveyed, joint: Any) -> float:
+    """Angle of the line of centres, or of the rack's normal, seen from A."""
+    first, second = _ends(surveyed, joint)
+    seen = second[:3, 0] if isinstance(joint, Rack) else second[:3, 3] - first[:3, 3]
+    x, y, _ = first[:3, :3].T @ seen
+    return float(np.arctan2(y, x))
+
+
+def _place(surveyed: Surveyed, joint: Any) -> float:
+    """How far a rack is along itself."""
+    first, second = _ends(surveyed, joint)
+    return float((second[:3, 3] - first[:3, 3]) @ second[:3, 2]) - joint.rows()[0].offset
 
 
 def _bearers(surveyed: Surveyed, joint: Any, side: int, kinds: tuple[str, ...]) -> list[Borne]:

@@ -39,7 +39,7 @@ class Observer:
         single = isinstance(wanted, str) or callable(wanted)
         entries: list[Any] = [wanted] if single else list(wanted)  # type: ignore[arg-type]
         if not entries:
-            raise InputError('There is nothing to observe; give names of quantities, such as observe=["hinge.angle"].')
+            raise InputError('There is nothing to observe; give names of quantities, such as ["hinge.angle"].')
         self._simulation = simulation
         found = [_reader(entry, simulation) for entry in entries]
         self._reads = [read for read, _ in found]
