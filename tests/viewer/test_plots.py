@@ -43,7 +43,7 @@ def test_samples_that_are_apart_lie_unevenly_so_that_no_slow_wave_appears():
                 swing.append(math.sin(2.0 * math.pi * done / 41.3))
                 sampler._purse -= 1e-3
     assert done == 30_000
-    # A share of 3 % at a cost of 1 ms, of 24 s.
+    # A share at a cost of 1 ms, of 24 s.
     assert len(swing) == pytest.approx(SHARE * 24.0 / 1e-3, rel=0.02)
     assert abs(np.corrcoef(swing[:-1], swing[1:])[0, 1]) < 0.5
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Values = tuple[Sequence[float], ...]
 
 # Parts that samples may take of the time of the steps and of what is left, and the most that is saved up for them [s].
-SHARE, IDLE_SHARE, MOST_SAVED = 0.03, 0.2, 0.01
+SHARE, IDLE_SHARE, MOST_SAVED = 0.01, 0.2, 0.01
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 # Samples that wait to be plotted; the page takes them several times a second.
 MOST = 20_000
