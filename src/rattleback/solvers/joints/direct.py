@@ -323,7 +323,8 @@ class PreparedDirect:
         by_level = levels(self.delassus.pattern)
         self.levels = [] if model.device.is_cpu or len(by_level) > MOST_LEVELS else by_level
         self.threes: InThrees | None = None
-        if (problem.counts == 3).all():
+        # Where limits have rows between those of the joints, the latter are not in threes.
+        if (problem.counts == 3).all() and len(problem.rows.wanted) == 3 * problem.joint_count:
             data = see_in_threes(problem, self.delassus)
             self.threes = InThrees(problem, self.delassus, self.elimination, self.levels, self.share, data)
 
