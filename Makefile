@@ -15,7 +15,7 @@ pythons := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.13 python3.12 
 lane := $(or $(firstword $(MAKECMDGOALS)),test)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs thumbnails bench bench-contacts clean
+.PHONY: help demo demo-blender test test-all test-blender blender-addon lint docs screens thumbnails bench bench-contacts clean
 MAKEFLAGS += --no-print-directory
 
 help: ## show the lanes
@@ -50,6 +50,9 @@ lint: .venv/dev.stamp .venv/docs.stamp ## style, format, types and the order of 
 docs: .venv/docs.stamp ## build the documentation; a warning is an error
 	@$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html."
+
+screens: .venv/dev.stamp ## screenshots of all scenes in the simulator, in windows of three sizes, to out/screens
+	@$(bin)/python benchmarks/screens.py out/screens $(ARGS)
 
 thumbnails: .venv/dev.stamp ## run every scene and take its small picture for the gallery of the simulator
 	@$(bin)/python examples/gallery/thumbnails.py src/rattleback/viewer/gallery/pictures $(ARGS)

@@ -1,7 +1,7 @@
 """Finds mass, length and damping of a pendulum from a recorded motion with noise, and says how sure they are.
 
-The record is of a rod on a hinge that a known torque pushes for a second and a half: 8 s of angles, with noise of half a
-degree. The steps of the fit, by SciPy, take angles and their derivatives by the parameters from ``rb.jacobian``.
+The record is of a rod on a hinge that a known torque pushes for a second and a half: 8 s of angles, with noise of half
+a degree. The steps of the fit, by SciPy, take angles and their derivatives by the parameters from ``rb.jacobian``.
 """
 
 from functools import lru_cache

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         WarpForce,
         Wrench,
     )
+    from rattleback.io.robots.digest import digest
     from rattleback.io.state_file import load
     from rattleback.joints import (
         Ball,
@@ -157,6 +158,7 @@ _HOME = {
         "WarpForce",
         "Wrench",
     ),
+    "rattleback.io.robots.digest": ("digest",),
     "rattleback.io.state_file": ("load",),
     "rattleback.joints": (
         "Ball",
@@ -304,6 +306,7 @@ __all__ = [
     "choice",
     "collision",
     "contacts",
+    "digest",
     "dynamics",
     "film",
     "forces",

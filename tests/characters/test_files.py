@@ -76,6 +76,48 @@ def test_a_spoilt_bvh_file_is_refused_with_its_line(change: tuple[str, str], wor
         load(tmp_path / "odd.bvh")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("\n", "\r\n"),
+        ("\n", "\n\n"),
+        (" ", "\t"),
+        ("Frames: ", "FRAMES:"),
+        ("rotation", "ROTATION"),
+        ("OFFSET", "offset"),
+    ],
+)
+def test_bvh_files_may_be_written_in_many_ways(change: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "plain.bvh").write_text(ODD.replace("Left Leg", "LeftLeg"))
+    (tmp_path / "other.bvh").write_text(ODD.replace("Left Leg", "LeftLeg").replace(*change), newline="")
+    one, other = (load(tmp_path / f"{name}.bvh") for name in ("plain", "other"))
+    found, wanted = (f.skeleton.matrices(f.clip().pose(f.clip().frames)) for f in (one, other))
+    assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "MY_shapes"])
+def test_a_gltf_file_that_needs_what_is_not_read_is_refused_by_name(name: str, figure: Figure, tmp_path: Path) -> None:
+    figure.save(tmp_path / "plain.gltf")
+    data = json.loads((tmp_path / "plain.gltf").read_text())
+    data["extensionsRequired"] = ["KHR_mesh_quantization", "KHR_materials_unlit"]
+    (tmp_path / "plain.gltf").write_text(json.dumps(data))
+    assert load(tmp_path / "plain.gltf").skins
+    data["extensionsRequired"].append(name)
+    (tmp_path / "plain.gltf").write_text(json.dumps(data))
+    with pytest.raises(rb.FileError, match=f"it needs the extension '{name}', which is not read here; "):
+        load(tmp_path / "plain.gltf")
+
+
+def test_a_gltf_mesh_without_a_skin_follows_its_node(figure: Figure, tmp_path: Path) -> None:
+    figure.save(tmp_path / "plain.gltf")
+    data = json.loads((tmp_path / "plain.gltf").read_text())
+    node = next(node for node in data["nodes"] if "skin" in node)
+    del node["skin"]
+    (tmp_path / "plain.gltf").write_text(json.dumps(data))
+    found = load(tmp_path / "plain.gltf").skin
+    assert len(np.unique(found.joints)) == 1
+
+
 def test_bvh_joints_are_where_the_reference_says(data: Path) -> None:
     for name, wanted in json.loads((data / "oracle" / "bvh_world_positions.json").read_text()).items():
         if (data / "bvh" / name).is_file():

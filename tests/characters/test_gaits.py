@@ -41,7 +41,7 @@ def test_a_person_is_as_tall_as_said_and_stands_on_the_ground(figure: rb.charact
     points = figure.skin.vertices(figure.clips["stand"].pose(0.0))
     assert abs(points[:, 2].max() - 1.8) < 0.15
     assert abs(points[:, 2].min()) < 0.06
-    assert list(figure.clips) == ["stand", "walk", "run", "wave", "crouch", "sit"]
+    assert list(figure.clips) == ["stand", "walk", "run", "march", "wave", "crouch", "sit"]
     tree = figure.skeleton.tree()
     knees = [tree.coordinates.index(f"{side}Leg.turn_y") for side in ("Left", "Right")]
     for clip in figure.clips.values():  # knees bend one way

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import rattleback as rb
-from rattleback.characters import Clip, Figure, Joint, Muscles, Pose, Ragdoll, Skeleton, Skin, person
+from rattleback.characters import Clip, Figure, Joint, Muscles, Pose, Ragdoll, Skeleton, Skin, get_up, person
 
 RUBBER = rb.Material(friction=0.9)
 
@@ -17,13 +17,13 @@ def doll(figure: Figure) -> Ragdoll:
     return Ragdoll(figure, mass=70.0)
 
 
-def on_the_ground(doll: Ragdoll, *forces: rb.PythonForce) -> rb.Simulation:
+def on_the_ground(doll: Ragdoll, *forces: rb.PythonForce, rate: int = 240) -> rb.Simulation:
     scene = rb.Scene()
     scene.add_static(rb.Plane(), material=RUBBER)
     doll.add_to(scene, material=RUBBER)
     for force in forces:
         scene.add_force(force)
-    return rb.Simulation(scene, time_step=1 / 240, joints="reduced", warn=False)
+    return rb.Simulation(scene, time_step=1 / rate, warn=False)
 
 
 def gap(sim: rb.Simulation) -> float:
@@ -89,12 +89,12 @@ def test_hand_over_keeps_pose_and_velocities_and_joints(
 
 @pytest.mark.contacts
 def test_a_limp_figure_falls_and_its_joints_hold(figure: Figure, doll: Ragdoll) -> None:
-    sim = on_the_ground(doll)
+    sim = on_the_ground(doll, rate=480)
     doll.hand_over(sim, figure.clips["walk"], 0.3)
     start = sim.energy().total
     worst = 0.0
-    for _ in range(150):
-        sim.step(2)
+    for _ in range(120):
+        sim.step(4)
         worst = max(worst, sim.report.position_error)
     assert max(worst, gap(sim)) < 1e-6
     assert turned_too_far(sim) < 1e-3
@@ -197,3 +197,83 @@ def test_a_skin_in_pieces_is_refused() -> None:
     skin = Skin(skeleton, cloud, [[0, 1, 2]], joints=joints, weights=np.ones((40, 1)))
     with pytest.raises(rb.InputError, match=r"no part that joins \['b', 'c'\]; a ragdoll hangs together"):
         Ragdoll(Figure(skeleton, skins={"cloud": skin}))
+
+
+@pytest.mark.contacts
+@pytest.mark.parametrize("push", [2.0, -2.0])
+def test_a_figure_that_fell_gets_up_without_a_jump(figure: Figure, doll: Ragdoll, push: float) -> None:
+    sim = on_the_ground(doll, rate=480)
+    doll.hand_over(sim, figure.clips["stand"], 0.01)
+    sim["figure_Chest"].velocity = (push, 0, 0)
+    sim.run(1.2)
+    assert doll.fallen(sim)
+    clip = get_up(doll, sim)
+    skeleton = figure.skeleton
+    lying = skeleton.matrices(doll.pose(sim))
+    np.testing.assert_allclose(skeleton.matrices(clip.pose(0.0)), lying, atol=1e-12)
+    v, w = clip.velocities(0.0)
+    for part, name in zip(doll.parts, doll.names, strict=True):
+        body = sim[name]
+        np.testing.assert_allclose(w[part.joint], body.angular_velocity, atol=1e-12)
+        arm = lying[part.joint, :3, 3] - body.position
+        np.testing.assert_allclose(v[part.joint], body.velocity + np.cross(body.angular_velocity, arm), atol=1e-6)
+    points = skeleton.matrices(clip.pose(np.linspace(0, 2, 81)))[..., :3, 3]
+    assert points[..., 2].min() > 0.0
+    stood = skeleton.matrices(figure.clips["stand"].pose(0.0))[0, 2, 3]
+    assert np.isclose(points[-1, 0, 2], stood, atol=0.02)
+    with pytest.raises(rb.InputError, match="The seconds of getting up"):
+        get_up(doll, sim, seconds=0.0)
+
+
+@pytest.mark.contacts
+def test_a_figure_that_keeps_its_balance_stands(figure: Figure, doll: Ragdoll) -> None:
+    stood = balanced(doll, figure.clips["stand"], 2.0)
+    assert not doll.fallen(stood)
+    # Its weight lies within its feet, and it is at rest.
+    assert np.abs(stood["figure_Head"].velocity).max() < 0.05
+    assert doll.fallen(balanced(doll, figure.clips["stand"], 1.0, strength=10.0))
+
+
+@pytest.mark.slow
+@pytest.mark.contacts
+@pytest.mark.parametrize("name", ["stand", "march", "wave"])
+def test_a_figure_follows_its_clip_on_the_spot_for_ten_seconds(figure: Figure, doll: Ragdoll, name: str) -> None:
+    assert not doll.fallen(balanced(doll, figure.clips[name], 10.0))
+
+
+def balanced(doll: Ragdoll, clip: Clip, seconds: float, strength: float = 150.0) -> rb.Simulation:
+    """A simulation of a figure that follows a clip and keeps its balance, until it falls."""
+    muscles = Muscles(doll, clip, strength=strength, balance=True)
+    sim = on_the_ground(doll, muscles.force(), rate=160)
+    doll.hand_over(sim, clip, 0.01)
+    muscles.start = -0.01
+    while sim.time < seconds and not doll.fallen(sim):
+        sim.step(5)
+        assert np.linalg.norm(muscles._torques, axis=1).max() <= 3 * strength
+    return sim
+
+
+@pytest.mark.contacts
+def test_a_ball_that_hits_a_figure_gives_it_its_momentum(figure: Figure, doll: Ragdoll) -> None:
+    scene = rb.Scene(gravity=(0, 0, 0))
+    doll.add_to(scene)
+    scene.add_body(rb.Sphere(0.12), mass=4.0, position=(-1.0, 0.05, 1.35), velocity=(6, 0, 0), name="ball")
+    sim = rb.Simulation(scene, time_step=1 / 480, warn=False)
+    doll.place(sim, figure.clips["stand"].pose(0.0))
+    start = sim.energy().total
+    sim.run(0.5)
+    np.testing.assert_allclose(sim.momentum().linear, (24, 0, 0), atol=1e-9)
+    assert sim["ball"].velocity[0] < 3.0
+    assert sim["figure_Chest"].velocity[0] > 0.1
+    assert sim.energy().total < start + 1e-9
+    assert gap(sim) < 1e-6
+
+
+def test_muscles_take_another_clip_while_they_run(figure: Figure, doll: Ragdoll) -> None:
+    muscles = Muscles(doll, figure.clips["stand"])
+    muscles.clip, muscles.strength = figure.clips["wave"], 20.0
+    assert muscles.clip.name == "wave"
+    with pytest.raises(rb.InputError, match="not to the skeleton of the ragdoll; characters.retarget takes it there"):
+        muscles.clip = person().clips["walk"]
+    with pytest.raises(rb.InputError, match="The strength of muscles"):
+        muscles.strength = -1.0

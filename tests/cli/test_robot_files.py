@@ -14,7 +14,7 @@ def test_a_robot_file_runs_and_its_losses_are_told(run) -> None:
     assert json.loads(out)["simulated_time"] == pytest.approx(0.05)
     assert json.loads(out)["steps"] == 25  # of 2 ms, as the file asks for none
     assert "1 approximated, 0 dropped" in err
-    assert "both slides roll on a pinion" in err
+    assert "both slides mesh with a pinion" in err
 
 
 def test_many_losses_are_cut(run, tmp_path: Path) -> None:

@@ -105,6 +105,27 @@ def test_a_start_may_be_a_function_of_the_simulation_and_the_draws() -> None:
     assert np.array_equal(env.reset(seed=1)[0], first)
 
 
+def test_parameters_of_worlds_vary_and_are_drawn_anew_in_place() -> None:
+    """A force of one newton gives each block the velocity t / m of its own mass, before and after."""
+    vary = {"block.mass": rb.uniform(1.0, 5.0)}
+    env = make(vary=vary, seed=2, act=rb.gym.Effort("rail"), steps=10, start={"hinge.angle": 0.1})
+    drawn = []
+    for seed in (None, 5, 6):
+        env.reset(seed=0, options={"vary": seed})
+        seen, *_ = env.step(np.ones((2, 1)))
+        drawn.append(np.array(env.simulation.parameters["block.mass"]))
+        assert seen[:, 0] == pytest.approx(0.1 / drawn[-1], rel=1e-6)
+    assert len(np.unique(drawn)) == 6
+    assert np.array_equal(rb.Simulation(slider(), worlds=2, vary=vary, seed=5).parameters["block.mass"], drawn[1])
+    with pytest.raises(rb.InputError, match="There is nothing to draw anew: vary has no distributions"):
+        make().reset(options={"vary": 1})
+    placed = {"vary": {"rail.at": rb.uniform((0, 0, 0), (0, 0, 1))}}
+    with pytest.raises(rb.InputError, match="'rail.at' cannot be drawn anew in worlds that exist"):
+        make(**placed).reset(options={"vary": 1})
+    with pytest.raises(rb.InputError, match="needs bodies and joints in the same places in all worlds"):
+        make(**placed, start={"hinge.angle": 0.1})
+
+
 def test_draws_are_uniform_and_normal_and_do_not_repeat() -> None:
     """Moments of a million numbers, and neighbours in seed, episode and place that are not alike."""
     worlds = np.arange(10_000)

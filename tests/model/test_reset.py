@@ -195,3 +195,10 @@ def test_a_state_that_does_not_fit_is_refused() -> None:
     other.add_joint(rb.Ball("sphere_1", "sphere_2", at=(0, 0, 0)))
     with pytest.raises(rb.InputError, match="does not fit this simulation: group"):
         sim.reset(state=rb.Simulation(other, warn=False).state)
+
+
+@pytest.mark.cuda
+def test_a_state_on_another_device_is_refused() -> None:
+    sim = rb.Simulation(pile(), worlds=3, device="cuda")
+    with pytest.raises(rb.InputError, match="The state given lies on 'cpu', the simulation on 'cuda:0'"):
+        sim.reset(state=rb.Simulation(pile(), worlds=3).state.copy())

@@ -88,6 +88,15 @@ def test_a_scene_in_a_store_is_the_same_sweep_when_it_is_opened(tmp_path, read_a
     assert read_all(tmp_path / "later") == read_all(tmp_path / "at_once")
 
 
+def test_a_scene_file_is_a_target_and_explained_side_by_side(tmp_path):
+    pendulum().save(tmp_path / "pendulum.rb.json")
+    space = rb.sweeps.sobol({"bob.mass": (1, 2)}, 64)
+    told = rb.sweep(tmp_path / "pendulum.rb.json", space, duration=0.05, explain=True, **KEPT)
+    assert (told.variants, told.batch) == (64, 16)
+    assert str(told).startswith("the scene 'pendulum': 64 variants, 64 to be run.\nOne takes ")
+    assert ", the first 16 " in str(told)
+
+
 @pytest.mark.slow
 def test_scenes_in_processes_have_the_bits_of_one(tmp_path, read_all):
     space = {"bob.mass": np.linspace(0.5, 2.0, 8)}

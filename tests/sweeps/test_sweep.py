@@ -187,7 +187,7 @@ def test_a_result_that_changes_its_kind_is_refused():
         (lambda f: rb.sweep(max, GRID), "The target of a sweep is <built-in function max>"),
         (lambda f: rb.sweep("swept_functions:brakes", GRID), "has no function 'brakes'. Did you mean 'brake'?"),
         (lambda f: rb.sweep("nowhere_at_all:brake", GRID), "There is no module 'nowhere_at_all'"),
-        (lambda f: rb.sweep("brake", GRID), "put it at the top of a module"),
+        (lambda f: rb.sweep("brake.rb.json", GRID), "'brake.rb.json' cannot be read: there is no such file"),
         (lambda f: rb.sweep(f.brake, GRID, workers=-1), "The number of workers is -1"),
         (lambda f: rb.sweep(f.brake, GRID, client="cluster"), "The client of a sweep is 'cluster'"),
         (lambda f: rb.sweep(f.brake, GRID, client=3, workers=2), "both workers= and client="),
@@ -201,6 +201,12 @@ def test_a_sweep_that_makes_no_sense_is_refused_by_a_sentence(functions, call, s
     with pytest.raises((InputError, FileError)) as caught:
         call(functions)
     assert said in str(caught.value)
+
+
+def test_a_function_without_an_address_is_not_found_again(tmp_path):
+    rb.sweep(lambda x: {"y": x}, {"x": [1]}, tmp_path / "runs")
+    with pytest.raises(InputError, match="which no other process can import; put it at the top of a module"):
+        rb.sweeps.Sweep.open(tmp_path / "runs")
 
 
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(functions):

@@ -66,16 +66,15 @@ def test_a_sweep_with_workers_killed_at_random_leaves_the_store_of_one_without(
     functions, tmp_path, read_all, variants, kills, pause
 ):
     space = {"x": range(variants)}
-    rb.sweep(functions.drawn, space, tmp_path / "alone")
+    rb.sweep(functions.slowly_drawn, space, tmp_path / "alone")
     killer = Killer(kills, pause)
     killer.start()
-    rb.sweep(functions.slowly_drawn, space, tmp_path / "killed", workers=2)
+    result = rb.sweep(functions.slowly_drawn, space, tmp_path / "killed", workers=2)
     killer.done.set()
     killer.join()
     assert killer.killed == kills
-    alone, killed = (rb.sweeps.load(tmp_path / name) for name in ("alone", "killed"))
-    assert not killed.failed
-    assert killed["number"].tobytes() == alone["number"].tobytes()
+    assert not result.failed
+    assert read_all(tmp_path / "killed") == read_all(tmp_path / "alone")
 
 
 def test_two_processes_leave_the_store_of_one(functions, tmp_path, read_all):
@@ -86,9 +85,9 @@ def test_two_processes_leave_the_store_of_one(functions, tmp_path, read_all):
 
 
 def test_a_variant_that_no_worker_survives_is_a_row_and_its_neighbours_are_run(functions):
-    result = rb.sweep(functions.deadly, {"x": range(8)}, chunk=4, workers=2)
-    assert result.failed == {5: f"The worker process was ended by SIGKILL {LOST}"}
-    assert [value for value in result["y"].tolist() if value == value] == [0, 1, 2, 3, 4, 6, 7]
+    result = rb.sweep(functions.deadly, {"x": [4, 5, 6]}, chunk=2, workers=2)
+    assert result.failed == {1: f"The worker process was ended by SIGKILL {LOST}"}
+    assert [value for value in result["y"].tolist() if value == value] == [4, 6]
 
 
 def test_a_cluster_leaves_the_store_of_one_process(functions, tmp_path, read_all):
@@ -149,28 +148,56 @@ def test_a_function_of_a_prompt_is_refused_by_a_sentence():
     assert "double was defined in a notebook or at a prompt" in done.stderr
 
 
-def test_ctrl_c_ends_the_workers_and_leaves_a_store_that_goes_on(functions, tmp_path):
-    code = f"""
+SWEEP = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path.insert(0, {os.path.dirname(functions.__file__)!r})
+sys.path.insert(0, {folder!r})
 import rattleback as rb, swept_functions
-rb.sweep(swept_functions.slow, {{"x": range(2000)}}, {str(tmp_path / "runs")!r}, workers=2, chunk=5)
+rb.sweep(swept_functions.slow, {{"x": range({count})}}, {store!r}, workers=2, chunk=5)
 """
+
+
+def start(functions, store, count):
+    """A sweep in a process group of its own, after its next chunk is there."""
+    code = SWEEP.format(folder=os.path.dirname(functions.__file__), store=str(store), count=count)
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    chunks = tmp_path / "runs" / "chunks"
-    while not (chunks.is_dir() and any(chunks.glob("[0-9]*"))) and process.poll() is None:
+    before = len(list(store.glob("chunks/[0-9]*")))
+    while len(list(store.glob("chunks/[0-9]*"))) <= before and process.poll() is None:
         time.sleep(0.02)
+    return process
+
+
+def wait_for_the_end(group):
+    deadline = time.monotonic() + 30.0
+    while is_alive(group) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(group)
+
+
+def test_ctrl_c_ends_the_workers_and_leaves_a_store_that_goes_on(functions, tmp_path):
+    store = tmp_path / "runs"
+    process = start(functions, store, 2000)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert err.rstrip().endswith("KeyboardInterrupt")
-    deadline = time.monotonic() + 20.0
-    while is_alive(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_alive(process.pid)
-    result = rb.sweeps.load(tmp_path / "runs")
+    wait_for_the_end(process.pid)
+    result = rb.sweeps.load(store)
     assert 0 < result.missing < 2000
-    assert result.survey.done.sum() == 5 * len(list(chunks.iterdir()))
+    assert result.survey.done.sum() == 5 * len(list(store.glob("chunks/[0-9]*")))
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_itself_killed_takes_its_workers_along_and_goes_on(functions, tmp_path, read_all):
+    store = tmp_path / "runs"
+    for _ in range(4):
+        process = start(functions, store, 600)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        wait_for_the_end(process.pid)
+    rb.sweep(functions.slow, {"x": range(600)}, store)
+    rb.sweep(functions.slow, {"x": range(600)}, tmp_path / "alone", chunk=5)
+    found = {name: content for name, content in read_all(store).items() if not name.endswith(".part")}
+    assert found == read_all(tmp_path / "alone")
 
 
 def test_workers_that_cannot_import_the_function_are_told_of(functions, monkeypatch):

@@ -142,6 +142,16 @@ def test_a_floor_goes_where_something_is_below_it_after_all_and_planes_stay(open
     until(lambda: grid.visible)
 
 
+def test_the_ground_of_another_scene_is_another_for_the_browser_too(open_page, until):
+    """The page of viser 1.1.1 draws a grid with the fading of one that had its name before."""
+    page = scene_page(open_page, "pendulum")
+    before = ground_of(page)._handles[0].name
+    entry = MENU["rattleback"]
+    page.session.open(lambda: rb.Simulation(entry.build(), time_step=entry.time_step)).result(30)
+    until(lambda: page._version == page.session.frame.version)
+    assert ground_of(page)._handles[0].name != before
+
+
 def test_a_plane_stays_even_where_something_is_below_it(open_page, until):
     scene = rb.Scene()
     scene.add_static(rb.Plane())

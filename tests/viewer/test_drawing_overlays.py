@@ -289,4 +289,4 @@ def test_one_force_far_beyond_the_others_leaves_them_their_colours(open_page):
     assert colours.largest <= 33.0
     assert np.array_equal(found[:1], graded(np.ones(1)))
     assert len({tuple(colour) for colour in found[1:]}) == 11
-    assert "33 N or more" in legend(33.0, "N", passed=True)
+    assert "33 N or more" in legend("Contact force", 33.0, "N", passed=True)

@@ -1,5 +1,7 @@
 """The page of a figure: what is drawn is the skin of the clips, of the crowd or of the bodies that fall."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -305,6 +307,22 @@ def test_files_take_the_place_of_the_figure_and_bad_ones_leave_it(page, figure, 
     with pytest.raises(rb.InputError, match="has no left and no right leg"):
         page.done(lambda: page._command("walk", to=(1.0, 0.0)))
     assert not page.panel.acts.value
+
+
+def test_a_page_that_is_late_still_sends_what_it_draws(page, visitor):
+    tick = page.stage.tick
+
+    def slow(seconds, playing):
+        time.sleep(0.08)
+        tick(seconds, playing)
+
+    with visitor.enter(page) as socket:
+        visitor.look(socket)
+        page.page.stage.tick, page.page.playing = slow, True
+        end, met = time.monotonic() + 30.0, 0
+        while met < 5 and time.monotonic() < end:
+            met += len(socket.recv(timeout=10.0)) > 20_000  # as long as vertices are, packed
+    assert met == 5
 
 
 def test_nonsense_is_refused_before_anything_is_served(figure):

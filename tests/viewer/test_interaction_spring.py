@@ -10,7 +10,17 @@ import pytest
 import rattleback as rb
 from rattleback.viewer.frame import take_picture
 from rattleback.viewer.interaction.grab import grab, point_of, total_mass
-from rattleback.viewer.interaction.spring import FIRMNESS, HARDEST, SpringHand, let_go, mobility, take
+from rattleback.viewer.interaction.spring import (
+    FIRMNESS,
+    HARDEST,
+    SpringHand,
+    cross,
+    inverse,
+    let_go,
+    mobility,
+    take,
+    turn_of,
+)
 from rattleback.viewer.session import Session
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -167,3 +177,11 @@ def test_a_hand_whose_body_is_gone_does_nothing(session):
     let_go(session, hand).result(10.0)
     np.testing.assert_array_equal(session.sims[0]["ball"].applied_force, [0.0, 0.0, 0.0])
     assert not session.notices
+
+
+def test_small_matrices_are_those_of_numpy():
+    rng = np.random.default_rng(5)
+    matrices, turns = rng.normal(size=(40, 3, 3)), rb.rotation.random(40, seed=6)
+    assert inverse(matrices) == pytest.approx(np.linalg.inv(matrices), rel=1e-9, abs=1e-9)
+    assert turn_of(turns) == pytest.approx(rb.rotation.matrix_from_quaternion(turns), abs=1e-14)
+    assert cross(matrices[:, 0], matrices[:, 1]) == pytest.approx(np.cross(matrices[:, 0], matrices[:, 1]))

@@ -13,9 +13,10 @@ import pytest
 
 import rattleback as rb
 from rattleback.scenes import MENU
+from rattleback.viewer.building.opening import opened
 from rattleback.viewer.panels import film as film_room
 from rattleback.viewer.panels import tape as tape_room
-from rattleback.viewer.panels.files import SAVE, UNDO, Files, opened, picture_of, stem
+from rattleback.viewer.panels.files import SAVE, UNDO, Files, picture_of, stem
 from rattleback.viewer.panels.film import camera_of, film_of
 from rattleback.viewer.panels.recording import CHOOSE, Recording
 from rattleback.viewer.panels.tape import FORMATS

@@ -43,7 +43,7 @@ def test_samples_that_are_apart_lie_unevenly_so_that_no_slow_wave_appears():
                 swing.append(math.sin(2.0 * math.pi * done / 41.3))
                 sampler._purse -= 1e-3
     assert done == 30_000
-    # A share of 3 % at a cost of 1 ms, of 24 s.
+    # A share at a cost of 1 ms, of 24 s.
     assert len(swing) == pytest.approx(SHARE * 24.0 / 1e-3, rel=0.02)
     assert abs(np.corrcoef(swing[:-1], swing[1:])[0, 1]) < 0.5
 
@@ -140,9 +140,9 @@ def test_several_simulations_have_a_curve_each_with_their_names(until):
     session.stop()
     for curves in PLOTS:
         assert len(curves.names(session.frame)) == len(curves.read(session.frame))
-    assert CURVES["Error [m]"].names(session.frame) == ["d", "i"]
+    assert CURVES["Error [µm]"].names(session.frame) == ["d", "i"]
     errors = [sim.report.position_error for sim in session.sims]
-    assert CURVES["Error [m]"].read(session.frame) == pytest.approx(errors)
+    assert CURVES["Error [µm]"].read(session.frame) == pytest.approx([max(1e6 * error, 1e-3) for error in errors])
 
 
 def test_only_what_is_ticked_is_asked_for_and_sampled(open_page, person, until):

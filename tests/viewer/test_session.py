@@ -177,14 +177,23 @@ def test_hands_act_before_each_step(session):
         def __init__(self):
             self.steps = []
 
-        def before_step(self, sim):
+        def most_steps(self, sim):
+            return 2
+
+        def before_step(self, sim, steps):
+            self.steps.append((sim.state.steps, steps))
+
+        def observe(self, sim):
             self.steps.append(sim.state.steps)
 
     hand = Counter()
     session.do(lambda sim: session.hands.append(hand)).result(PATIENCE)
     session.step(5).result(PATIENCE)
     until(lambda: session.frame.steps == 5)
-    assert hand.steps == [0, 1, 2, 3, 4]
+    looked = [entry for entry in hand.steps if isinstance(entry, tuple)]
+    assert [step for step, _ in looked] == [sum(count for _, count in looked[:k]) for k in range(len(looked))]
+    assert all(1 <= count <= 2 for _, count in looked)
+    assert hand.steps[1::2] == [step + count for step, count in looked]
 
 
 def test_another_simulation_takes_its_place(session):

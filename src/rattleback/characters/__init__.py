@@ -16,6 +16,7 @@ from rattleback.characters.motion.retarget import retarget
 from rattleback.characters.person import person
 from rattleback.characters.pose import Pose
 from rattleback.characters.ragdoll.doll import Ragdoll
+from rattleback.characters.ragdoll.get_up import get_up
 from rattleback.characters.ragdoll.muscles import Muscles
 from rattleback.characters.skeleton import Joint, Skeleton
 from rattleback.characters.skin import Skin
@@ -41,6 +42,7 @@ __all__ = [
     "Track",
     "anatomy",
     "blend",
+    "get_up",
     "layer",
     "load",
     "look_at",

@@ -43,12 +43,13 @@ ARMS = tuple(Limb(f"{s}Arm", f"{s}ForeArm", f"{s}Hand") for s in SIDES)
 # Of a gait: speed [leg lengths/s], time of a stride [s], part of it on the ground, lift of the foot and drop of the
 # hips in parts of the leg, how far the arms swing, how far elbows are bent and how far the trunk leans [rad].
 WALK = {"speed": 1.15, "time": 1.1, "down": 0.6, "lift": 0.09, "sink": 0.09, "arms": 0.4, "elbow": 0.3, "lean": 0.03}
+MARCH = {"speed": 1e-3, "time": 1.2, "down": 0.65, "lift": 0.05, "sink": 0.05, "arms": 0.3, "elbow": 0.3, "lean": 0.0}
 RUN = {"speed": 3.2, "time": 0.68, "down": 0.32, "lift": 0.28, "sink": 0.09, "arms": 0.7, "elbow": 1.4, "lean": 0.14}
 FRAME = 1.0 / 60.0
 
 
 def person(height: float = 1.75) -> Figure:
-    """A person with clips named ``stand``, ``walk``, ``run``, ``wave``, ``crouch`` and ``sit``.
+    """A person with clips named ``stand``, ``walk``, ``run``, ``march``, ``wave``, ``crouch`` and ``sit``.
 
     Args:
         height: How tall [m].
@@ -57,7 +58,7 @@ def person(height: float = 1.75) -> Figure:
     skeleton = Skeleton(_joints(tall), "person")
     calm = _standing(skeleton)
     clips = {"stand": Clip.from_poses(skeleton, _repeated(calm, 60), FRAME, "stand")}
-    for name, gait in (("walk", WALK), ("run", RUN)):
+    for name, gait in (("walk", WALK), ("run", RUN), ("march", MARCH)):
         cycle = gait_cycle(skeleton, gait)
         phases = np.arange(0.0, 1.0 + 1e-9, FRAME / cycle.duration)
         poses = cycle.pose(phases)

@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if ending == OWN:
         write_target(arguments.target, scene.save)
     elif ending == SCRIPT:
-        text = scene.to_python(scene.robot.time_step if scene.robot else None)
+        text = scene.to_python(scene.robot.settings.get("time_step") if scene.robot else None)
         write_target(arguments.target, lambda path: whole_file.write(path, text.encode(), "script"))
     else:
         options = {"format": arguments.format} if arguments.format else {}

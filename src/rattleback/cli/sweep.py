@@ -95,8 +95,7 @@ def _describe(arguments: argparse.Namespace) -> None:
         options["record"] = arguments.record.split(",")
     if arguments.result:
         options["results"] = dict(_pair(word) for word in arguments.result)
-    what = target if ":" in target and not Path(target).is_file() else _scene(target)
-    made = Sweep(what, space, arguments.folder, seed=arguments.seed or 0, chunk=arguments.chunk, **options)
+    made = Sweep(target, space, arguments.folder, seed=arguments.seed or 0, chunk=arguments.chunk, **options)
     store = made.store()
     told = {
         "folder": store.folder,
@@ -212,9 +211,3 @@ def _value(text: str) -> Any:
     except (ValueError, SyntaxError):
         return text
     return value if isinstance(value, (int, float)) else text
-
-
-def _scene(path: str) -> Any:
-    from rattleback.model import Scene
-
-    return Scene.from_file(path)

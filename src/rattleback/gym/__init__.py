@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rattleback.gym.acting import Effort, Push, Target
     from rattleback.gym.draws import Draws
     from rattleback.gym.env import Env
+    from rattleback.gym.registration import register
     from rattleback.gym.starting import Start
     from rattleback.gym.task import Step, Task
     from rattleback.gym.vector_env import VectorEnv
@@ -28,6 +29,7 @@ _HOME = {
     "draws": ("Draws",),
     "env": ("Env",),
     "ready": ("ready",),
+    "registration": ("register",),
     "starting": ("Start",),
     "task": ("Step", "Task"),
     "vector_env": ("VectorEnv",),
@@ -50,4 +52,4 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-__all__ = ["Draws", "Effort", "Env", "Push", "Start", "Step", "Target", "Task", "VectorEnv", "ready"]
+__all__ = ["Draws", "Effort", "Env", "Push", "Start", "Step", "Target", "Task", "VectorEnv", "ready", "register"]

@@ -37,6 +37,8 @@ class Start:
 
     def __init__(self, given: Mapping[str, Any], simulation: Simulation) -> None:
         self._simulation = simulation
+        if given:
+            _check_places(simulation.model.scenes.scenes)
         self._entries = [(*self._place(name), *_bounds(name, value)) for name, value in given.items()]
         for name, (_, part, low, _) in zip(given, self._entries, strict=True):
             if low.shape not in ((), (1,), (part.stop - part.start,)):
@@ -114,3 +116,19 @@ def _bounds(name: str, value: Any) -> tuple[Floats, Floats | None]:
     if not np.isfinite(found[0]).all() or (found[1] is not None and not np.isfinite(found[1]).all()):
         raise InputError(f"The start of {name!r} is {value!r}; it must be a number, an array, or bounds (low, high).")
     return found
+
+
+def _check_places(scenes: list[Any]) -> None:
+    """Refuse worlds whose bodies or joints are in other places: coordinates count from those of the first."""
+    if len({_places(scene) for scene in scenes}) > 1:
+        raise InputError(
+            "A start by names of coordinates needs bodies and joints in the same places in all worlds, and vary moves "
+            "them. Give a function of the simulation and the draws that writes the state."
+        )
+
+
+def _places(scene: Any) -> bytes:
+    """Where bodies and joints of a scene are."""
+    bodies = [(*body.position, *body.orientation, *body.center_of_mass) for body in scene.bodies]
+    joints = [np.concatenate([np.ravel(part) for part in (*j.points(), *j.frames())]) for j in scene.joints.values()]
+    return np.concatenate([np.ravel(bodies), *joints]).tobytes()

@@ -85,12 +85,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
         Args:
             seed: A seed, from which those of the worlds are counted on; a list of one for each; or None to go on.
-            options: ``reset_mask``, which worlds begin (worlds,); all without it.
+            options: ``reset_mask``, which worlds begin (worlds,); all without it. ``vary``, a seed with which all that
+                ``vary`` gives a distribution is drawn anew, where running worlds take it: masses, materials, gains.
 
         Returns:
             Observations of all worlds, and no information.
         """
-        chosen = choose_worlds((options or {}).get("reset_mask"), self.num_envs).astype(np.int64)
+        wanted = options or {}
+        chosen = choose_worlds(wanted.get("reset_mask"), self.num_envs).astype(np.int64)
+        if wanted.get("vary") is not None:
+            self._worlds.vary(checks.count(wanted["vary"], "The seed of vary", least=0))
         if seed is None or isinstance(seed, (int, np.integer)):
             super().reset(seed=None if seed is None else int(seed))
         worlds, seeds = seeds_of(seed, self.num_envs, None if self._seeded else self.np_random)

@@ -18,6 +18,8 @@ from rattleback.gym.acting import Actuators
 from rattleback.gym.draws import Streams
 from rattleback.gym.starting import Start
 from rattleback.gym.task import Step
+from rattleback.model.worlds.draws import Distribution
+from rattleback.model.worlds.parameters import is_live, split_name
 from rattleback.recording.observer import Observer
 from rattleback.simulation import Simulation
 
@@ -70,6 +72,20 @@ class Worlds:
     def seed(self, worlds: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
         """Seed some worlds."""
         self._streams.seed(worlds, seeds)
+
+    def vary(self, seed: int) -> None:
+        """Draw the parameters that ``vary`` gives distributions anew, in all worlds and in place."""
+        entries, simulation = self.task.settings.get("vary"), self.simulation
+        drawn = {}
+        if isinstance(entries, dict):
+            drawn = {entry: value for entry, value in entries.items() if isinstance(value, Distribution)}
+        if not drawn:
+            raise InputError("There is nothing to draw anew: vary has no distributions such as rb.uniform(0.2, 0.8).")
+        for entry in drawn:
+            if not is_live(simulation.scene, *split_name(simulation.scene, entry)):
+                raise InputError(f"{entry!r} cannot be drawn anew in worlds that exist; make another environment.")
+        worlds = range(self.count)
+        simulation.parameters.update({e: np.array([d.value(e, w, seed) for w in worlds]) for e, d in drawn.items()})
 
     def begin(self, worlds: NDArray[np.int64]) -> None:
         """Begin new episodes in some worlds."""

@@ -217,9 +217,10 @@ def _placed_anew(scene: Scene, name: str, end: Ends, poses: Poses) -> Any:
 
 
 def _same_rows(first: list[RowSpec], second: list[RowSpec]) -> bool:
-    return [row.kind for row in first] == [row.kind for row in second] and np.allclose(
-        *([np.hstack(row[1:]) for row in rows] for rows in (first, second)), rtol=1e-12, atol=1e-12
-    )
+    numbers = [np.array([np.hstack(row[1:]) for row in rows]) for rows in (first, second)]
+    if [row.kind for row in first] != [row.kind for row in second]:
+        return False
+    return bool(np.allclose(numbers[0], numbers[1], rtol=1e-12, atol=1e-12))
 
 
 def _carried(scene: Scene, held: Any, fields: tuple[str, ...], poses: Poses) -> dict[str, Floats]:

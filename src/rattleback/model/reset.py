@@ -142,6 +142,9 @@ class Resets:
         worlds = len(given.clock.time)
         if given is self._state or (self._checked[0] is given and self._checked[1] == given.version):
             return worlds
+        if given.clock.time.device != self._device:
+            lies = given.clock.time.device
+            raise InputError(f"The state given lies on {str(lies)!r}, the simulation on {str(self._device)!r}.")
         given.send()
         state = self._state
         if given.shape[-1] != state.shape[-1]:

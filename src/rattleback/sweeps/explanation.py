@@ -1,9 +1,10 @@
 """What a sweep would cost, said before it is run.
 
-    total  ≈  first + (n − 1) each / workers
+    total  ≈  first + (n − b) each / workers
 
-The first variant may compile kernels or import packages, which is paid once a process; another one is timed for the
-rest. Of a scene a small batch is timed, so that its estimate is an upper bound: worlds side by side cost less each.
+The first b variants may compile kernels or import packages, which is paid once a process; b others are timed for the
+rest. Of a function b is one; of a scene some are timed side by side, and as more of them cost less each, the estimate
+is an upper bound.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ class Explanation:
         name: What is swept.
         variants: Number of variants.
         missing: How many of them are to be run.
-        first_seconds: Time of the first one, with what is paid once [s].
+        batch: How many are run together to time them.
+        first_seconds: Time of the first of these, with what is paid once [s].
         seconds: Time of one more [s].
         workers: Number of processes that help, no more than there are cores.
         size: What one takes on the disk [B].
-        error: What went wrong in one of the two that were timed; empty if nothing.
+        error: What went wrong in one of those that were timed; empty if nothing.
     """
 
     name: str
     variants: int
     missing: int
+    batch: int
     first_seconds: float
     seconds: float
     workers: int
@@ -48,44 +51,48 @@ class Explanation:
     @property
     def total_seconds(self) -> float:
         """Time of the whole sweep [s]."""
-        return (self.first_seconds + (self.missing - 1) * self.seconds / self.workers) if self.missing else 0.0
+        rest = max(0, self.missing - self.batch) * self.seconds / self.workers
+        return self.first_seconds + rest if self.missing else 0.0
 
     @property
     def total_size(self) -> float:
         """What the whole sweep takes on the disk [B]."""
         return self.variants * self.size
 
+    @property
+    def _first(self) -> str:
+        return f"{self.batch} " if self.batch > 1 else ""
+
     def __str__(self) -> str:
         helped = f"{self.workers} processes" if self.workers > 1 else "one process"
         told = (
             f"{self.name}: {self.variants} variants, {self.missing} to be run.\n"
-            f"One takes {_time(self.seconds)}, the first {_time(self.first_seconds)}; all that are missing about "
-            f"{_time(self.total_seconds)} in {helped}, and {_bytes(self.total_size)} on the disk."
+            f"One takes {_time(self.seconds)}, the first {self._first}{_time(self.first_seconds)}; all that are "
+            f"missing about {_time(self.total_seconds)} in {helped}, and {_bytes(self.total_size)} on the disk."
         )
         return f"{told}\nOne that was timed failed: {self.error}" if self.error else told
 
 
-def explain(target: Any, timed: Sequence[Variant], counts: tuple[int, int], workers: int) -> Explanation:
+def explain(target: Any, timed: Sequence[Sequence[Variant]], counts: tuple[int, int], workers: int) -> Explanation:
     """Time a few variants.
 
     Args:
         target: What is run.
-        timed: The variants to time, the first of which pays for the others.
+        timed: Groups of variants to time, the first of which pays for the others.
         counts: Number of variants, and of those that are missing.
         workers: Number of processes that are wished for.
     """
     seconds, outcomes = [], []
-    for variant in timed:
+    for variants in timed:
         begun = time.perf_counter()
-        outcomes += target.run([variant])
+        outcomes += target.run(variants)
         seconds.append(time.perf_counter() - begun)
     content = chunk_file.pack("", 0, outcomes)
     errors = [entry.error for entry in outcomes if entry.error]
     useful = max(1, min(workers, os.cpu_count() or 1, counts[1]))
-    each = min(seconds)
-    return Explanation(
-        target.name, *counts, seconds[0], each, useful, len(content) / len(outcomes), next(iter(errors), "")
-    )
+    size, batch = len(content) / len(outcomes), len(timed[0])
+    times = seconds[0], min(seconds) / batch
+    return Explanation(target.name, *counts, batch, *times, useful, size, next(iter(errors), ""))
 
 
 def _time(seconds: float) -> str:

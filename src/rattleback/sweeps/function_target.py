@@ -40,6 +40,11 @@ class FunctionTarget:
         """What it is called in messages."""
         return address(self.function).rpartition(":")[2]
 
+    @property
+    def timed(self) -> int:
+        """How many variants are run to see what one costs."""
+        return 1
+
     def chunk_size(self, count: int) -> int:
         """How many variants a chunk has, unless something is said: few files, none too large to lose."""
         return min(MOST, math.ceil(count / CHUNKS))

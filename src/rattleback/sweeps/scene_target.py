@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rattleback.sweeps.outcome import Variant
 
 LEAST, MOST, PARTS = 32, 512, 16  # worlds side by side: enough to pay for the simulation, few enough for many processes
+TIMED = 16
 OWN = ("duration", "record", "results", "every")
 
 
@@ -65,6 +66,11 @@ class SceneTarget:
     def name(self) -> str:
         """What it is called in messages."""
         return f"the scene {_scene(self.text).name!r}"
+
+    @property
+    def timed(self) -> int:
+        """How many variants are run to see what one costs; side by side, as they will be."""
+        return TIMED
 
     def chunk_size(self, count: int) -> int:
         """How many variants a chunk has, unless something is said."""

@@ -52,7 +52,7 @@ class Sweep:
 
     Args:
         target: A function ``f(**parameters)`` that returns a dict of results; the text ``"package.module:function"``;
-            or a scene.
+            a scene or the path of its file.
         space: A dict of lists for all combinations, samples, or an ``xarray.Dataset``.
         store: The folder for what comes of it; None for a temporary one, which goes with the result.
         seed: What the seeds of the variants follow from; a function with a parameter ``seed`` gets its own.
@@ -114,14 +114,17 @@ class Sweep:
         return self._store
 
     def explain(self, workers: int = 1) -> Explanation:
-        """What a run would cost, from the time that two variants take; nothing of them is kept.
+        """What a run would cost, from the time that a few variants take; nothing of them is kept.
 
         Args:
             workers: Number of processes that it would have.
         """
         begun = (self._folder / DESCRIPTION).is_file()
         left = sum(len(self.store().range(chunk)) for chunk in self._missing(None, False)) if begun else len(self)
-        return explain(self.target, [self.variant(0), self.variant(len(self) // 2)], (len(self), left), workers)
+        batch = min(self.target.timed, len(self))
+        starts = sorted({0, len(self) // 2, len(self) - batch})[:2]
+        timed = [[self.variant(min(start, len(self) - batch) + k) for k in range(batch)] for start in starts]
+        return explain(self.target, timed, (len(self), left), workers)
 
     def run(
         self,
@@ -226,7 +229,7 @@ def sweep(
         seed: What the seeds of the variants follow from; a function with a parameter ``seed`` gets its own.
         chunk: Number of variants in a file of the store.
         retry: Whether chunks with failed variants are run anew.
-        explain: Whether to say the cost instead, from the time that two variants take.
+        explain: Whether to say the cost instead, from the time that a few variants take.
         progress: Whether to show a progress bar, if standard error is a terminal.
         **options: For a scene, see :mod:`rattleback.sweeps.scene_target`.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import InputError, listing
-from rattleback.sweeps.address import imported
+from rattleback.sweeps.address import imported, is_address
 from rattleback.sweeps.function_target import make_function_target
 
 if TYPE_CHECKING:
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
 
 
 def make_target(given: Any, options: Mapping[str, Any]) -> Any:
-    """The target for a function, its address or a scene.
+    """The target for a function, its address, a scene or its file.
 
     Args:
         given: What is swept.
         options: What a scene needs besides; a function takes none.
     """
+    if isinstance(given, PathLike) or (isinstance(given, str) and not is_address(given)):
+        from rattleback.model import Scene
+
+        given = Scene.from_file(given)
     if type(given).__name__ == "Scene" and type(given).__module__.startswith("rattleback."):
         from rattleback.sweeps.scene_target import make_scene_target
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rattleback.viewer.building.panel import Build
 from rattleback.viewer.drawing.arrows import Centres, Velocities
 from rattleback.viewer.drawing.bodies import Bodies
 from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 from rattleback.viewer.drawing.joints import Joints
+from rattleback.viewer.drawing.names import Names
 from rattleback.viewer.drawing.trails import Trails
 from rattleback.viewer.gallery.sheets import Sheets
+from rattleback.viewer.interaction.measure import Measure
 from rattleback.viewer.interaction.mouse import Mouse
 from rattleback.viewer.interaction.views import Views
 from rattleback.viewer.panels.control import Control
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from rattleback.viewer.window import Part, Window
 
 # Those that draw; replays are made of them, too.
-DRAWN: tuple[Callable[[Window], Part], ...] = (Bodies, Ground, Joints, Contacts, Centres, Velocities, Trails)
+DRAWN: tuple[Callable[[Window], Part], ...] = (Bodies, Ground, Joints, Contacts, Centres, Velocities, Trails, Names)
 PARTS: tuple[Callable[[Window], Part], ...] = (
     *DRAWN,
     Views,
@@ -41,6 +44,8 @@ PARTS: tuple[Callable[[Window], Part], ...] = (
     Control,
     TimelinePanel,
     Mouse,
+    Measure,
+    Build,
     Tree,
     Edit,
     Motors,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Values = tuple[Sequence[float], ...]
 
 # Parts that samples may take of the time of the steps and of what is left, and the most that is saved up for them [s].
-SHARE, IDLE_SHARE, MOST_SAVED = 0.03, 0.2, 0.01
+SHARE, IDLE_SHARE, MOST_SAVED = 0.01, 0.2, 0.01
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 # Samples that wait to be plotted; the page takes them several times a second.
 MOST = 20_000
@@ -101,7 +101,7 @@ class Sampler:
 
     def read(self, sims: Sequence[Simulation], labels: Sequence[str], probes: Mapping[str, Callable[..., Any]]) -> None:
         """Note the values now."""
-        begun = time.perf_counter()
+        begun = time.thread_time()
         looks = tuple(
             Look(
                 label,
@@ -113,7 +113,7 @@ class Sampler:
             for sim, label in zip(sims, labels, strict=True)
         )
         self._note(sims[0].time, Moment(looks, math.nan))
-        spent = time.perf_counter() - begun
+        spent = time.thread_time() - begun
         self._cost = 0.8 * self._cost + 0.2 * spent
         self._purse -= spent
 

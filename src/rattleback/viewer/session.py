@@ -16,12 +16,13 @@ from collections import deque
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.viewer.faults import Notice, sentence_of
 from rattleback.viewer.frame import Frame, take_picture
+from rattleback.viewer.interaction.hand import most_steps, step_in
 from rattleback.viewer.pace import Pace
 from rattleback.viewer.save_point import SavePoint, SavePoints, save_point, says_the_same
 from rattleback.viewer.timeline.record import Record
@@ -83,8 +84,7 @@ class Session:
         self._version, self._bite, self._step_seconds, self._told = 0, 1, 0.0, 0
         self.record = Record(self._queue, self._stand_still, FRAME_RATE)
         self._budget_ms: float | None = None
-        self._thread: threading.Thread | None = None
-        self.sampler: Sampler | None = None
+        self._thread, self.sampler = cast("threading.Thread | None", None), cast("Sampler | None", None)
         for sim in self.sims:
             _prepare(sim)
         self._points = SavePoints(save_point(self.sims))
@@ -286,13 +286,13 @@ class Session:
     def _steps_due(self) -> int:
         """How many steps to take now."""
         if self._steps_wanted:
-            return 1 if self.hands else min(self._steps_wanted, self._bite)
+            return min(self._steps_wanted, most_steps(self.hands, self.sims, self._bite))
         if not self._playing:
             return 0
         sim = self.sims[0]
         due = self._pace.due(time.perf_counter(), sim.time)
         steps = self._bite if math.isinf(due) else min(self._bite, math.floor(due / sim.time_step + 1e-9))
-        return min(steps, 1) if self.hands else max(steps, 0)
+        return max(0, most_steps(self.hands, self.sims, steps))
 
     def _take(self, steps: int) -> None:
         """Take steps with all simulations; a fault ends the run with a notice."""
@@ -302,17 +302,14 @@ class Session:
         try:
             for piece, sampled in self._pieces(steps):
                 for sim in self.sims:
-                    for hand in self.hands:
-                        hand.before_step(sim)
-                    sim.step(piece, self._budget_ms)
+                    step_in(self.hands, sim, piece, self._budget_ms)
                 if self.sampler is not None:
                     self.sampler.taken(piece, sampled)
                     if sampled:
                         self.sampler.read(self.sims, self.labels, self.probes)
         except Exception as error:  # a function of the user's that is called between steps may raise anything
             self.tell(sentence_of(error), fault=True)
-            self._set_playing(False)
-            self._steps_wanted = 0
+            self._stand_still()
             return
         finally:
             self.busy_since = None
@@ -347,10 +344,9 @@ class Session:
 
     def _go_on(self) -> None:
         """Go to where the page looks back at, so that what is done next is done there."""
-        looked_back = self.record.player.shot is not None
-        self._version += self.record.restore(self.sims)
-        if looked_back:
+        if self.record.player.shot is not None:
             self._pace.restart()
+        self._version += self.record.restore(self.sims)
 
     def _set_playing(self, playing: bool) -> None:
         self._playing = playing

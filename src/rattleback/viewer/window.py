@@ -53,6 +53,7 @@ class Window:
         tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
         dark: Whether the page is dark.
         selected: Name of the body or joint the user has chosen; empty for none.
+        picked: Where a body was clicked to choose it (3,) [m]; None where that was done otherwise.
         parts: What is on it.
         frame_seconds: Time it took to show the last frame [s].
 
@@ -74,6 +75,7 @@ class Window:
         self.opener = Opener(session)
         group = self.server.gui.add_tab_group()
         self.tabs: dict[str, Any] = {name: group.add_tab(name) for name in TABS}
+        self.picked: Any = None
         self._selecting: list[Callable[[str], Any]] = []
         self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
         self._waiting = False

@@ -61,7 +61,7 @@ def test_a_small_gripper_holds_a_cube(joints: str) -> None:
 @needs_data
 @pytest.mark.slow
 @pytest.mark.contacts
-@pytest.mark.parametrize(("joints", "drives"), [("direct", False), ("reduced", False), ("reduced", True)])
+@pytest.mark.parametrize(("joints", "drives"), [("direct", False), ("reduced", True)])
 def test_the_two_finger_gripper_holds_a_cube_for_twenty_seconds(joints: str, drives: bool) -> None:
     path = DATA / "mjcf" / "robotiq_2f85" / "2f85.xml"
     with warnings.catch_warnings():

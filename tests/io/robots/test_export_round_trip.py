@@ -23,6 +23,7 @@ OWN = sorted(ROBOTS.glob("arm.*"))
 LARGE = ("robotiq_2f85", "cassie_like", "robot_delta")
 GIVEN = sorted(path for ending in ("urdf", "xml", "sdf", "usda") for path in DATA.rglob(f"*.{ending}"))
 ENDINGS = ("urdf", "xml", "usda")
+FORMATS = {"urdf": "urdf", "xml": "mjcf", "usda": "usd"}
 # A weld of two bodies makes them one body.
 WELDED = ("newton_constraints",)
 
@@ -41,6 +42,8 @@ def compare(scene: rb.Scene, again: rb.Scene, ending: str) -> None:
     check_joints(scene, again, (rb.VelocityJoint,) if ending == "usda" else (), posed=not urdf)
     check_data(scene, again, ending)
     check_dynamics(scene, again, seed=1, rotors=not urdf)
+    kind = FORMATS[ending]
+    assert rb.digest(again, kind) == rb.digest(scene, kind)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +105,27 @@ def test_given_robots_are_the_same_after_a_round_trip(path: Path, tmp_path: Path
         else:
             compare(scene, again, ending)
         assert not [entry for entry in again.import_report.dropped if "does not know" in entry.note]
+
+
+def test_a_digest_tells_robots_apart() -> None:
+    scene = rb.Scene.from_file(ROBOTS / "arm.xml")
+    known = {rb.digest(scene), rb.digest(scene.copy())}
+    assert len(known) == 1
+    heavy = scene.copy()
+    heavy.change_body("forearm", mass=scene["forearm"].mass * (1.0 + 1e-5))
+    changes: list[rb.Scene] = [heavy]
+    name, joint = next((name, joint) for name, joint in scene.joints.items() if getattr(joint, "limits", None))
+    for field in ("armature", "friction"):
+        changes.append(scene.copy())
+        changes[-1].change_joint(name, **{field: getattr(joint, field) + 0.01})
+    changes.append(scene.copy())
+    changes[-1].change_joint(name, limits=(joint.limits[0], joint.limits[1] + 1e-4))
+    for changed in changes:
+        known.add(rb.digest(changed))
+    assert len(known) == 5
+    assert rb.digest(changes[1], "urdf") == rb.digest(scene, "urdf")
+    with pytest.raises(rb.InputError, match="The format of digest is 'dae'"):
+        rb.digest(scene, "dae")
 
 
 def test_links_without_mass_have_none_in_the_file(tmp_path: Path) -> None:

@@ -259,3 +259,21 @@ def test_a_link_without_inertial_has_that_of_the_format(tmp_path: Path) -> None:
     assert scene["a"].mass == 1.0
     np.testing.assert_array_equal(scene["a"].inertia, np.eye(3))
     assert any("gives it 1 kg" in entry.note for entry in scene.import_report.kept)
+
+
+def test_drives_and_dampers_below_zero_are_dropped_with_a_word(tmp_path: Path) -> None:
+    dynamics = "<dynamics><damping>-1</damping><friction>-2</friction></dynamics>"
+    hinge = joint("j", "a", "b", more=f"<axis><xyz>0 1 0</xyz>{dynamics}</axis>")
+    scene = load(tmp_path, f'<model name="m">{link("a")}{link("b")}{hinge}</model>')
+    told = {entry.place.split()[-1]: entry.note for entry in scene.import_report.dropped}
+    assert told["friction_loss"] == "it is -2, and drives of joints have none below zero"
+    assert told["damping"] == "it is -1, which would drive the joint ever faster"
+    assert (scene.joints["j"].friction, list(scene.joints)) == (0.0, ["j"])
+    assert scene.robot.settings == {"time_step": 0.002}
+
+
+def test_the_settings_of_a_robot_with_drives_are_reduced_coordinates(tmp_path: Path) -> None:
+    hinge = joint("j", "a", "b", more="<axis><xyz>0 1 0</xyz><dynamics><friction>0.1</friction></dynamics></axis>")
+    content = f'<model name="m">{link("a")}{link("b")}{hinge}</model>'
+    assert load(tmp_path, content).robot.settings == {"time_step": 0.002, "joints": "reduced"}
+    assert load(tmp_path, content, drives=False).robot.settings == {"time_step": 0.002}

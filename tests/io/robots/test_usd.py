@@ -45,11 +45,15 @@ def load(tmp_path: Path, content: str, meters: float = 1.0, up: str = "Z", **opt
 def test_centimetres_with_y_up_give_the_same_scene_as_metres_with_z_up(tmp_path: Path) -> None:
     inside = 'def Cube "c" ({}) {{\ndouble size = {}\n}}'
     hinge = 'uniform token physics:axis = "X"\nfloat physics:lowerLimit = -30\npoint3f physics:localPos1 = ({}, 0, 0)'
+    drive = "\nfloat physxJoint:armature = {}\nfloat physxJoint:jointFriction = {}"
     first = load(
         tmp_path,
         body("a", inside.format(SOLID, 0.2), (0, 0, 1))
         + joint(
-            "j", "PhysicsRevoluteJoint", ("", "a"), hinge.format(0.4) + "\npoint3f physics:localPos0 = (0.4, 0, 1)"
+            "j",
+            "PhysicsRevoluteJoint",
+            ("", "a"),
+            hinge.format(0.4) + "\npoint3f physics:localPos0 = (0.4, 0, 1)" + drive.format(0.5, 0.25),
         ),
     )
     scaled = body("a", inside.format(SOLID, 20), (0, 100, 0)).replace("(0.1, 0.2, 0.2)", "(1000, 2000, 2000)")
@@ -58,7 +62,10 @@ def test_centimetres_with_y_up_give_the_same_scene_as_metres_with_z_up(tmp_path:
         tmp_path,
         scaled
         + joint(
-            "j", "PhysicsRevoluteJoint", ("", "a"), hinge.format(40) + "\npoint3f physics:localPos0 = (40, 100, 0)"
+            "j",
+            "PhysicsRevoluteJoint",
+            ("", "a"),
+            hinge.format(40) + "\npoint3f physics:localPos0 = (40, 100, 0)" + drive.format(5000, 2500),
         ),
         meters=0.01,
         up="Y",
@@ -72,6 +79,8 @@ def test_centimetres_with_y_up_give_the_same_scene_as_metres_with_z_up(tmp_path:
     np.testing.assert_allclose(tensors[0], np.diag([0.1, 0.2, 0.2]), atol=1e-8)
     np.testing.assert_allclose(tensors[1], np.diag([0.1, 0.2, 0.2]), atol=1e-8)
     np.testing.assert_allclose(second.gravity, (0, 0, -9.81), atol=1e-15)
+    for scene in (first, second):
+        np.testing.assert_allclose((scene.joints["j"].armature, scene.joints["j"].friction), (0.5, 0.25), rtol=1e-12)
     np.testing.assert_allclose(second.robot.joints["j"].limits[0][0], math.radians(-30))
 
 

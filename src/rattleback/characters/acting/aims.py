@@ -19,6 +19,7 @@ import numpy as np
 
 from rattleback.characters.motion.blend import mix
 from rattleback.characters.motion.limb import reached, shortest_turn, turned
+from rattleback.characters.pose import Pose
 from rattleback.core import checks
 from rattleback.core.errors import InputError
 from rattleback.maths import rotation
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rattleback.characters.acting.anatomy import Anatomy
-    from rattleback.characters.pose import Pose
 
     Floats = NDArray[np.float64]
 
@@ -102,6 +102,9 @@ def reach_for(parts: Anatomy, pose: Pose, hand: str, point: ArrayLike, weight: f
     long = REACH * float(np.linalg.norm(np.diff(rest[list(joints)], axis=0), axis=1).sum())
     found = _bent(parts, pose, shoulder, goal, long)
     found = reached(skeleton, found, limb, goal, bend=parts.bend(limb, leg=False))
+    turns = np.array(found.rotation)
+    turns[wrist] = pose.rotation[wrist]  # the hand goes along with the forearm
+    found = Pose(turns, found.translation, found.scale)
     found = found if weight == 1.0 else mix(pose, found, checks.number(weight, "The weight of a reach"))
     return Aimed(found, float(np.linalg.norm(skeleton.matrices(found)[wrist, :3, 3] - goal)))
 

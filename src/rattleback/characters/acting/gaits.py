@@ -72,6 +72,24 @@ def stand_of(figure: Figure, parts: Anatomy, names: Mapping[str, str]) -> Pose:
     return grounded(figure.skeleton, _on(person().clips["stand"], parts)[1][0])
 
 
+def at_ease(figure: Figure, parts: Anatomy, names: Mapping[str, str]) -> Pose:
+    """How a figure stands on the ground, its feet to both sides of the origin."""
+    skeleton, stand = figure.skeleton, stand_of(figure, parts, names)
+    ends = np.array([soles(skeleton, stand, leg) for leg in parts.legs])
+    middle = ends.mean(axis=(0, 1))
+    rise = clearance(figure) - float(ends[..., 2].min())
+    return moved(skeleton, stand, np.array([-middle[0], -middle[1], rise]))
+
+
+def clearance(figure: Figure) -> float:
+    """How high the lowest joint is above the floor on which the skin stands, at rest [m]."""
+    skeleton = figure.skeleton
+    lowest = float(skeleton.matrices(skeleton.rest)[:, 2, 3].min())
+    if not figure.skins:
+        return 0.0
+    return max(0.0, lowest - float(figure.skin.vertices(skeleton.rest)[:, 2].min()))
+
+
 def own_clip(figure: Figure, kinds: tuple[str, ...], names: Mapping[str, str]) -> Clip | None:
     """The clip of a figure that is of a kind: named so by the caller, else the first with the kind in its name."""
     for kind in kinds:

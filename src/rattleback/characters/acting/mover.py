@@ -14,7 +14,7 @@ import numpy as np
 
 from rattleback.characters.acting.aims import look_at, reach_for
 from rattleback.characters.acting.feet import Feet
-from rattleback.characters.acting.gaits import gait_of, stand_of
+from rattleback.characters.acting.gaits import at_ease, clearance, gait_of
 from rattleback.characters.acting.played import Played
 from rattleback.characters.acting.walker import Walker
 from rattleback.characters.motion.blend import eased, mix
@@ -97,10 +97,7 @@ class Mover:
     def __init__(self, figure: Figure, parts: Anatomy, names: Mapping[str, str], place: Floats, heading: float) -> None:
         self.parts, self.time, self.floor = parts, 0.0, clearance(figure)
         skeleton, legs = figure.skeleton, parts.legs
-        stand = stand_of(figure, parts, names)
-        middle = np.mean([soles(skeleton, stand, leg) for leg in legs], axis=(0, 1))
-        low = min(float(soles(skeleton, stand, leg)[:, 2].min()) for leg in legs)
-        self.stand = moved(skeleton, stand, np.array([*-middle[:2], self.floor - low]))
+        self.stand = at_ease(figure, parts, names)
         cycles = [self._level(gait_of(figure, parts, kind, names)) for kind in ("walk", "run")]
         self.speeds = {kind: cycle.speed for kind, cycle in zip(("walk", "run"), cycles, strict=True)}
         self._gaits = Locomotion([Cycle.still(skeleton, self.stand), *cycles], legs)
@@ -233,12 +230,3 @@ class Mover:
         low = np.min([soles(skeleton, cycle.poses, leg)[..., 2].min(axis=-1) for leg in self.parts.legs], axis=0)
         rise = self.floor - float(np.quantile(low, 0.1))
         return Cycle(skeleton, moved(skeleton, cycle.poses, (0.0, 0.0, rise)), cycle.duration, cycle.stride)
-
-
-def clearance(figure: Figure) -> float:
-    """How high the lowest joint is above the floor on which the skin stands, at rest [m]."""
-    skeleton = figure.skeleton
-    lowest = float(skeleton.matrices(skeleton.rest)[:, 2, 3].min())
-    if not figure.skins:
-        return 0.0
-    return max(0.0, lowest - float(figure.skin.vertices(skeleton.rest)[:, 2].min()))

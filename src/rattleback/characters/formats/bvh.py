@@ -163,7 +163,7 @@ class _Reader:
         return [("XYZ".index(match[1].upper()), match[2].lower() == "rotation") for match in found if match]
 
     def _field(self, label: str) -> str:
-        line = self._next(f"the line {label}")
+        line = " ".join(self._next(f"the line {label}").split())
         if not line.lower().startswith(label.lower()):
             raise self._fault(f"{line!r} stands where {label!r} is expected")
         return line[len(label) :]

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 TYPES = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+# Extensions that a file may need although they are not read: they change looks alone, or nothing here.
+WITHOUT_LOSS = (
+    "KHR_mesh_quantization", "KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_webp", "EXT_texture_avif",
+    "KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_animation_pointer", "KHR_node_visibility",
+)  # fmt: skip
+COMPRESSED = "decompress it, as `gltf-transform copy in.glb out.glb` does"
 
 
 class GltfFile:
@@ -50,7 +56,16 @@ class GltfFile:
             raise self.fault(f"its text is not JSON: {error}") from None
         if not isinstance(self.data, dict) or str(self.table("asset").get("version", ""))[:2] != "2.":
             raise self.fault("it does not say that it is of version 2.0")
+        self._check_extensions()
         self._buffers: dict[int, bytes] = {}
+
+    def _check_extensions(self) -> None:
+        """Refuse a file that needs an extension which changes what is read of it."""
+        needed = self.data.get("extensionsRequired", [])
+        for name in map(str, needed if isinstance(needed, list) else []):
+            if name not in WITHOUT_LOSS and not name.startswith("KHR_materials_"):
+                way = COMPRESSED if "compression" in name else "save it without that"
+                raise self.fault(f"it needs the extension {name!r}, which is not read here; {way}")
 
     def fault(self, what: str) -> FileError:
         """An error about the file."""

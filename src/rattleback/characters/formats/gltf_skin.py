@@ -39,8 +39,17 @@ def read_skins(file: GltfFile, skeleton: Skeleton, number: dict[int, int]) -> di
             binding = _skin_binding(file, file.pick("skins", node["skin"]), skeleton, number)
         else:
             binding = (np.array([number[n]]), np.tile(np.eye(4), (len(skeleton), 1, 1)))
+            mesh = {**mesh, "primitives": [_without_joints(row) for row in file.rows("primitives", mesh)]}
         found[unique] = _skin(file, mesh, skeleton, binding, unique)
     return found
+
+
+def _without_joints(row: dict[str, Any]) -> dict[str, Any]:
+    """A part of a mesh that follows its node: without a skin, its joints mean nothing."""
+    given = row.get("attributes")
+    if not isinstance(given, dict):
+        return row
+    return {**row, "attributes": {key: value for key, value in given.items() if not key.startswith("JOINTS_")}}
 
 
 def _skin_binding(file: GltfFile, skin: dict[str, Any], skeleton: Skeleton, number: dict[int, int]) -> tuple[Any, Any]:

@@ -1,15 +1,17 @@
 """Balance: what legs push on the ground with, so that a powered figure stays above its feet.
 
-    Σ f_i = m (a − g),   Σ (p_i − c) × f_i = κ e − δ ω,   a = k (c₀ − c) − d ċ        f_i ≥ 0 and within the cone of friction
-    τ_j = − Σ_below [(p_i − x_j) × f_i + (x_k − x_j) × m_k g]
+    Σ f_i = m (a − g),   Σ (p_i − c) × f_i = κ e − δ ω = I α,   a = k (c₀ − c) − d ċ
+    τ_j = − Σ_below [(p_i − x_j) × f_i + (x_k − x_j) × m_k (g − a − α × (x_k − c))]
 
 c centre of mass, c₀ above the middle of what stands and at the height of the clip, p_i ends of the feet that are down,
 f_i forces of the ground on them, the least that give the sums; e turn and ω angular velocity that the hips lack to the
-clip; x_j place of a joint, x_k centres and m_k masses of the parts below it, τ_j its torque: a figure at rest under these
-forces. Forces that the ground cannot give, as feet do not pull, are cut off, so a figure that leans too far falls.
+clip, I inertia and α angular acceleration of the whole figure; x_j place of a joint, x_k centres and m_k masses of the
+parts below it, τ_j its torque. The push goes through the feet, a is cut off where it would not; feet do not pull, and
+slide beyond their friction. So a figure that leans too far falls.
 
-Cost: a least-squares problem of twelve forces, and a sum over the parts. Reference: Pratt and others, Virtual model control,
-International Journal of Robotics Research 20 (2001).
+Cost: a least-squares problem of some twenty forces, and a sum over the parts.
+
+Reference: Pratt and others, Virtual model control, International Journal of Robotics Research 20 (2001).
 """
 
 from __future__ import annotations
@@ -98,9 +100,7 @@ class Balance:
         on = np.isin(sides, down)
         return np.array(owners, dtype=np.int64)[on], low[on]
 
-    def _wanted(
-        self, bodies: Any, goal: Pose, center: Floats, drift: Floats, points: Floats
-    ) -> tuple[Floats, Floats]:
+    def _wanted(self, bodies: Any, goal: Pose, center: Floats, drift: Floats, points: Floats) -> tuple[Floats, Floats]:
         """Force and moment about the centre of mass that the ground is to give (3,)."""
         total, ground = self._mass.sum(), points[:, 2].min()
         goal_x, goal_turns = self.doll._bodies(goal)
@@ -117,7 +117,7 @@ class Balance:
             rotation.multiply(goal_turns[0], rotation.conjugate(bodies.orientation[0]))
         )
         moment = inertia * (TURN * error - SPIN * bodies.angular_velocity[0])
-        return total * (pull + (0.0, 0.0, GRAVITY)), moment
+        return total * (pull + np.array([0.0, 0.0, GRAVITY])), moment
 
     def _lowest(self, places: Floats, turns: Floats) -> float:
         found = []

@@ -62,8 +62,6 @@ class Muscles:
         loop: Whether the clip begins again where it ends.
     """
 
-    _open = ("clip", "start")
-
     def __init__(
         self,
         doll: Ragdoll,

@@ -2,9 +2,9 @@
 
     main effect of x on y:  m(x) = mean of y over all variants with x      band: first to third quartile of y
 
-Where a parameter has few values, each is one point of a main effect; where it has many, they are put into groups of as
-many variants each. A scatter matrix shows what main effects hide, that two parameters act together. Variants that
-failed are left out everywhere.
+Where a parameter has few values, or each of them often, each is one point of a main effect; else they are put into
+groups of as many variants each. A scatter matrix shows what main effects hide, that two parameters act together.
+Variants that failed are left out everywhere.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rattleback.sweeps.results.result import Result
 
 FEW = 12  # values of a parameter that are shown one by one
+REPEATED = 4  # variants with each value, from which on these are shown one by one however many they are
 GROUPS = 8
 MOST_PANELS = 8  # columns of a scatter matrix that can still be read
 BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles with their shade
@@ -117,7 +118,7 @@ def _effect(axes: Any, values: NDArray[Any], numbers: NDArray[Any]) -> None:
     values, numbers = values[good], numbers[good]
     text = values.dtype.kind == "U"
     levels, place = np.unique(values, return_inverse=True)
-    if len(levels) > FEW:
+    if len(levels) > FEW and len(values) < REPEATED * len(levels):
         order = np.argsort(values, kind="stable")
         groups: Sequence[Any] = np.array_split(order, GROUPS)
     else:

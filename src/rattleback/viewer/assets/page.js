@@ -130,8 +130,19 @@ function layUnder() {
   }, 300);
 }
 
+function sayArrived() {
+  // viser calls a file a success once it has arrived; whether it can be read is known only then.
+  new MutationObserver((changes) => {
+    for (const {target} of changes) {
+      const text = target.nodeType === Node.TEXT_NODE ? target : target.firstChild;
+      if (text?.nodeValue === "File uploaded successfully.") text.nodeValue = "The file has arrived.";
+    }
+  }).observe(document.body, {childList: true, characterData: true, subtree: true});
+}
+
 addEventListener("DOMContentLoaded", () => {
   watchTitle();
+  sayArrived();
   layUnder();
   fitNarrow();
   takeDrops();

@@ -83,12 +83,14 @@ class Velocities(_Overlay):
     Attributes:
         title: What it is called in the Show tab.
         visible: Whether it is drawn.
+        largest: The largest speed now [m/s].
 
     Args:
         window: The page.
     """
 
-    title = "Velocities"
+    title, colour, unit = "Velocities", ARROW, "m/s"
+    largest = 0.0
 
     def show(self, frame: Frame) -> None:
         """Draw those there are now."""
@@ -108,6 +110,7 @@ class Velocities(_Overlay):
         """Starts and ends of the arrows (arrows, 2, 3) [m]."""
         start = joined(frame.pictures, layout.offsets)[0][self._moving]
         velocity = np.concatenate([picture.velocity for picture in frame.pictures])[self._moving]
+        self.largest = float(np.linalg.norm(velocity, axis=1).max(initial=0.0))
         ways = PART_OF_FALL * math.sqrt(2.0 * layout.size / 9.81) * velocity
         length = np.linalg.norm(ways, axis=1)
         seen = length > SHORTEST * layout.body

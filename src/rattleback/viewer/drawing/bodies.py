@@ -89,6 +89,16 @@ class Bodies:
         row = None if self._crowd is None else self._crowd.pick(origin, direction)
         return None if row is None else self._names[row]
 
+    def hit(self, origin: Floats, direction: Floats) -> tuple[int, str, Floats] | None:
+        """As ``pick``, with the point on the body that is met (3,) [m]."""
+        found = None if self._crowd is None else self._crowd.meet(origin, direction)
+        return None if found is None else (*self._names[found[0]], origin + found[1] * direction)
+
+    def met(self, origin: Floats, direction: Floats) -> Floats | None:
+        """Where a ray meets the first body in its own picture (3,) [m]; None where it meets none."""
+        found = self.hit(origin, direction)
+        return None if found is None or self.layout is None else found[2] - self.layout.offsets[found[0]]
+
     def renew(self, frame: Frame) -> None:
         """Make the batches of another scene."""
         if self._crowd is not None:

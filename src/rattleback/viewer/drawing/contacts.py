@@ -30,12 +30,14 @@ class Contacts:
     Attributes:
         title: What it is called in the Show tab.
         visible: Whether it is drawn.
+        largest: The largest force now [N].
 
     Args:
         window: The page.
     """
 
-    title = "Contact forces"
+    title, colour, unit = "Contact forces", ARROW, "N"
+    largest = 0.0
 
     def __init__(self, window: Window) -> None:
         self.visible = False
@@ -93,7 +95,7 @@ class Contacts:
     def _draw(self, points: Floats, forces: Floats, layout: Layout) -> None:
         scene, size = self._window.server.scene, 0.06 * layout.body
         length = np.linalg.norm(forces, axis=1)
-        acting = length > 0.0
+        acting, self.largest = length > 0.0, float(length.max(initial=0.0))
         drawn = np.minimum(self._scale * length[acting], LONGEST * layout.size) / length[acting]
         ends = points[acting] + drawn[:, None] * forces[acting]
         arrows = np.stack([points[acting], ends], axis=1)

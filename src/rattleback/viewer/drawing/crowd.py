@@ -146,6 +146,11 @@ class Crowd:
 
     def pick(self, origin: Floats, direction: Floats) -> int | None:
         """The body that a ray from a point (3,) [m] in a direction (3,) meets first; None where it meets none."""
+        found = self.meet(origin, direction)
+        return None if found is None else found[0]
+
+    def meet(self, origin: Floats, direction: Floats) -> tuple[int, float] | None:
+        """The body that a ray from a point (3,) [m] meets first, and how far away in lengths of its direction (3,)."""
         first, nearest = None, np.inf
         for batch in self.batches if self._visible else ():
             place, turn = self._poses(batch.members, *self._last)
@@ -154,7 +159,7 @@ class Crowd:
             away[~self._shown[self.rows[batch.members]]] = np.inf
             if (least := float(away.min(initial=np.inf))) < nearest:
                 first, nearest = int(self.rows[batch.members[int(away.argmin())]]), least
-        return first
+        return None if first is None else (first, nearest)
 
     def colour(self, colours: NDArray[np.uint8]) -> None:
         """Give the members these colours (members, 3)."""

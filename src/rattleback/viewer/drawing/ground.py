@@ -57,6 +57,7 @@ class Ground:
         # The page's own thread lays it, and the button that looks at all.
         self._lock, self._handles = threading.Lock(), list[Any]()
         self.lamp: Any = None
+        self._laid = 0
         # Height of a floor that the scene does not have itself [m]; None where there is none.
         self._floor: float | None = None
         self._seen: tuple[str, int, float] = ("", 0, 0.0)
@@ -109,6 +110,8 @@ class Ground:
         with self._lock:
             for handle in self._handles:
                 handle.remove()
+            # The page of viser 1.1.1 keeps how far a grid is seen from one of the same name.
+            self._laid += 1
             self._handles = list(self._lay(frame, layout))
 
     def _lay(self, frame: Frame, layout: Layout) -> Iterator[Any]:
@@ -125,7 +128,7 @@ class Ground:
             for k, own in enumerate(apart[:1] * 0.0 if flat else apart):
                 yield lay_grid(
                     self._window.server.scene,
-                    f"/ground/{number}_{k}",
+                    f"/ground/{self._laid}_{number}_{k}",
                     (np.array(normal), offset),
                     layout.middle + own,
                     layout.size,

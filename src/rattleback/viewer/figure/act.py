@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.characters.acting.actor import Actor
+from rattleback.characters.acting.command import POSTURES
 from rattleback.viewer.figure.playback import shifted
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Act:
 
     def __init__(self, figure: Figure, place: Floats, floor: float) -> None:
         self.actor = Actor(figure, place)
+        self._last = "stand"
         self._lift = np.array([0.0, 0.0, floor])
         self.pose: Pose = self._next(LEAST)
         self.before: tuple[Pose, float] = self.pose, LEAST
@@ -45,6 +47,7 @@ class Act:
         """Have it do something now, instead of all that it was told before."""
         if command not in ("look", "reach"):
             self.actor.stop()
+            self._last = command if command in POSTURES else "stand"
         self.actor.do(command, **options)
 
     def advance(self, seconds: float) -> None:
@@ -56,7 +59,7 @@ class Act:
     def words(self) -> str:
         """What it does."""
         x, y = self.actor.place
-        return f"{self.actor.doing or 'stands'} · at ({x:.1f}, {y:.1f}) m"
+        return f"{self.actor.doing or self._last} · at ({x:.1f}, {y:.1f}) m"
 
     def _next(self, seconds: float) -> Pose:
         return shifted(self.actor.figure.skeleton, self.actor.advance(seconds), self._lift)

@@ -62,7 +62,7 @@ class Fall:
         height = _height(skins)
         mass = MASS * (height / HEIGHT) ** 3
         own = type(figure)(figure.skeleton, figure.clips, {skin.name: skin for skin in skins[:1]})
-        self.doll = Ragdoll(own, mass, hinges=False)
+        self.doll = Ragdoll(own, mass, hinges=False, limits=False)
         self._scene = Scene(name=figure.skeleton.name)
         self._scene.add_static(Plane(offset=floor))
         self.doll.add_to(self._scene)

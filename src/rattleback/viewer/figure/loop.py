@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RATE = 30.0
+# Between two frames others get so long, however late it is [s].
+PAUSE = 0.005
 # After a longer break than this the time between is forgiven [s].
 BREAK = 0.25
 
@@ -69,7 +71,7 @@ class Loop:
             for future, answer in answers:
                 future.set_result(answer)
             if now >= due:
-                due = max(due + 1.0 / RATE, time.perf_counter())
+                due = max(due + 1.0 / RATE, time.perf_counter() + PAUSE)
             with self._news:
                 self._news.wait_for(lambda: self._commands or self._closing, max(0.0, due - time.perf_counter()))
 

@@ -136,10 +136,9 @@ class FigurePage(Opened):
             self._listen(handle)
 
     def _frame(self, seconds: float) -> None:
-        with self.host.server.atomic():
-            self.stage.tick(seconds, self.playing)
-            self.panel.follow(self.stage, self.playing)
-            self.panel.say_crowd(self.stage, self._loop.rate)
+        self.stage.tick(seconds, self.playing)
+        self.panel.follow(self.stage, self.playing)
+        self.panel.say_crowd(self.stage, self._loop.rate)
 
     # What follows is done between two frames.
 

@@ -264,13 +264,17 @@ class Stage:
         self._ground = lay_grid(self._scene, "/ground", plane, middle, size)
 
     def _show(self) -> None:
+        """Send what there is. While a thread is in here, the page sends nothing else, so this is brief."""
         if self.throng is not None:
-            self.sent = self.throng.show()
+            with self._host.server.atomic():
+                self.sent = self.throng.show()
             return
         self.pose = self._now()
-        self.sent = self.bones.show(self.figure.skeleton.matrices(self.pose)[:, :3, 3])
-        if self.look is not None:
-            self.sent += self.look.show(self.pose, self.method)
+        places = self.figure.skeleton.matrices(self.pose)[:, :3, 3]
+        with self._host.server.atomic():
+            self.sent = self.bones.show(places)
+            if self.look is not None:
+                self.sent += self.look.show(self.pose, self.method)
 
     def _now(self) -> Pose:
         """The pose it is to be in."""

@@ -33,9 +33,17 @@ KEYS = {
         ("1, 2, 3", "from the front, from the side, from the top"),
         ("0", "look at all"),
         ("F", "follow what is selected, or stop"),
+        ("C", "look at what is selected"),
         ("W A S D Q E, arrows", "fly"),
     ),
-    "Page": (("G", "gallery"), ("?", "this help"), ("ctrl-K", "search all commands"), ("Esc", "close")),
+    "Page": (
+        ("M", "measure by clicks on bodies"),
+        ("P", "plots under the view"),
+        ("G", "gallery"),
+        ("?", "this help"),
+        ("ctrl-K", "search all commands"),
+        ("Esc", "close"),
+    ),
 }
 
 

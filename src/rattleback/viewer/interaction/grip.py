@@ -90,7 +90,14 @@ class GripHand:
         scene.add_joint(joint, name=GRIP)
         sim.rebuild(scene)
 
-    def before_step(self, sim: Simulation) -> None:
+    def most_steps(self, sim: Simulation) -> int:
+        """It looks before every step."""
+        return 1
+
+    def observe(self, sim: Simulation) -> None:
+        """What it does holds on."""
+
+    def before_step(self, sim: Simulation, steps: int = 1) -> None:
         """Tell the joint how to move the body."""
         if GRIP not in sim.scene.joints or self.body not in sim.scene:
             return

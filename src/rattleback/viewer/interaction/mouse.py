@@ -104,7 +104,9 @@ class Mouse:
         ray = np.array(event.ray_origin, dtype=np.float64), np.array(event.ray_direction, dtype=np.float64)
         bodies = bodies_of(self._window)
         found = None if bodies is None else bodies.pick(*ray)
+        self._window.picked = None if bodies is None or found is None else bodies.met(*ray)
         self._window.select("" if found is None else found[1])
+        self._window.picked = None
 
     async def _idle(self, event: Any) -> None:
         """Nothing is done."""

@@ -33,6 +33,10 @@ MEASURED = {
 }
 
 
+# Less is drawn so: the page writes smaller numbers at an axis as 0.
+LEAST = 1e-3
+
+
 @dataclass(frozen=True)
 class Curves:
     """Curves of one plot.
@@ -96,8 +100,8 @@ def _first(value: Any) -> float:
 
 
 def _visible(value: float) -> float:
-    """A value for an axis that has no zero."""
-    return value if value > 0.0 else math.nan
+    """A value for an axis that has no zero, and whose numbers have three digits after the point at most."""
+    return max(value, LEAST)
 
 
 PLOTS = (
@@ -117,11 +121,11 @@ PLOTS = (
         logarithmic=True,
     ),
     Curves(
-        "Error [m]",
-        "Largest distance of a joint's halves, or depth of an overlap.",
+        "Error [µm]",
+        "Largest distance of a joint's halves, or depth of an overlap; what is less than a nanometre is drawn as one.",
         ("report",),
         _called("error"),
-        _each(lambda picture: math.nan if picture.report is None else _visible(error_of(picture.report))),
+        _each(lambda picture: math.nan if picture.report is None else _visible(1e6 * error_of(picture.report))),
         logarithmic=True,
     ),
     Curves(

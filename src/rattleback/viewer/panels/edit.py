@@ -7,12 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core.errors import InputError
+from rattleback.viewer.building.rename import rename
 from rattleback.viewer.interaction.grip import GRIP
 from rattleback.viewer.panels.dialog import Dialog, signature_of
 from rattleback.viewer.panels.edit_body import BodySubject
 from rattleback.viewer.panels.edit_force import ForceSubject
 from rattleback.viewer.panels.edit_joint import JointSubject
-from rattleback.viewer.panels.entry import Numbers, figure
+from rattleback.viewer.panels.entry import Entry, Numbers, Words, figure
 from rattleback.viewer.panels.readings import NAME, TABLE
 from rattleback.viewer.panels.subject import PROBE, REMOVE, SceneSubject, Subject, probe_for, seen_in
 
@@ -30,7 +31,7 @@ MOST_LISTED = 2000
 KINDS: dict[str, Any] = {"body": BodySubject, "joint": JointSubject, "force": ForceSubject}
 # Places in the tab; the motors come before them.
 PICKER, READINGS, DIALOG, IMPULSE, ACTIONS = range(5)
-PUSH = "Push"
+PUSH, NAMED = "Push", "name of it"
 
 
 class Edit:
@@ -121,20 +122,32 @@ class Edit:
 
     def _make(self, subject: Subject, frame: Frame) -> None:
         """Make the dialog of a subject, unless the one there is fits it."""
-        sections = subject.sections(frame.picture.scene)
+        sections = dict(subject.sections(frame.picture.scene))
+        if subject.name:
+            hint = "What it is called, wherever it is named."
+            sections["Name"] = [Entry(NAMED, "Name", hint, Words(), lambda frame: subject.name)]
         same = self._subject == subject and self.dialog is not None and self.dialog.signature == signature_of(sections)
         if not same:
             self._clear()
             self._subject = subject
             with self._window.tabs["Edit"]:
-                self.dialog = Dialog(
-                    self._window, sections, lambda values: subject.apply(self.session, values), order=DIALOG
-                )
+                self.dialog = Dialog(self._window, sections, lambda values: self._apply(subject, values), order=DIALOG)
                 self._add_actions(subject, frame.picture.scene)
             self._offer(subject)
         if not same or self._renewed:
             self._probe(subject)
         self._renewed = False
+
+    def _apply(self, subject: Subject, values: dict[str, Any]) -> Future[Any]:
+        """Ask for other values; another name comes last, since the rest goes by the one before."""
+        new = values.pop(NAMED, None)
+        if values or new is None:
+            asked = subject.apply(self.session, values)
+            if new is None:
+                return asked
+        asked = rename(self.session, subject.kind, subject.name, new)
+        asked.add_done_callback(lambda done: None if done.exception() else self._window.select(new))
+        return asked
 
     def _clear(self) -> None:
         for handle in (self._push_form, self.buttons, self.dialog):

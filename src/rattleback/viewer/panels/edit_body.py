@@ -14,6 +14,8 @@ from rattleback.maths.rotation import conjugate, euler_from_quaternion, rotate
 from rattleback.model.body import Body, BodyOptions, StaticOptions
 from rattleback.model.material import Material
 from rattleback.viewer.amounts import amount
+from rattleback.viewer.building.making import duplicate, remove_all, set_static
+from rattleback.viewer.building.present import present_of
 from rattleback.viewer.panels.compound_entry import TURNS, Turn
 from rattleback.viewer.panels.declared import entries_of, hint_of, label_of, meanings_of
 from rattleback.viewer.panels.entry import AMONG, GRAIN, Entry, Names, Numbers, Tick, Words
@@ -56,7 +58,8 @@ HINTS = {
     "mass": "Mass [kg]; the inertia changes with it.",
 }
 SHAPE, SURFACE = "shape.", "material."
-STOP, WAKE = "Stop", "Wake"
+STOP, WAKE, DUPLICATE, REMOVE_ALL = "Stop", "Wake", "Duplicate", "Remove with joints"
+HELD, COLLIDES = "static", "collides"
 # Less energy than this is rounding [J].
 LEAST = 1e-15
 
@@ -78,7 +81,7 @@ class BodySubject:
             "Mass": [self._option(name) for name in known if name in MASS],
             f"Shape: {type(body.shape).__name__}": self._shape(body, scene),
             "Surface": self._within(SURFACE, entries_of(body.material, scene, lambda frame: self._in(frame).material)),
-            "Collisions": [self._option(name) for name in known if name not in MASS],
+            "Collisions": [*self._ticks(body), *(self._option(name) for name in known if name not in MASS)],
         }
         return {title: entries for title, entries in found.items() if entries}
 
@@ -87,7 +90,11 @@ class BodySubject:
         state = {name: value for name, value in values.items() if name in MOTION}
         surface = _part(values, SURFACE)
         sizes = _part(values, SHAPE)
-        options = {name: value for name, value in values.items() if name in FORMS}
+        # At the start, another place is where it starts.
+        at_start = MOTION if session.frame.steps == 0 else ()
+        options = {name: value for name, value in values.items() if name in (*FORMS, *at_start)}
+        if COLLIDES in values:
+            options["collision"] = session.frame.picture.scene[self.name].shape if values[COLLIDES] else None
 
         def write(sim: Simulation) -> None:
             for name, value in state.items():
@@ -98,8 +105,10 @@ class BodySubject:
         def edit(scene: Scene) -> None:
             shape = {"shape": replace(scene[self.name].shape, **sizes)} if sizes else {}
             scene.change_body(self.name, **_told(options), **shape)
+            if HELD in values:
+                set_static(scene, self.name, values[HELD])
 
-        return session.rebuild(edited(edit), write) if sizes or options else session.change(write)
+        return session.rebuild(edited(edit), write) if sizes or options or HELD in values else session.change(write)
 
     def actions(self, scene: Scene) -> dict[str, Callable[[Session], Future[Any]]]:
         """What the buttons do; a push has a field of its own."""
@@ -113,8 +122,21 @@ class BodySubject:
         return {
             STOP: lambda session: session.do(stop),
             WAKE: lambda session: session.do(wake),
+            DUPLICATE: self._duplicate,
             REMOVE: lambda session: session.rebuild(edited(lambda scene: scene.remove_body(self.name))),
+            REMOVE_ALL: lambda session: session.rebuild(edited(lambda scene: remove_all(scene, self.name))),
         }
+
+    def _duplicate(self, session: Session) -> Future[Any]:
+        """Put another body like it beside it."""
+
+        def edit(scene: Scene) -> Scene:
+            made = scene.copy()
+            sim = next(sim for sim in session.sims if sim.scene is scene)
+            duplicate(made, self.name, present_of(sim))
+            return made
+
+        return session.rebuild(edit)
 
     def push(self, session: Session, impulse: Any) -> Future[Any]:
         """Strike it at its centre of mass with an impulse (3,) [N s]."""
@@ -162,6 +184,15 @@ class BodySubject:
         read = found.get(name, attrgetter(name))
         label = LABELS.get(name, label_of(name, meaning))
         return Entry(name, label, meaning, FORMS[name], lambda frame: read(self._in(frame)))
+
+    def _ticks(self, body: Body) -> list[Entry]:
+        """Whether it is held still, and whether it meets others."""
+        held = "Nothing moves it. Let go, it has the mass of its shape at 1000 kg/m³."
+        found = [Entry(HELD, "Static", held, Tick(), lambda frame: self._in(frame).static)]
+        if body.shape is not None:
+            meets = "Whether its shape meets other bodies."
+            found.append(Entry(COLLIDES, "Collides", meets, Tick(), lambda frame: bool(self._in(frame).colliders)))
+        return found
 
     def _shape(self, body: Body, scene: Scene) -> list[Entry]:
         """Sizes of a shape that are numbers; points and triangles are not typed by hand."""

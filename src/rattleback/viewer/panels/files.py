@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import viser
 
-from rattleback.core.errors import FileError, RattlebackError
-from rattleback.io import state_file
-from rattleback.io.scene_file import ROBOTS
-from rattleback.model import Scene
-from rattleback.simulation import Simulation
+from rattleback.core.errors import RattlebackError
+from rattleback.io.scene_file import MESHES
+from rattleback.viewer.building.mesh_dialog import MeshDialog
+from rattleback.viewer.building.opening import ENDINGS, opened, scene_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
+    from rattleback.simulation import Simulation
     from rattleback.viewer.frame import Frame
     from rattleback.viewer.window import Window
 
-SAVE, UNDO = "Save point", "Undo"
+SAVE, UNDO, REDO = "Save point", "Undo", "Redo"
 # How long a browser may take for a picture [s].
 PATIENCE = 20.0
-# State files are archives, and these begin so.
-ARCHIVE = b"PK"
+SCENE_FILE, SCRIPT = "Scene file", "Python script"
 
 
 class Files:
@@ -37,28 +36,34 @@ class Files:
     """
 
     def __init__(self, window: Window) -> None:
-        self.session = window.session
+        self.window, self.session, self.meshes = window, window.session, MeshDialog(window)
         gui: Any = window.server.gui
         with window.tabs["Files"]:
             hint = "A save point is a moment to go back to by Undo. Keys: B and U."
-            self.points = gui.add_button_group("Moments", (SAVE, UNDO), hint=hint)
+            self.points = gui.add_button_group("Moments", (SAVE, UNDO, REDO), hint=hint)
             self.count = gui.add_markdown("")
             hint = "Scene, settings and state as one file."
             self.save = gui.add_button("Save state", icon=viser.Icon.DOWNLOAD, hint=hint)
-            hint = "A state (.rb.npz) or a scene (.rb.json); it takes the place of what is here."
-            self.load = gui.add_upload_button("Open file …", icon=viser.Icon.UPLOAD, hint=hint)
+            hint = "The scene as it starts: a scene file, or a Python script that makes it."
+            self.scene = gui.add_button_group("Save scene", (SCENE_FILE, SCRIPT), hint=hint)
+            hint = (
+                "A state, a scene or a robot takes the place of what is here; a mesh becomes a body. Or drop it here."
+            )
+            self.load = gui.add_upload_button("Open file …", icon=viser.Icon.UPLOAD, hint=hint, mime_type=ENDINGS)
             hint = "What you see, as a PNG file."
             self.picture = gui.add_button("Picture of the view", icon=viser.Icon.CAMERA, hint=hint)
         self.points.on_click(lambda event: self.press(event.target.value))
         self.save.on_click(lambda event: self.download_state(event.client))
+        self.scene.on_click(lambda event: self.download_scene(event.client, event.target.value))
         self.load.on_upload(lambda event: self.open(event.target.value.name, event.target.value.content))
         self.picture.on_click(lambda event: self.download_picture(event.client))
         for label, key, name in (("Set a save point", "B", SAVE), ("Undo to the last save point", "U", UNDO)):
             gui.add_command(label, hotkey=key).on_trigger(lambda _, name=name: self.press(name))
 
     def press(self, button: str) -> Future[Any]:
-        """Set a save point, or go back to the last one."""
-        return self.session.save_point() if button == SAVE else self.session.undo()
+        """Set a save point, go back to the last one, or do again what was undone."""
+        acts = {SAVE: self.session.save_point, UNDO: self.session.undo, REDO: self.session.redo}
+        return acts[button]()
 
     def download_state(self, client: Any) -> None:
         """Send scene, settings and state as they are now."""
@@ -68,12 +73,24 @@ class Files:
 
         send(self.session, client, f"{stem(self.session.frame)}.rb.npz", write)
 
+    def download_scene(self, client: Any, kind: str) -> None:
+        """Send the scene as it starts, as a file or as a script."""
+
+        def write() -> bytes:
+            return self.session.read(lambda sim: scene_bytes(sim, kind)).result()[0]
+
+        name = re.sub(r"[^A-Za-z0-9._-]+", "_", self.session.frame.picture.scene.name)
+        send(self.session, client, f"{name}{'.rb.json' if kind == SCENE_FILE else '.py'}", write)
+
     def download_picture(self, client: Any) -> None:
         """Send what a client sees."""
         send(self.session, client, f"{stem(self.session.frame)}-view.png", lambda: picture_of(client))
 
-    def open(self, name: str, content: bytes) -> Future[Any]:
-        """Open a file in place of what is here; nothing is lost where it cannot be read."""
+    def open(self, name: str, content: bytes) -> Future[Any] | None:
+        """Open a file in place of what is here, a mesh as a body of it; nothing is lost where it cannot be read."""
+        if name.lower().endswith(MESHES):
+            self.meshes.ask(name, content)
+            return None
         return self.session.open(lambda: opened(name, content, self.session.sims[0].device.alias))
 
     def renew(self, frame: Frame) -> None:
@@ -108,32 +125,6 @@ def send(session: Any, client: Any, name: str, write: Callable[[], bytes]) -> No
 def stem(frame: Frame) -> str:
     """A name for files about this moment."""
     return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', frame.picture.scene.name)}-{frame.time:.3f}s"
-
-
-def opened(name: str, content: bytes, device: str) -> Simulation:
-    """The simulation of a state, scene or robot file; nothing in a file is ever run.
-
-    Args:
-        name: What the file is called, for messages.
-        content: Its contents.
-        device: Where to simulate.
-
-    Raises:
-        FileError: It cannot be read.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        ending = Path(name).suffix.lower()
-        path = Path(folder) / f"file{ending if ending in ROBOTS else ''}"
-        path.write_bytes(content)
-        try:
-            if content.startswith(ARCHIVE) and path.suffix.lower() != ".usdz":
-                return state_file.load(path, device=device)
-            scene = Scene.from_file(path)
-            robot: Any = scene.robot
-            told: Any = {} if robot is None else robot.settings
-            return Simulation(scene, device=device, **told)
-        except FileError as error:
-            raise FileError(str(error).replace(str(path), name)) from None
 
 
 def _state_bytes(sim: Simulation) -> bytes:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rattleback.viewer.amounts import amount
+from rattleback.viewer.drawing.arrows import Velocities
 from rattleback.viewer.drawing.bodies import Bodies, bodies_of
 from rattleback.viewer.drawing.colours import MODES, bar
+from rattleback.viewer.drawing.contacts import Contacts
 from rattleback.viewer.drawing.ground import Ground
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ HINTS = {
     "Contact forces": "Where bodies touch, and how hard in the last step.",
     "Centres of mass": "Axes at the centre of mass of each body.",
     "Velocities": "Arrows along the velocity of each body.",
+    "Names": "What the bodies are called, the first few dozen.",
     "Trails": "Where bodies were in the last three seconds.",
 }
 UNITS = {"Speed": "m/s", "Contact force": "N"}
@@ -35,7 +38,8 @@ class Show:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._bodies = bodies_of(window)
-        self._legend: Any = None
+        # At the bottom of the panel, whichever tab is open; the style of the page has it stand over the scene.
+        self._legend = window.server.gui.add_html("")
         self._asked: set[str] = set()
         with window.tabs["Show"]:
             self._add_colours()
@@ -53,20 +57,24 @@ class Show:
         """Nothing here hangs on the scene."""
 
     def show(self, frame: Frame) -> None:
-        """Say what the colours mean."""
-        if self._bodies is None or self._legend is None:
-            return
-        colours = self._bodies.colours
-        self._legend.visible = colours.mode in UNITS
-        if colours.mode in UNITS:
-            self._legend.content = legend(colours.largest, UNITS[colours.mode], colours.passed)
+        """Say over the scene what colours and arrows mean."""
+        rows = []
+        if self._bodies is not None and (mode := self._bodies.colours.mode) in UNITS:
+            rows.append(legend(mode, self._bodies.colours.largest, UNITS[mode], self._bodies.colours.passed))
+        rows += [
+            arrow_legend(part.title, part.colour, part.largest, part.unit)
+            for part in self._window.parts
+            if isinstance(part, (Contacts, Velocities)) and part.visible
+        ]
+        said = f'<div class="rattleback-legend">{"".join(rows)}</div>' if rows else ""
+        if said != self._legend.content:
+            self._legend.content = said
 
     def _add_colours(self) -> None:
         if self._bodies is None:
             return
         gui, colours = self._window.server.gui, self._bodies.colours
         choice = gui.add_dropdown("Colour by", MODES, initial_value=colours.mode, hint="What colours of bodies mean.")
-        self._legend = gui.add_html("", visible=False)
 
         @choice.on_update
         def _(event: Any) -> None:
@@ -95,10 +103,11 @@ class Show:
         self._window.session.read()
 
 
-def legend(largest: float, unit: str, passed: bool) -> str:
+def legend(title: str, largest: float, unit: str, passed: bool) -> str:
     """A colour bar with its ends, as HTML.
 
     Args:
+        title: What the colours show.
         largest: The number at its end.
         unit: Its unit.
         passed: Whether some bodies are beyond it.
@@ -106,4 +115,10 @@ def legend(largest: float, unit: str, passed: bool) -> str:
     line = f'<div style="height:0.7em;border-radius:0.2em;background:{bar()}"></div>'
     ends = f"<span>0</span><span>{amount(largest, 2)} {unit}{' or more' if passed else ''}</span>"
     row = f'<div style="display:flex;justify-content:space-between">{ends}</div>'
-    return f'<div style="padding:0.1em 0.75em 0.5em;font-size:0.8em">{line}{row}</div>'
+    return f"<div>{title}{line}{row}</div>"
+
+
+def arrow_legend(title: str, colour: tuple[int, int, int], largest: float, unit: str) -> str:
+    """What arrows show and how much the longest one is, as HTML."""
+    arrow = f'<span style="color:rgb{colour};font-weight:bold">&#10230;</span>'
+    return f"<div>{arrow} {title}, largest {amount(largest, 2)} {unit}</div>"

@@ -178,7 +178,7 @@ def _gear(scene: Scene, leader: Wheel, follower: Wheel, law: Law) -> Gear:
     frame_a, frame_b = (split(_in_body(scene, name, frame)) for name, frame in ends)
     # Wheels that touch each other where the axes are nearest.
     size = float(np.linalg.norm(q - p)) / (1.0 + abs(law.slope))
-    options = {"radii": (size * abs(law.slope), size), "bend": law.bend(-1.0)}
+    options: dict[str, Any] = {"radii": (size * abs(law.slope), size), "bend": law.bend(-1.0)}
     return Gear(leader.body, follower.body, frame_a=frame_a, frame_b=frame_b, **options)
 
 
@@ -246,13 +246,15 @@ def _add_pinion(
     bearing = Revolute(carrier, made, at=point, axis=turning)
     scene.add_joint(bearing, name=free_name(scene, f"{name} bearing", "joint"))
     pinion = Wheel(made, point, turning, True, leader.way if leader.turning else leader.way / PINION_RADIUS)
+    first: Any
+    second: Any
     if leader.turning:
         # The pinion copies the leader, and leads the follower.
         first = _gear(scene, leader._replace(way=0.0), pinion._replace(way=0.0), straight(1.0))
         second = _gear(scene, pinion, follower, law)
     else:
         first = _rack(scene, pinion._replace(way=0.0), leader._replace(way=0.0), (PINION_RADIUS, None, "pinion"))
-        scaled = Law(law.slope * PINION_RADIUS, tuple(d * PINION_RADIUS ** (k + 2) for k, d in enumerate(law.powers)))
+        scaled = law.scaled(PINION_RADIUS)
         second = _rack(scene, pinion, follower, (scaled.slope, scaled.bend(-1.0), "pinion"))
     scene.add_joint(second, name=free_name(scene, f"{name} follower", "joint"))
     scene.add_joint(first, name=free_name(scene, f"{name} leader", "joint"))
@@ -269,7 +271,7 @@ def _pinion_body(scene: Scene, names: tuple[str, str], wheels: tuple[Wheel, Whee
         moment = PINION_MASS * min(float(np.max(scene[wheel.body].inertia)) for wheel in wheels)
     point, turn = split(frame)
     if carrier in scene and not scene[carrier].static:
-        mass, moment = _spare(scene, carrier, point, (mass, moment))
+        mass, moment = _spare(scene, carrier, np.array(point), (mass, moment))
     # What is seen of it is no larger than what it couples, and nothing collides.
     seen = Sphere(0.1 * max(float(np.linalg.norm(wheels[1].point - wheels[0].point)), SEEN))
     options: dict[str, Any] = {"position": point, "orientation": turn, "collision": None, "name": made}

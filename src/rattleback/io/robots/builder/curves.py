@@ -51,6 +51,11 @@ class Law(NamedTuple):
         b2, b3, b4 = (power * sign ** (k + 2) / (self.slope * sign) for k, power in enumerate(self.powers))
         return b2, b3, b4
 
+    def scaled(self, radius: float) -> Law:
+        """The same law of a pinion that a leader turns by its way over a radius."""
+        d2, d3, d4 = (power * radius ** (k + 2) for k, power in enumerate(self.powers))
+        return Law(self.slope * radius, (d2, d3, d4), self.leader / radius, self.follower)
+
 
 def straight(slope: float) -> Law:
     """A linear law."""

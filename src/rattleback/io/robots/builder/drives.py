@@ -49,6 +49,12 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
 
 def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) -> None:
     where = joint.where or f"joint {joint.name!r}"
+    for field in ("damping", "stiffness"):
+        if getattr(joint, field) < 0.0:
+            report.drop(f"{where} {field}", f"it is {getattr(joint, field):g}, which would drive the joint ever faster")
+            setattr(joint, field, 0.0)
+    if not joint.damping and not joint.stiffness:
+        return
     if name is not None and joint.kind == "ball" and joint.damping:
         _add_damper(scene, joint, name, {"angular": (0.0, 0.0, 0.0), "angular_damping": joint.damping})
         return

@@ -106,6 +106,8 @@ def _drive(joint: Joint, wanted: bool, report: Report) -> dict[str, float]:
             report.drop(where, f"a {joint.kind} joint has none here; scene.robot.joints keeps it")
         elif held:
             report.drop(where, "its limits hold the joint where it is")
+        elif value < 0.0:
+            report.drop(where, f"it is {value:g}, and drives of joints have none below zero")
         elif not wanted:
             report.drop(where, "drives=False leaves it out; scene.robot.joints keeps it")
         else:

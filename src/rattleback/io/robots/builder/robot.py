@@ -132,7 +132,7 @@ class Robot:
 
         Light links with heavy rotors are for reduced coordinates, which other methods follow in shorter steps only.
         """
-        driven = [joint for joint in self.joints.values() if joint.armature or joint.friction_loss]
+        driven = [joint for joint in self.joints.values() if max(joint.armature, joint.friction_loss) > 0.0]
         whole = not any(joint.closes or joint.breaking_force or joint.breaking_torque for joint in driven)
         joints = {"joints": "reduced"} if self.joints_driven and driven and whole else {}
         return {"time_step": self.time_step, **joints}

@@ -186,8 +186,9 @@ def _read_rest(described: Described, joint: Joint, prim: Any) -> None:
     joint.breaking_torque = torque if 0.0 < torque < np.inf else None
     if stage.value(prim, "physics:collisionEnabled", False) and WORLD not in (joint.parent, joint.child):
         described.description.allowed.append((joint.parent, joint.child))
-    joint.armature = stage.number(prim, "physxJoint:armature")
-    joint.friction_loss = stage.number(prim, "physxJoint:jointFriction")
+    arm = stage.meters if joint.kind == "revolute" else 1.0
+    joint.armature = stage.number(prim, "physxJoint:armature") * stage.kilograms * arm**2
+    joint.friction_loss = stage.number(prim, "physxJoint:jointFriction") * stage.kilograms * stage.meters * arm
 
 
 def add_couplings(described: Described) -> None:
