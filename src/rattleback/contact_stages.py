@@ -26,7 +26,7 @@ def make_impulses(context: StepContext, methods: Methods, contacts: ContactStage
         return None
     finder = contacts.finder
     gravity = np.where(context.model.gravity > 0.0, context.model.gravity, 1.0)
-    sizes = (finder.distance, np.sqrt(2.0 * gravity * finder.distance))
+    sizes: tuple[Any, Any] = (finder.distance, np.sqrt(2.0 * gravity * finder.distance))
     given = (methods.penetration_tolerance, methods.contact_velocity_tolerance)
     each = zip(given, CONTACT_PARTS[methods.preset], CONTACT_AIM[methods.preset], sizes, strict=True)
     ends = [(part * size, aim * part * size) if own is None else (own, own) for own, part, aim, size in each]

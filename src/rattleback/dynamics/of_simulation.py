@@ -31,9 +31,13 @@ def linearized(sim: Any) -> tuple[Floats, Floats]:
     """
     if sim.model.scenes.varied:
         # Every world has masses, places of joints and gravity of its own.
-        found = [linearized(sim.world(number)) for number in range(sim.model.worlds)]
-        A, B = (np.stack([pair[k] for pair in found]) for k in range(2))
-        return A, B
+        found = [_linearized(sim.world(number)) for number in range(sim.model.worlds)]
+        return np.stack([A for A, _ in found]), np.stack([B for _, B in found])
+    return _linearized(sim)
+
+
+def _linearized(sim: Any) -> tuple[Floats, Floats]:
+    """The same where all worlds have the same scene."""
     scene, robot = sim.scene, Articulation(sim.scene)
     if robot.cut_joints:
         raise InputError(

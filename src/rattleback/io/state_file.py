@@ -83,7 +83,7 @@ def load(
         with _told_of_the_file(faults):
             simulation = _simulation(stored if header.scenes else stored[0], header, place, faults)
     else:
-        given = scene if isinstance(scene, (list, tuple)) else [scene]
+        given: list[Any] = list(scene) if isinstance(scene, (list, tuple)) else [scene]
         for own in given:
             _check_given_scene(own, header, faults)
         groups = _checked_groups(values, given[0], header, faults)

@@ -40,14 +40,12 @@ def can_break(scene: Any) -> bool:
 
 def limit_columns(scenes: WorldScenes) -> dict[str, np.ndarray]:
     """The limits of the joints of all worlds, zero where there is none."""
-
-    def limits(scene: Any, option: str) -> list[float]:
-        return [as_limit(getattr(joint, option, None)) for joint in scene.joints.values()]
-
-    return {
-        name: scenes.tiled(scenes.listed(lambda scene, option=option: limits(scene, option))).astype(numpy_real)
-        for option, name in LIMITS.items()
-    }
+    found = {}
+    for option, name in LIMITS.items():
+        joints = scenes.listed(lambda scene: scene.joints.values())
+        limits = [as_limit(getattr(joint, option, None)) for joint in joints]
+        found[name] = scenes.tiled(limits).astype(numpy_real)
+    return found
 
 
 def as_limit(value: float | None) -> float:

@@ -34,7 +34,7 @@ INSTEAD = {
     "pairs": "There is pair().",
 }
 # Options that change nothing else, and what checks them.
-PLAIN = {
+PLAIN: dict[str, Callable[[Any, str], Any]] = {
     "mass": checks.positive,
     "material": lambda value, what: _material(value, what),
     "velocity": checks.vector,

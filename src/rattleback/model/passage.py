@@ -169,8 +169,8 @@ def _carry_bodies(passage: Passage, old: State, new: State) -> None:
             shift = body.center_of_mass - was.center_of_mass
             if shift.any() and not np.array_equal(body.position, was.position):
                 worlds = [world] if len(passage.pairs) > 1 else range(passage.new.worlds)
-                rows = np.array([w * each + place for w in worlds])
-                _shift(new, rows, shift, bool(passage.stays["velocity"][world, place]))
+                moved = np.array([w * each + place for w in worlds])
+                _shift(new, moved, shift, bool(passage.stays["velocity"][world, place]))
 
 
 def _shift(state: State, rows: np.ndarray, shift: np.ndarray, moving: bool) -> None:

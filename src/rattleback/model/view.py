@@ -75,8 +75,9 @@ class BodyView(Windows):
 
     @material.setter
     def material(self, value: Material) -> None:
-        each = self._model.batched and isinstance(value, list) and len(value) == self._model.worlds
-        for material in value if each else [value]:
+        given: Any = value
+        each = self._model.batched and isinstance(given, list) and len(given) == self._model.worlds
+        for material in given if each else [given]:
             checks.instance(material, Material, f"The material written to {self.name!r}", "rb.Material(friction=0.4)")
         self._set("material", value)
 

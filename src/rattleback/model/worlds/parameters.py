@@ -52,7 +52,7 @@ def split_name(scene: Scene, entry: str, starts: bool = False) -> tuple[str, str
     """
     if entry == GRAVITY:
         return scene.world.name, GRAVITY
-    owner, dot, parameter = entry.rpartition(".") if isinstance(entry, str) else ("", "", "")
+    owner, dot, parameter = str(entry).rpartition(".")
     known = objects_of(scene)
     if not dot or owner not in known:
         asked = owner if dot else entry

@@ -80,7 +80,8 @@ class WorldScenes:
             things: Gives those of a scene, as many for each.
         """
         places: dict[Any, int] = {}
-        items, index = [], []
+        items: list[Any] = []
+        index: list[int] = []
         for scene in self.scenes:
             for thing in things(scene):
                 key = tuple(map(id, thing)) if isinstance(thing, tuple) else id(thing)

@@ -38,7 +38,8 @@ class Variation:
     """
 
     def __init__(self, scene: Any, settings: Mapping[str, Any]) -> None:
-        worlds, self._vary = settings.get("worlds"), settings.get("vary")
+        worlds = settings.get("worlds")
+        self._vary: Any = settings.get("vary")
         self.starts: dict[tuple[str, str], np.ndarray] = {}
         self._seed = checked_seed(settings.get("seed", 0), "seed")
         self.worlds = None if worlds is None else checks.count(worlds, "worlds")

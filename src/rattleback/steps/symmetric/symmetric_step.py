@@ -294,7 +294,8 @@ class SymmetricStep:
         with context.program.loop(agree):
             context.evaluate(moment, found)
             context.program.launch(velocities.lower, 1, agree)
-            given = (m, system, course, found, loads, last, clock, part, agree)
+            context.for_bodies(velocities.take_found, system, found, loads)
+            given = (m, system, course, loads, last, clock, part, agree)
             context.for_worlds(velocities.agree_velocities, *given)
 
     def _carrier(self, context: StepContext) -> Callable[[Any, Any], None]:

@@ -19,6 +19,7 @@ import warp as wp
 
 from rattleback.core.kernel import kernel
 from rattleback.core.precision import epsilon, real
+from rattleback.model.model import Bodies
 from rattleback.model.state import Clock, Loads
 from rattleback.steps.symmetric.course import Course, push, rate_of, show_velocities
 from rattleback.steps.symmetric.mechanism import Mechanism, Node, System, solve
@@ -106,27 +107,30 @@ def lower(agree: wp.array[wp.int32]) -> None:
 
 
 @kernel
+def take_found(bodies: Bodies, system: System, found: Loads, loads: Loads) -> None:
+    """The loads found for a body, unless its world is done, which keeps its own whatever others have still to do."""
+    i = wp.tid()
+    if system.busy[bodies.world[i]] == 1:
+        loads.force[i] = found.force[i]
+        loads.torque[i] = found.torque[i]
+
+
+@kernel
 def agree_velocities(
     m: Mechanism,
     system: System,
     course: Course,
-    found: Loads,
     loads: Loads,
     last: Node,
     clock: Clock,
     part: wp.float64,
     agree: wp.array[wp.int32],
 ) -> None:
-    """The second half again, with the loads found at the velocities it had given; done where these stay as they are.
-
-    A world that is done keeps its loads, whatever others have still to do.
-    """
+    """The second half again, with loads at the velocities it had given; done where these stay as they are."""
     w = wp.tid()
     if system.busy[w] == 0:
         return
     for i in range(w * m.body_count, (w + 1) * m.body_count):
-        loads.force[i] = found.force[i]
-        loads.torque[i] = found.torque[i]
         course.since.asked_velocity[i] = course.now.velocity[i]
         course.since.asked_spin[i] = course.now.angular_velocity[i]
     take_half(m, system, course, loads, last, real(part * clock.time_step[w]), w)
