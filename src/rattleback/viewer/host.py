@@ -83,10 +83,10 @@ class Host:
         for notification in self._waiting:
             notification.remove()
         clients = self.server.get_clients().values() if text else ()
-        shown = (
+        # A client that is just going has none, whatever the types of viser say.
+        shown: Any = (
             client.add_notification("One moment", text, loading=True, with_close_button=False) for client in clients
         )
-        # A client that is just going has none.
         self._waiting = [notification for notification in shown if notification is not None]
 
     def stop(self) -> None:
