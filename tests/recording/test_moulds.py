@@ -5,9 +5,10 @@ import pytest
 import trimesh
 
 import rattleback as rb
-from rattleback.recording.instances import batches
+from rattleback.recording.instances import Spans, batches
 from rattleback.recording.joint_marks import marks, rods
 from rattleback.recording.moulds import casts, mould
+from rattleback.recording.snapshot import snapshot_of
 
 HULL = rb.ConvexHull(np.random.default_rng(1).normal(size=(30, 3)))
 SOLIDS = [
@@ -181,3 +182,14 @@ def test_a_joint_placed_by_frames_is_marked_on_its_body():
     )
     ((_, cast),) = marks(scene)
     assert cast.position == pytest.approx([-0.5, 0, 0])
+
+
+def test_a_rod_runs_between_the_points_that_a_distance_joint_holds():
+    sim = rb.Simulation(rb.scenes.pendulum(), time_step=0.01)
+    sim.run(0.3)
+    (rod,) = (batch for batch in batches(sim.scene, joints=True) if isinstance(batch, Spans))
+    place, turn, size = np.split(rod.table(snapshot_of(sim), np.zeros((2, 3)), np.zeros(3))[0], [3, 7])
+    ball = sim["ball"].position
+    np.testing.assert_allclose(place, 0.5 * ball, atol=1e-6)
+    np.testing.assert_allclose(rb.rotation.rotate(turn, np.array([0.0, 0.0, 1.0])), ball, atol=1e-5)
+    assert size[2] == pytest.approx(0.5, abs=1e-6)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rattleback.joints.joint import turn_to
 from rattleback.maths.rotation import multiply, rotate
-from rattleback.recording.joint_marks import marks, rods
+from rattleback.recording.joint_marks import Span, marks, rods, spans
 from rattleback.recording.moulds import Cast, Mould, casts, mould
 from rattleback.recording.picture import solid_of
 from rattleback.shapes import Box, Cylinder, Plane
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Flat pieces around a circle, for at most so many solids: a crowd need not be as round as a ball alone.
 ROUNDNESS = ((64, 60), (400, 36), (2000, 24), (2**62, 14))
+# The shape of rods between points of two bodies.
+ROD = Cylinder(1.0, 2.0)
 # Columns of the table: place, turn, size, rounding, colour.
 COLUMNS = 14
 
@@ -65,7 +68,40 @@ class Castings(NamedTuple):
         return self._replace(fixed=self.fixed + added)
 
 
-def batches(scene: Scene, joints: bool) -> list[Castings]:
+class Spans(NamedTuple):
+    """Rods between points of two bodies, which turn and stretch as the points move.
+
+    Attributes:
+        mould: The mould of a cylinder.
+        body: Rows of the bodies at both ends, shape (rods, 2); one past the last body for the world.
+        paint: Row of the colour of all.
+        points: The ends in the frames of the bodies, shape (rods, 2, 3) [m].
+        radius: Radii, shape (rods,) [m].
+    """
+
+    mould: Mould
+    body: NDArray[np.int64]
+    paint: int
+    points: Floats
+    radius: Floats
+
+    def table(self, snapshot: Snapshot, colours: Floats, middle: ArrayLike) -> NDArray[np.float32]:
+        """As of ``Castings``."""
+        origin = np.concatenate([snapshot.origin, np.zeros((1, 3))])[self.body]
+        turn = np.concatenate([snapshot.orientation, [[0.0, 0.0, 0.0, 1.0]]])[self.body]
+        ends = origin + rotate(turn, self.points)
+        way = ends[:, 1] - ends[:, 0]
+        size = np.stack([self.radius, self.radius, 0.5 * np.linalg.norm(way, axis=1), 0.0 * self.radius], axis=1)
+        paint = np.tile(colours[self.paint], (len(way), 1))
+        along = np.array([turn_to(one) for one in way])
+        return np.concatenate([ends.mean(axis=1) - middle, along, size, paint], axis=1).astype(np.float32)
+
+    def sharpened(self, finest: float) -> Spans:
+        """Itself: it has no roundings."""
+        return self
+
+
+def batches(scene: Scene, joints: bool) -> list[Castings | Spans]:
     """All solids of a scene but its planes, by mould; with the marks of its joints if asked for.
 
     Colours are numbered as the bodies are; that of the marks comes after them.
@@ -82,7 +118,13 @@ def batches(scene: Scene, joints: bool) -> list[Castings]:
     most = float(np.median(rounded)) if rounded else 0.0
     count = sum(len(solids) for solids in found.values())
     segments = next(pieces for limit, pieces in ROUNDNESS if count <= limit)
-    return [_batch(solids, segments, most) for solids in found.values()]
+    held = list(spans(scene)) if joints else []
+    return [*(_batch(solids, segments, most) for solids in found.values()), *([_rods(scene, held)] if held else [])]
+
+
+def _rods(scene: Scene, held: list[Span]) -> Spans:
+    rows, points, radii = zip(*held, strict=True)
+    return Spans(mould(ROD, 16), np.array(rows), len(scene.bodies), np.array(points), np.array(radii))
 
 
 def _batch(solids: list[tuple[int, int, Cast]], segments: int, most: float) -> Castings:

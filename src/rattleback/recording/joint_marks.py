@@ -1,16 +1,17 @@
 """Joints drawn as what they are: a ball for a ball joint, a pin for a hinge, a cross for a universal joint.
 
 A mark is a solid on body B of the joint, or on body A where B is the world, as thick as the thinner of the two allows.
-Other joints have no mark. A body that does not reach the joint it hangs on, as the bob of a pendulum, has a rod to it.
+Other joints have no mark. A body that does not reach the joint it hangs on, as the bob of a pendulum, has a rod to it,
+and a joint that keeps two points at their distance is a rod between them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rattleback.joints import Ball, Cylindrical, Revolute, Universal
+from rattleback.joints import Ball, Cylindrical, Distance, Revolute, Universal
 from rattleback.joints.joint import turn_to
 from rattleback.maths.rotation import conjugate, multiply, rotate
 from rattleback.recording.moulds import Cast, casts
@@ -30,6 +31,20 @@ OF_THICKNESS, OF_LENGTH = 0.65, 0.18
 PIN, CROSS = 3.4, 3.0
 # Radius of a rod beside that of a mark; a joint so many times farther than a body reaches is out of its reach.
 ROD, BEYOND = 0.3, 1.05
+
+
+class Span(NamedTuple):
+    """A rod between points of two bodies.
+
+    Attributes:
+        rows: Rows of the bodies; one past the last body for the world.
+        points: The ends in the frames of the bodies, shape (2, 3) [m].
+        radius: Radius [m].
+    """
+
+    rows: tuple[int, int]
+    points: NDArray[np.float64]
+    radius: float
 
 
 def marks(scene: Scene) -> Iterator[tuple[int, Cast]]:
@@ -56,12 +71,30 @@ def rods(scene: Scene) -> Iterator[tuple[int, Cast]]:
                 yield from ((scene.index(name), cast) for cast in _rod(joint, body, side))
 
 
+def spans(scene: Scene) -> Iterator[Span]:
+    """The rods between points that joints keep at their distance."""
+    rows = {body.name: row for row, body in enumerate(scene.bodies)}
+    for joint in scene.joints.values():
+        if type(joint) is not Distance:
+            continue
+        points = [joint.points()[s] for s in (0, 1)]
+        solid = []
+        for side, name in (("a", joint.a), ("b", joint.b)):
+            if name in rows:
+                points["ab".index(side)] = _in_body(joint, scene[name], side, side)[0]
+                solid.append(scene[name])
+        radius = min((_radius(body) for body in solid if not isinstance(body.shape, Plane)), default=0.0)
+        if radius > 0.0:
+            ends = rows.get(joint.a, len(rows)), rows.get(joint.b, len(rows))
+            yield Span(ends, np.array(points, dtype=np.float64), ROD * radius)
+
+
 def hooks(scene: Scene) -> NDArray[np.float64]:
-    """Where joints with a mark are that hang something on the world, shape (points, 3) [m]."""
+    """Where joints that are drawn hang something on the world, shape (points, 3) [m]."""
     found = []
     for joint in scene.joints.values():
         for side, name in enumerate((joint.a, joint.b)):
-            if type(joint) in MAKERS and name == scene.world.name:
+            if type(joint) in (*MAKERS, Distance) and name == scene.world.name:
                 found.append(joint.points()[side])
     return np.array(found, dtype=np.float64).reshape(-1, 3)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rattleback.recording.instances import COLUMNS, Castings
+from rattleback.recording.instances import COLUMNS, Castings, Spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Pile:
         depth: The program that draws their depths.
     """
 
-    def __init__(self, context: Any, batch: Castings, solid: Any, depth: Any) -> None:
+    def __init__(self, context: Any, batch: Castings | Spans, solid: Any, depth: Any) -> None:
         mould = batch.mould
         vertices = np.concatenate([mould.core, mould.edge, mould.normal], axis=1).astype(np.float32)
         mesh, index = context.buffer(vertices.tobytes()), context.buffer(mould.triangles.astype(np.int32).tobytes())
