@@ -234,10 +234,7 @@ def _add_pinion(
     """Add a small pinion on the carrier that both mesh with; its name, its frame, and its turn for the leader's."""
     carrier, name = names
     follower, leader = wheels
-    beside = np.cross(leader.axis, np.eye(3)[int(np.argmin(np.abs(leader.axis)))])
-    if np.linalg.norm(np.cross(follower.axis, leader.axis)) > CLOSE:
-        beside = np.cross(follower.axis, leader.axis)
-    beside /= np.linalg.norm(beside)
+    beside = _beside(follower.axis, leader.axis)
     turning, point = leader.axis if leader.turning else beside, leader.point
     if leader.turning:
         point = point + ASIDE * beside
@@ -259,6 +256,14 @@ def _add_pinion(
     scene.add_joint(second, name=free_name(scene, f"{name} follower", "joint"))
     scene.add_joint(first, name=free_name(scene, f"{name} leader", "joint"))
     return made, frame, 1.0 if leader.turning else 1.0 / PINION_RADIUS
+
+
+def _beside(follower: Floats, leader: Floats) -> Floats:
+    """A direction across two axes (3,)."""
+    found = np.cross(follower, leader)
+    if np.linalg.norm(found) <= CLOSE:
+        found = np.cross(leader, np.eye(3)[int(np.argmin(np.abs(leader)))])
+    return np.asarray(found / np.linalg.norm(found))
 
 
 def _pinion_body(scene: Scene, names: tuple[str, str], wheels: tuple[Wheel, Wheel], frame: Floats) -> str:

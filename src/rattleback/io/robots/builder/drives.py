@@ -36,6 +36,7 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
     """Add what drives, brakes and carries the robot."""
     description, names = attached.description, robot.joint_names
     for joint in description.joints.values():
+        _drop_negative(joint, report)
         if joint.stiffness or joint.damping:
             _add_spring(scene, joint, names.get(joint.name), report)
     for actuator in description.actuators:
@@ -49,12 +50,6 @@ def add_drives(scene: Scene, attached: Attached, robot: Robot, report: Report) -
 
 def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) -> None:
     where = joint.where or f"joint {joint.name!r}"
-    for field in ("damping", "stiffness"):
-        if getattr(joint, field) < 0.0:
-            report.drop(f"{where} {field}", f"it is {getattr(joint, field):g}, which would drive the joint ever faster")
-            setattr(joint, field, 0.0)
-    if not joint.damping and not joint.stiffness:
-        return
     if name is not None and joint.kind == "ball" and joint.damping:
         _add_damper(scene, joint, name, {"angular": (0.0, 0.0, 0.0), "angular_damping": joint.damping})
         return
@@ -75,6 +70,16 @@ def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) ->
     elif joint.stiffness:
         drive = Servo(name, target=joint.rest, control="position", gain=joint.stiffness)
         scene.add_force(drive, name=f"{joint.name} spring")
+
+
+def _drop_negative(joint: Joint, report: Report) -> None:
+    """Leave out springs and dampers below zero."""
+    for field in ("damping", "stiffness"):
+        value = getattr(joint, field)
+        if value < 0.0:
+            where = joint.where or f"joint {joint.name!r}"
+            report.drop(f"{where} {field}", f"it is {value:g}, which would drive the joint ever faster")
+            setattr(joint, field, 0.0)
 
 
 def _add_damper(scene: Scene, joint: Joint, name: str, law: dict[str, Any]) -> None:
