@@ -142,3 +142,23 @@ def test_a_chain_of_rods_with_cones_falls_as_by_the_iterative_method(joints: str
     for sim in sims:
         sim.run(0.4)
     np.testing.assert_allclose(sims[0].state.position, sims[1].state.position, atol=2e-4)
+
+
+@pytest.mark.parametrize("joints", METHODS)
+def test_light_rods_that_whip_through_the_axes_of_narrow_cones_stay_within_them(joints: str) -> None:
+    scene = rb.Scene()
+    for k, mass in enumerate((1.0, 0.3, 0.3)):
+        place = (LENGTH * (k + 0.5), 0, 0)
+        scene.add_body(mass=mass, inertia=(0.002, 0.01, 0.01), position=place, name=f"rod_{k}")
+        above = "world" if k == 0 else f"rod_{k - 1}"
+        scene.add_joint(rb.Ball(above, f"rod_{k}", at=(LENGTH * k, 0, 0), axis=(1, 0, 0), swing=0.1, twist=(-0.4, 0.4)))
+    spin = (5.0, 15.0, -20.0)
+    scene.change_body("rod_2", angular_velocity=spin, velocity=np.cross(spin, (0.5 * LENGTH, 0, 0)))
+    sim = rb.Simulation(scene, time_step=1 / 120, joints=joints, warn=False)
+    energy = sim.energy().total
+    for _ in range(60):
+        sim.step()
+        assert sim.report.converged, sim.report.reason
+        axes = rb.rotation.rotate(np.concatenate([[[0, 0, 0, 1.0]], sim.state.orientation]), (1.0, 0, 0))
+        assert np.arccos(np.clip((axes[1:] * axes[:-1]).sum(axis=1), -1.0, 1.0)).max() < 0.1 + 1e-5
+        assert sim.energy().total < energy + 1e-3

@@ -27,7 +27,7 @@ Reference: Bender, dissertation, §5.4.3 and §5.2.1 (Newton's law of impact).
 
 import warp as wp
 
-from rattleback.constraints.coordinate import SLIDE_Z, coordinate, coordinate_row
+from rattleback.constraints.coordinate import SLIDE_Z, SWING, coordinate, coordinate_row
 from rattleback.constraints.frame import Row
 from rattleback.core.arrays import field, group
 from rattleback.core.kernel import kernel
@@ -72,6 +72,7 @@ class StopStatus:
     hits: wp.int32 = field("1", "number of stops that were hit in this step")
     factors: wp.int32 = field("1", "factors that a stiff loop has made")
     held: wp.int32 = field("1", "1 when stops take part in the corrections of this step")
+    anew: wp.int32 = field("1", "1 when the row of a cone has just been made anew")
 
 
 @wp.struct
@@ -135,10 +136,19 @@ def set_bounds(stops: Stops, h: real, s: int) -> None:
 
 
 @wp.func
+def rate_before(system: StopRows, s: int, j: int, w: int) -> real:
+    """Rate of a stop before the step; that of a cone along its row, which goes along with the swing."""
+    before = system.flight.before
+    if system.stops.freedom[s] == SWING and system.loop.stiff[w] == 0:
+        return row_velocity(system.joints, system.rows, before, j, system.stops.row[s])
+    row = coordinate_row(system.stops.freedom[s], frames_of(system.joints, before, j))
+    return rate_of(system.joints, row, before, j)
+
+
+@wp.func
 def take(system: StopRows, s: int, side: int, q: wp.float64) -> None:
     """A limit is hit: where the step is to end, and how fast."""
     stops = system.stops
-    flight = system.flight
     stops.side[s] = side
     j = stops.joint[s]
     w = system.joints.world[j]
@@ -146,9 +156,8 @@ def take(system: StopRows, s: int, side: int, q: wp.float64) -> None:
     system.status.held[w] = 1
     sign = real(side)
     bound = wp.where(side > 0, stops.upper[s], stops.lower[s])
-    row = coordinate_row(stops.freedom[s], frames_of(system.joints, flight.before, j))
     u0 = sign * real(stops.before[s] - bound)
-    v0 = sign * rate_of(system.joints, row, flight.before, j)
+    v0 = sign * rate_before(system, s, j, w)
     goal, target = hit(u0, v0, sign * real(q - bound), h, stops.restitution[s])
     stops.goal[s] = wp.max(goal, u0 - system.limits.speed * h)
     stops.target[s] = sign * target

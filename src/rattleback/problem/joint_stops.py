@@ -19,7 +19,7 @@ from rattleback.joints.stop import stops_of
 from rattleback.maths import rotation
 from rattleback.maths.complementarity import OneSidedRows
 from rattleback.model.state import Motion
-from rattleback.problem import joint_limits, one_sided_rows, through
+from rattleback.problem import joint_limits, one_sided_rows, swing_rows, through
 from rattleback.problem.joint_columns import poses
 from rattleback.problem.joint_limits import StopRows, Stops, StopStatus
 from rattleback.problem.mechanisms import parts_of
@@ -49,6 +49,7 @@ class JointStops:
     Attributes:
         count: Number of stops.
         limited: Number of joints with stops, in all worlds.
+        cones: Whether a ball joint has a cone.
         system: What the kernels of the stops work on.
     """
 
@@ -59,6 +60,7 @@ class JointStops:
         model = problem.model
         stops, self.groups, self.rows = _make_arrays(problem)
         self.limited, self.count = len(stops.first), len(stops.joint)
+        self.cones = bool((stops.freedom.numpy() == COORDINATES["swing"]).any())
         self.status = arrays.allocate(StopStatus, {"worlds": model.worlds}, model.device)
         self.system: Any = StopRows()
         self.system.joints, self.system.fixed, self.system.rows = problem.joints, problem.fixed, problem.rows
@@ -85,6 +87,10 @@ class JointStops:
         """After the joints are measured at the predicted motion: limits that do not hold there take effect."""
         if not self.count:
             return
+        if self.cones and may_look:
+            self._for_stops(swing_rows.turn_swings, self.system, self.inertias)
+            self.forget_columns(self.status.anew)
+            self.context.for_worlds(swing_rows.end_turns, self.status)
         given = (self.system, self.context.state.joints, self.errors, int(may_look))
         self.context.program.launch(joint_limits.measure_positions, self.limited, *given)
         if may_look:
