@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rattleback.core import arrays, host_read
+from rattleback.core.device import NotCompiled, without_compiling
 from rattleback.core.errors import DivergenceError
 from rattleback.core.report import Profile, Report
 from rattleback.core.unbroken import Unbroken
@@ -57,7 +58,14 @@ class Replay:
 
     def choose(self, methods: Methods) -> None:
         """Record the step with other methods; where they do not fit the scene, everything stays as it was."""
-        old, self.step = self.step, RecordedStep(self.step.forces, self.state, methods, self.step)
+        old = self.step
+        try:
+            self.step = RecordedStep(old.forces, self.state, methods, old)
+        except NotCompiled:
+            # Forces may have been told of the rows of the step that did not come about.
+            with without_compiling(False):
+                self.choose(old.methods)
+            raise
         if old.sleep is not None:
             old.sleep.end()
         self._found, self._done = (-1, -1), 0

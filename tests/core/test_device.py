@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from rattleback.core import device
+from rattleback.core import device, stages
 from rattleback.core.errors import DeviceError, InputError
 
 
@@ -120,3 +120,18 @@ def test_a_kernel_is_compiled_once_for_the_cpu() -> None:
 
     device.load_kernels([Module()], device.find("cpu"), io.StringIO())
     assert asked == [{"block_dim": 1}]
+
+
+def test_without_compiling_kernels_are_loaded_from_memory_or_the_cache_only(monkeypatch, tmp_path) -> None:
+    module, cpu = stages.count_down.module, device.find("cpu")
+    device.load_kernels([module], cpu)
+    with device.without_compiling():
+        device.load_kernels([module], cpu)
+    monkeypatch.setattr(module, "execs", {})
+    assert device.is_compiled(module, cpu)
+    monkeypatch.setattr(device, "kernel_cache", lambda: str(tmp_path))
+    with device.without_compiling():
+        with pytest.raises(device.NotCompiled):
+            device.load_kernels([module], cpu)
+        with device.without_compiling(False):
+            device.load_kernels([module], cpu)

@@ -10,6 +10,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import warp as wp
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
 # Loading cached kernels takes milliseconds; only a compilation lasts long enough for its line to show.
 SECONDS_BEFORE_PROGRESS = 0.5
+_refuses: ContextVar[bool] = ContextVar("_refuses", default=False)
+
+
+class NotCompiled(Exception):
+    """Kernels would have to be compiled first, inside ``without_compiling``."""
 
 
 @functools.cache
@@ -88,13 +95,37 @@ def kernel_cache() -> str:
     return str(wp.config.kernel_cache_dir)
 
 
+@contextmanager
+def without_compiling(refuses: bool = True) -> Iterator[None]:
+    """While this is open, kernels of this thread are loaded only; ``False`` lets them be compiled inside it again."""
+    token = _refuses.set(refuses)
+    try:
+        yield
+    finally:
+        _refuses.reset(token)
+
+
+def is_compiled(module: Any, device: Any) -> bool:
+    """Whether a Warp module is loaded, or its kernels lie in the cache."""
+    block = 1 if device.is_cpu else module.options["block_dim"]
+    if (device.context, block) in module.execs:
+        return True
+    folder = Path(kernel_cache()) / module.get_module_identifier(block)
+    return (folder / module._get_compile_output_name(device, block_dim=block)).exists()
+
+
 def load_kernels(modules: Iterable[Any], device: Any, stream: TextIO | None = None) -> float:
     """Compile or load Warp modules, two at a time, with a progress line if it takes a while.
 
     Returns:
         Seconds it took [s].
+
+    Raises:
+        NotCompiled: A module is not compiled yet, inside ``without_compiling``.
     """
     begun, waiting = time.perf_counter(), list(dict.fromkeys(modules))
+    if _refuses.get() and not all(is_compiled(module, device) for module in waiting):
+        raise NotCompiled
     line = _ProgressLine(len(waiting), device, stream or sys.stderr)
     # Warp compiles a module for one number of threads in a block; on a CPU, launches have blocks of one.
     block = {"block_dim": 1} if device.is_cpu else {}

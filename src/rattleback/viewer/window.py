@@ -53,6 +53,7 @@ class Window:
         tabs: Tabs of its panel by the names of TABS; parts put their controls into them.
         dark: Whether the page is dark.
         selected: Name of the body or joint the user has chosen; empty for none.
+        under_way: What goes on beside the simulation, in words that clients are shown; empty for nothing.
         picked: Where a body was clicked to choose it (3,) [m]; None where that was done otherwise.
         parts: What is on it.
         frame_seconds: Time it took to show the last frame [s].
@@ -78,7 +79,8 @@ class Window:
         self.picked: Any = None
         self._selecting: list[Callable[[str], Any]] = []
         self._version, self._shown, self._told, self.frame_seconds = -1, -1, 0, 0.0
-        self._waiting = False
+        self.under_way, self._waiting = "", ""
+        self._ends: list[Callable[[], Any]] = []
         self._closing, self._fresh = threading.Event(), threading.Event()
         session.watchers.append(self._fresh)
         if parts is None:
@@ -126,6 +128,15 @@ class Window:
         """Have a function called with the name of what is chosen."""
         self._selecting.append(tell)
 
+    def say_under_way(self, text: str) -> None:
+        """Show words while something goes on beside the simulation; an empty text ends that."""
+        self.under_way = text
+        self._fresh.set()
+
+    def on_close(self, end: Callable[[], Any]) -> None:
+        """Have a function called when the page is taken down."""
+        self._ends.append(end)
+
     def refresh(self) -> None:
         """Show the last frame, if it has not been shown."""
         frame = self.session.frame
@@ -155,6 +166,8 @@ class Window:
         """Take the page down; the session goes on."""
         self._closing.set()
         self._fresh.set()
+        for end in self._ends:
+            end()
         self.session.watchers.remove(self._fresh)
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -178,9 +191,10 @@ class Window:
             self._host.notify(notice.text, notice.fault)
 
     def _tell_waiting(self) -> None:
-        """Say that a command or a step takes long, until it is over."""
+        """Say that a command or a step takes long, or what goes on beside, until it is over."""
         since = self.session.busy_since
-        waiting = since is not None and time.perf_counter() - since > PATIENCE
-        if waiting != self._waiting:
-            self._waiting = waiting
-            self._host.show_waiting(AT_WORK if waiting else "")
+        waits = since is not None and time.perf_counter() - since > PATIENCE
+        words = AT_WORK if waits else self.under_way
+        if words != self._waiting:
+            self._waiting = words
+            self._host.show_waiting(words)

@@ -8,6 +8,7 @@ from rattleback.settings import CONTACT_TOLERANCES, TOLERANCES
 from rattleback.viewer.panels.held import Held
 from rattleback.viewer.panels.number_form import Number, NumberForm
 from rattleback.viewer.panels.slots import NO_LAW, SLOTS, Slot, sweeps_of, with_sweeps
+from rattleback.viewer.swapping.swaps import Swaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,10 +82,12 @@ class MethodsPanel:
 
     def __init__(self, window: Window) -> None:
         self.session = window.session
+        swaps = Swaps(self.session, window.say_under_way)
+        window.on_close(swaps.close)
         self._shown: tuple[Any, float | None] = (None, None)
         gui: Any = window.server.gui
         with window.tabs["Methods"]:
-            self.slots = {slot.name: self._add(gui, slot) for slot in SLOTS}
+            self.slots = {slot.name: self._add(gui, slot, swaps) for slot in SLOTS}
             tick = gui.add_checkbox(
                 "Sleep", False, hint="Whether bodies at rest sleep until something happens to them."
             )
@@ -97,13 +100,13 @@ class MethodsPanel:
             lambda value: self.session.do(lambda sim: sim.use(sleep=value)),
         )
 
-    def _add(self, gui: Any, slot: Slot) -> Held:
+    def _add(self, gui: Any, slot: Slot, swaps: Swaps) -> Held:
         handle = gui.add_dropdown(slot.label, slot.options, hint=slot.hint)
         return Held(
             self.session,
             handle,
             lambda frame: slot.read(frame.picture.methods),
-            lambda name: self.session.do(lambda sim: slot.choose(sim, name)),
+            lambda name: swaps.ask(slot, name),
         )
 
     def renew(self, frame: Frame) -> None:

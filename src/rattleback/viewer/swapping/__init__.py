@@ -1,0 +1,1 @@
+"""Methods swapped while the simulation runs: what has to be compiled first is compiled beside it."""
