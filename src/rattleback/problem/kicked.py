@@ -8,7 +8,8 @@ step by itself. There errors say nothing of how far joints are off, and Newton's
 Rates are linear in the impulses: what they ask for leaves the errors of second order that the loop expects.
 
 A world is kicked where forces and contacts change the angular velocity of a body with joints by more than ½ rad in a
-step. Others do not have this correction, and their steps keep their bits.
+step. Others do not have this correction, and their steps keep their bits; nor have those whose forces depend on the
+velocities, as ``load_iteration`` lets joints answer to them before.
 Cost: one substitution and one prediction, in the worlds that need it.
 """
 

@@ -131,13 +131,16 @@ class Preview:
         self._for_joints(corrections.rest, problem.fixed, problem.rows, self.status, self.limits, self.reactions)
         self.yielding.begin_step()
 
-    def record_positions(self, predict: Callable[[], None], which: Any = None, hit: bool = False) -> None:
+    def record_positions(
+        self, predict: Callable[[], None], which: Any = None, hit: bool = False, answered: bool = False
+    ) -> None:
         """Correct the velocities at the start until the joints hold at the end; the first prediction is there.
 
         Args:
             predict: Records a prediction.
             which: 1 for every world in which that is done; None for all.
             hit: Whether contacts may have hit bodies in this step.
+            answered: Whether joints have answered to loads that would turn bodies far, see ``load_iteration``.
         """
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
@@ -145,7 +148,8 @@ class Preview:
         context.for_worlds(corrections.begin, status, which, min(1, through.rows_of(self.solver, self.problem)))
         if self.problem.row_count:
             through.record_drives(self, context.start, which)
-        record_kicked(self, predict)
+        if not answered:
+            record_kicked(self, predict)
         self._look(motions, kept)
         way_back = WayBack(self, which, hit)
         way_back.record_begin()

@@ -308,7 +308,7 @@ class ImpulseStep:
             velocities.record_prediction()
 
         velocities.record_prediction()
-        joints.record_positions(predict)
+        joints.record_positions(predict, answered=True)
 
     def _solve_contacts(self, context: StepContext) -> None:
         """Keep contacts apart, and joints together with them."""
