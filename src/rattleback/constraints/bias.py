@@ -12,6 +12,7 @@
 | ``angular_rate`` | ȧ · w |
 | ``screw``, ``mesh``, ``rack`` | those of their slides and angles, times f' of what leads, and its ẋ² f'' |
 | ``turn`` θ about z | −n · (ω_A × w) − θ̇ ṁ / m |
+| ``swing`` between a and b | w · (ċ − c (c · ċ) / c²) / |c|, c = a × b; none without a direction |
 | azimuth φ of a vector | (x ÿ − y ẍ − 2 φ̇ (x ẋ + y ẏ)) / (x² + y²) |
 
 Symbols: d way from anchor to anchor, ḋ its rate, k = ω_B × (ω_B × l_B) − ω_A × (ω_A × l_A) the bias of d̈, l levers;
@@ -23,7 +24,7 @@ They close loops by accelerations, J V̇ = −J̇ V, and give the bias of motion
 
 import warp as wp
 
-from rattleback.constraints.coordinate import SLIDE_Z, TURN_A, TURN_B, TURN_Z
+from rattleback.constraints.coordinate import SLIDE_Z, SWING, TURN_A, TURN_B, TURN_Z
 from rattleback.constraints.coupling import MESH, SCREW, leading, led_by_way, screw_direction, slope, steepest
 from rattleback.constraints.frame import Frames, axis
 from rattleback.constraints.row import (
@@ -122,6 +123,20 @@ def axis_azimuth_bias(frame: quat, spin: vec3, a: vec3, other: vec3) -> real:
 
 
 @wp.func
+def swing_bias(frames: Frames, rates: Rates) -> real:
+    """Bias of the angle between the two z axes."""
+    a = axis(frames.turn_a, 2)
+    b = axis(frames.turn_b, 2)
+    c = wp.cross(a, b)
+    square = wp.dot(c, c)
+    if square == real(0.0):
+        return real(0.0)
+    dc = wp.cross(wp.cross(rates.spin_a, a), b) + wp.cross(a, wp.cross(rates.spin_b, b))
+    w = rates.spin_b - rates.spin_a
+    return wp.dot(w, dc - wp.dot(c, dc) / square * c) / wp.sqrt(square)
+
+
+@wp.func
 def distance_bias(frames: Frames, rates: Rates) -> real:
     """Bias of |d|."""
     length = wp.length(frames.way)
@@ -195,6 +210,8 @@ def coordinate_bias(freedom: wp.int32, frames: Frames, rates: Rates) -> real:
         return axis_azimuth_bias(frames.turn_a, rates.spin_a, axis(frames.turn_b, 2), rates.spin_b)
     if freedom == TURN_B:
         return -axis_azimuth_bias(frames.turn_b, rates.spin_b, axis(frames.turn_a, 2), rates.spin_a)
+    if freedom == SWING:
+        return swing_bias(frames, rates)
     return twist_bias(frames, rates)
 
 
