@@ -37,12 +37,7 @@ def read(source: Source) -> Description:
         raise root.error("there is no model.")
     described = Described(Description(models[0].get("name") if models else ""), source)
     if world is not None:
-        described.description.name = world.get("name") or "world"
-        gravity = world.child("gravity")
-        if gravity is not None:
-            x, y, z = gravity.values(3).tolist()
-            described.description.gravity = x, y, z
-        described.read_step(world)
+        described.read_world(world)
     if world is None and len(models) == 1 and not top.all("include"):
         described.add_model(models[0], Scope(), Scope("", MODEL))
     else:
@@ -73,8 +68,13 @@ class Described:
         self._sites: list[tuple[Node, str]] = []
         self._placed: list[tuple[str, str]] = []
 
-    def read_step(self, world: Node) -> None:
-        """Read the length of a step; everything else of methods is dropped."""
+    def read_world(self, world: Node) -> None:
+        """Read name, gravity and length of a step; everything else of methods is dropped."""
+        self.description.name = world.get("name") or "world"
+        gravity = world.child("gravity")
+        if gravity is not None:
+            x, y, z = gravity.values(3).tolist()
+            self.description.gravity = x, y, z
         physics = world.child("physics")
         if physics is None:
             return
