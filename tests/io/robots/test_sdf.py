@@ -194,7 +194,7 @@ def test_what_is_dropped_is_said_with_a_reason(tmp_path: Path) -> None:
     )
     scene = load(tmp_path, f'<model name="m">{content}</model>')
     notes = " ".join(entry.note for entry in scene.import_report.dropped)
-    for said in ("recorders measure bodies", "plugins are code", "a gearbox joint has no counterpart"):
+    for said in ("recorders measure bodies", "plugins are code", "a gearbox without a gearbox_reference_body"):
         assert said in notes
 
 

@@ -325,3 +325,75 @@ def test_the_ant_weighs_what_its_shapes_do() -> None:
     assert scene["torso"].mass == pytest.approx(density, rel=1e-6)
     assert len(scene.joints) == 8
     assert len(scene.forces) == 8
+
+
+def instancer(arrays: str, proto: str = "", more: str = "") -> str:
+    place = 'double3 xformOp:translate = (0, 0, 5)\nuniform token[] xformOpOrder = ["xformOp:translate"]'
+    return f'def PointInstancer "pi"\n{{\n{place}\n{arrays}\nrel prototypes = [</pi/p>]\n{proto}\n}}\n{more}'
+
+
+def test_point_instances_are_bodies_where_the_instancer_has_them(tmp_path: Path) -> None:
+    """Turned by a quarter about z at (2, 0, 5); the second one is hidden, the third has a velocity."""
+    half = math.sqrt(0.5)
+    arrays = "point3f[] positions = [(1, 0, 0), (9, 9, 9), (2, 0, 0)]\nint[] protoIndices = [0, 0, 0]\n"
+    arrays += (
+        f"quath[] orientations = [(1, 0, 0, 0), (1, 0, 0, 0), ({half}, 0, 0, {half})]\nint64[] invisibleIds = [1]\n"
+    )
+    arrays += "vector3f[] velocities = [(0, 0, 0), (0, 0, 0), (0, 0, 3)]"
+    solid = SOLID.replace("]", ', "MaterialBindingAPI"]')
+    inside = f'def Cube "c" ({solid}) {{\ndouble size = 0.2\nrel material:binding:physics = </m>\n}}'
+    told = 'def Material "m" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {\nfloat physics:dynamicFriction = 0.25\n}\n'
+    scene = load(tmp_path, instancer(arrays, body("p", inside, (0.5, 0, 0)), told))
+    assert sorted(one.name for one in scene.bodies) == ["pi_0", "pi_2"]
+    np.testing.assert_allclose(scene["pi_0"].origin, (1.5, 0, 5), atol=1e-6)
+    np.testing.assert_allclose(scene["pi_2"].origin, (2, 0.5, 5), atol=1e-3)
+    np.testing.assert_allclose(scene["pi_2"].velocity, (0, 0, 3), atol=1e-6)
+    assert scene["pi_0"].material.dynamic_friction == 0.25
+    assert [entry.note for entry in scene.import_report.kept if entry.note] == ["each is a prim of its own"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        (
+            "int[] protoIndices = [0, 0]\npoint3f[] positions = [(0, 0, 0)]",
+            "its arrays are not as long as protoIndices",
+        ),
+        (
+            "int[] protoIndices = [3]\npoint3f[] positions = [(0, 0, 0)]",
+            "protoIndices name prototypes that it does not",
+        ),
+        (f"int[] protoIndices = {[0] * 10001}", "a file has 10000 instances at most"),
+    ],
+)
+def test_point_instances_that_cannot_be_are_dropped_with_a_word(tmp_path: Path, arrays: str, said: str) -> None:
+    scene = load(tmp_path, instancer(arrays, body("p")) + body("a"))
+    assert any(said in entry.note for entry in scene.import_report.dropped)
+    assert [one.name for one in scene.bodies] == ["a"]
+
+
+def test_a_missing_prototype_and_one_around_its_instancer_are_said(tmp_path: Path) -> None:
+    arrays = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 0)]"
+    scene = load(tmp_path, instancer(arrays) + body("a"))
+    assert any("a prototype is missing" in entry.note for entry in scene.import_report.dropped)
+    around = f'def Xform "p"\n{{\n{instancer(arrays).replace("</pi/p>", "</p>")}\n}}\n'
+    scene = load(tmp_path, around + body("a"))
+    assert any("a prototype holds its own instancer" in entry.note for entry in scene.import_report.dropped)
+
+
+def test_a_drive_along_a_locked_freedom_is_dropped_with_a_word(tmp_path: Path) -> None:
+    inside, schemas = d6(rotY=FREE)
+    inside += "\nfloat drive:rotX:physics:stiffness = 5\nfloat drive:rotY:physics:stiffness = 3"
+    schemas = schemas.replace("[", '["PhysicsDriveAPI:rotX", "PhysicsDriveAPI:rotY", ', 1)
+    scene = load(tmp_path, body("a") + body("b") + joint("j", "PhysicsJoint", ("a", "b"), inside, schemas))
+    assert [force.gain for force in scene.forces.values()] == [pytest.approx(3 * 180 / math.pi)]
+    assert any("joint does not move that way" in entry.note for entry in scene.import_report.dropped)
+
+
+def test_friction_of_joints_of_an_extension_is_said_to_be_taken_as_an_effort(tmp_path: Path) -> None:
+    told = body("a") + joint("j", "PhysicsRevoluteJoint", ("", "a"), "float physxJoint:jointFriction = 0.25")
+    scene = load(tmp_path, told)
+    said = [entry.note for entry in scene.import_report.approximated]
+    assert said == ["it is taken as an effort; some programs multiply it with the load of the joint"]
+    scene.export(tmp_path / "own.usda")
+    assert rb.Scene.from_file(tmp_path / "own.usda").import_report.approximated == []

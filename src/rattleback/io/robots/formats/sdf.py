@@ -6,50 +6,23 @@ on several joints: what does not fit a tree closes a loop. A model is free unles
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rattleback.io.robots.description import WORLD, Coupling, Description, Inertia, Joint, Link, Site
+from rattleback.io.robots.description import WORLD, Description, Inertia, Joint, Link, Site
 from rattleback.io.robots.formats.graph import plant
 from rattleback.io.robots.formats.loops import add_loops
-from rattleback.io.robots.formats.sdf_frames import MODEL, Frames, pose_of
+from rattleback.io.robots.formats.sdf_frames import MODEL, Frames, Known, Scope, pose_of
 from rattleback.io.robots.formats.sdf_geometry import add_geometry
-from rattleback.io.robots.source.placing import along_axis, inverse
+from rattleback.io.robots.formats.sdf_includes import Includes, included_model
+from rattleback.io.robots.formats.sdf_joints import add_joints
+from rattleback.io.robots.formats.sdf_values import drop_unused, text_of, value_of
+from rattleback.io.robots.source.placing import inverse
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rattleback.io.robots.read import Source
     from rattleback.io.robots.source.xml_text import Node
-
-    Floats = NDArray[np.float64]
-
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "ball": "ball",
-    "universal": "universal",
-    "screw": "screw",
-}
-UNUSED = {
-    "plugin": "plugins are code",
-    "light": "the viewer has lights of its own",
-    "scene": "the viewer has settings of its own",
-    "gui": "the viewer has settings of its own",
-    "include": "models of other folders are not opened",
-    "actor": "there are no actors",
-    "atmosphere": "a medium is added with rb.Drag",
-    "wind": "a medium is added with rb.Drag",
-    "magnetic_field": "there are no magnets",
-    "gripper": "drives are declared by the user",
-    "sensor": "recorders measure bodies and joints",
-    "self_collide": "links that no joint holds together collide",
-    "allow_auto_disable": "bodies sleep by the scheme's own rule",
-    "enable_wind": "a medium is added with rb.Drag",
-}
 
 
 def read(source: Source) -> Description:
@@ -60,31 +33,21 @@ def read(source: Source) -> Description:
     world = root.child("world")
     top = root if world is None else world
     models = top.all("model")
-    if not models:
+    if not models and not top.all("include"):
         raise root.error("there is no model.")
-    described = Described(Description(models[0].get("name") or "robot"), source)
+    described = Described(Description(models[0].get("name") if models else ""), source)
     if world is not None:
-        described.description.name = world.get("name") or "world"
-        gravity = world.child("gravity")
-        if gravity is not None:
-            x, y, z = gravity.values(3).tolist()
-            described.description.gravity = x, y, z
-        described.read_step(world)
-        _drop_unused(world)
-    for model in models:
-        described.add_model(model, "", single=world is None and len(models) == 1)
-    for node, scope in described.joint_nodes:
-        described.add_joint(node, scope)
+        described.read_world(world)
+    if world is None and len(models) == 1 and not top.all("include"):
+        described.add_model(models[0], Scope(), Scope("", MODEL))
+    else:
+        described.add_contents(top, Scope())
     described.finish()
+    add_joints(described)
+    described.description.name = described.description.name or "robot"
     plant(described.description)
     add_loops(described.description, source)
     return described.description
-
-
-def _drop_unused(node: Node) -> None:
-    for tag, why in UNUSED.items():
-        for found in node.all(tag):
-            found.drop(why)
 
 
 class Described:
@@ -92,21 +55,26 @@ class Described:
 
     Attributes:
         description: What is made.
-        source: The file.
         frames: Poses by scoped name.
         joint_nodes: Joints with the models they are in.
     """
 
     def __init__(self, description: Description, source: Source) -> None:
-        self.description, self.source = description, source
+        self.description = description
+        self.includes = Includes(source)
         self.frames = Frames()
-        self.joint_nodes: list[tuple[Node, str]] = []
+        self.joint_nodes: list[tuple[Node, Scope]] = []
         self._links: list[tuple[Node, str, bool]] = []
-        self._sites: list[tuple[Node, str, str]] = []
-        self._models: list[Node] = []
+        self._sites: list[tuple[Node, str]] = []
+        self._placed: list[tuple[str, str]] = []
 
-    def read_step(self, world: Node) -> None:
-        """Read the length of a step; everything else of methods is dropped."""
+    def read_world(self, world: Node) -> None:
+        """Read name, gravity and length of a step; everything else of methods is dropped."""
+        self.description.name = world.get("name") or "world"
+        gravity = world.child("gravity")
+        if gravity is not None:
+            x, y, z = gravity.values(3).tolist()
+            self.description.gravity = x, y, z
         physics = world.child("physics")
         if physics is None:
             return
@@ -115,53 +83,79 @@ class Described:
         for node in physics.children:
             if node.tag != "max_step_size":
                 node.drop("methods are chosen with the Simulation")
-        step = _value(physics, "max_step_size")
+        step = value_of(physics, "max_step_size")
         self.description.time_step = step if step > 0.0 else None
 
-    def add_model(self, node: Node, outer: str, single: bool = False) -> None:
-        """Add a model; the only one of a file gives its links no scope."""
-        self._models.append(node)
-        scope = "" if single else self.frames.resolve(outer, node.need("name"))
-        pose, relative = pose_of(node)
-        above = self.frames.resolve(outer, relative or MODEL) if (outer or relative) else ""
-        own = self.frames.resolve(scope, MODEL)
-        self.frames.add(own, pose, above, node)
-        if placement := node.get("placement_frame"):
-            node.drop(f"the model is placed by its own frame, not by {placement!r}", "placement_frame")
-        static = node.child("static")
-        still = static is not None and static.flag("")
+    def add_model(
+        self, node: Node, outer: Scope, scope: Scope, still: bool = False, include: Node | None = None
+    ) -> None:
+        """Add a model of its own scope inside another; what includes it may place it and hold it still."""
+        placing = node if include is None or include.child("pose") is None else include
+        for own in node.all("pose") if placing is include else ():
+            own.drop("the include places the model")
+        pose, relative = pose_of(placing)
+        above = outer.resolve(relative or MODEL)
+        self.frames.add(scope.model, Known(pose, above, placing, ""))
+        placement = node.get("placement_frame")
+        if include is not None and include.child("placement_frame") is not None:
+            placement = text_of(include, "placement_frame")
+        if placement:
+            self._placed.append((scope.model, scope.resolve(placement)))
+        for told in (node, include):
+            static = None if told is None else told.child("static")
+            still = still or (static is not None and static.flag(""))
+        before = len(self.description.links)
+        self.add_contents(node, scope, still)
+        first = list(self.description.links)[before:][:1]
+        canonical = node.get("canonical_link")
+        attached = scope.resolve(canonical) if canonical else "".join(first)
+        self.frames.known[scope.model] = self.frames.known[scope.model]._replace(attached=attached)
+
+    def add_contents(self, node: Node, scope: Scope, still: bool = False) -> None:
+        """Add what a model or a world holds, the models in it last."""
         for link in node.all("link"):
             self._add_link(link, scope, still)
         for frame in node.all("frame"):
-            self._add_site(frame, scope, own)
+            name, (pose, relative) = scope.resolve(frame.need("name")), pose_of(frame)
+            attached = scope.resolve(frame.get("attached_to") or MODEL)
+            self.frames.add(name, Known(pose, scope.resolve(relative) if relative else attached, frame, attached))
+            self._sites.append((frame, name))
         for joint in node.all("joint"):
-            name = self.frames.resolve(scope, joint.need("name"))
-            pose, relative = pose_of(joint)
-            self.frames.add(name, pose, self.frames.resolve(scope, relative or _text(joint, "child")), joint)
+            name, (pose, relative) = scope.resolve(joint.need("name")), pose_of(joint)
+            child = scope.resolve(text_of(joint, "child"))
+            self.frames.add(name, Known(pose, scope.resolve(relative) if relative else child, joint, child))
             self.joint_nodes.append((joint, scope))
-        _drop_unused(node)
+        drop_unused(node)
         for model in node.all("model"):
-            self.add_model(model, scope)
+            self.add_model(model, scope, _scope_of(scope.resolve(model.need("name"))), still)
+        for include in node.all("include"):
+            self._add_include(include, scope, still)
 
-    def _add_site(self, node: Node, scope: str, model: str) -> None:
-        name = self.frames.resolve(scope, node.need("name"))
-        pose, relative = pose_of(node)
-        attached = node.get("attached_to")
-        self.frames.add(name, pose, self.frames.resolve(scope, relative or attached or MODEL), node)
-        self._sites.append((node, name, self.frames.resolve(scope, attached) if attached else model))
+    def _add_include(self, include: Node, scope: Scope, still: bool) -> None:
+        with self.includes.opened(include) as document:
+            model = None if document is None else included_model(include, document)
+            if model is None:
+                return
+            own, told = model.need("name"), include.child("name")
+            name = scope.resolve(own if told is None else text_of(include, "name"))
+            inside = _scope_of(name)
+            if include.flag("merge"):
+                inside = Scope(scope.prefix, f"{name}::{MODEL}")
+            drop_unused(include)
+            self.add_model(model, scope, inside, still, include)
 
-    def _add_link(self, node: Node, scope: str, still: bool) -> None:
-        name = self.frames.resolve(scope, node.need("name"))
+    def _add_link(self, node: Node, scope: Scope, still: bool) -> None:
+        name = scope.resolve(node.need("name"))
         pose, relative = pose_of(node)
-        self.frames.add(name, pose, self.frames.resolve(scope, relative or MODEL), node)
-        if name in self.description.links:
-            raise node.error(f"another link is called {name!r}, too.")
+        self.frames.add(name, Known(pose, scope.resolve(relative or MODEL), node, name))
         self.description.links[name] = Link(name, f"line {node.line}, {node.path}")
         self._links.append((node, name, still))
-        _drop_unused(node)
+        drop_unused(node)
 
     def finish(self) -> None:
-        """Place the links, and read what needs all frames to be known."""
+        """Place the links, and read what needs all frames to be known; the models in models are placed first."""
+        for model, placement in reversed(self._placed):
+            self.frames.place_by(model, placement)
         for node, name, still in self._links:
             link = self.description.links[name]
             link.place = self.frames.in_world(name, node)
@@ -176,162 +170,41 @@ class Described:
                 link.gravity_compensation = 1.0
             for tag in ("visual", "collision"):
                 for shown in node.all(tag):
-                    add_geometry(link, shown, self.source)
+                    add_geometry(link, shown, self.includes.source_of(node))
             if still:
                 label = f"{name} mount"
                 self.description.joints[label] = Joint(label, "fixed", WORLD, name, frame_parent=link.place)
-        for node, name, attached in self._sites:
-            link_name = self._link_of(attached, node)
-            above = np.eye(4) if link_name == WORLD else self.description.links[link_name].place
-            place = inverse(above) @ self.frames.in_world(name, node)
-            self.description.sites[name] = Site(name, link_name, place)
+        for node, name in self._sites:
+            on = self.link_of(name, node)
+            above = np.eye(4) if on == WORLD else self.description.links[on].place
+            self.description.sites[name] = Site(name, on, inverse(above) @ self.frames.in_world(name, node))
 
-    def _link_of(self, name: str, node: Node) -> str:
+    def link_of(self, name: str, node: Node) -> str:
         """The link that a frame moves with; that of a model is its first one."""
         seen: set[str] = set()
         while name and name not in self.description.links:
             if name in seen or name not in self.frames.known:
                 raise node.error(f"the frame is attached to {name!r}, which is on no link.")
             seen.add(name)
-            known = self.frames.known[name][2]
-            if known.tag == "model":
-                scope = name.removesuffix(MODEL)
-                name = next((link for link in self.description.links if link.startswith(scope)), "")
-            elif known.tag == "joint":
-                name = self.frames.resolve(name.rpartition("::")[0], _text(known, "child"))
-            else:
-                attached = known.get("attached_to")
-                name = self.frames.resolve(name.rpartition("::")[0], attached or MODEL)
+            name = self.frames.known[name].attached
         return name
 
-    def add_joint(self, node: Node, scope: str) -> None:
-        """Add a joint between two links."""
-        kind, name = node.need("type"), self.frames.resolve(scope, node.need("name"))
-        if kind not in KINDS:
-            if kind in ("revolute2", "gearbox"):
-                node.drop(f"a {kind} joint has no counterpart")
-                return
-            raise node.error(f"the type {kind[:40]!r} is not known; it may be {', '.join(KINDS)}.")
-        ends = [self._link_of(self.frames.resolve(scope, _text(node, tag)), node) for tag in ("parent", "child")]
-        own = self.frames.in_world(name, node)
-        frame = own @ self._axis_frame(node, scope, own, kind)
-        first, second = (
-            inverse(np.eye(4) if end == WORLD else self.frames.in_world(end, node)) @ frame for end in ends
-        )
-        joint = Joint(name, KINDS[kind], ends[0], ends[1], first, second, f"line {node.line}, {node.path}", start=0.0)
-        if joint.kind in ("ball", "fixed", "universal"):
-            joint.start = None
-        if joint.kind == "screw":
-            joint.pitch = _pitch(node)
-        self._read_axis(joint, node, scope, kind)
-        _drop_unused(node)
-        self.description.joints[name] = joint
 
-    def _axis_frame(self, node: Node, scope: str, own: Floats, kind: str) -> Floats:
-        """The frame in that of the joint whose z axis is the axis; for a universal joint x is the second one."""
-        axis = self._direction(node.child("axis"), scope, own)
-        if kind != "universal":
-            return along_axis(axis)
-        second = self._direction(node.child("axis2"), scope, own)
-        if abs(axis @ second) > 1e-6:
-            raise node.error("the axes of a universal joint must be perpendicular.")
-        found = np.eye(4)
-        found[:3, :3] = np.stack([second, np.cross(axis, second), axis], axis=-1)
-        return found
-
-    def _direction(self, axis: Node | None, scope: str, own: Floats) -> Floats:
-        """A direction of unit length in the frame of a joint."""
-        if axis is None:
-            return np.array([0.0, 0.0, 1.0])
-        node = axis.child("xyz")
-        direction = np.array([0.0, 0.0, 1.0]) if node is None else node.values(3)
-        length = float(np.linalg.norm(direction))
-        if length == 0.0:
-            raise axis.error("the axis is the zero vector.")
-        expressed = "" if node is None else node.get("expressed_in")
-        old = axis.child("use_parent_model_frame")
-        if old is not None and old.flag(""):
-            expressed = MODEL
-        if expressed:
-            frame = self.frames.in_world(self.frames.resolve(scope, expressed), axis)
-            direction = own[:3, :3].T @ frame[:3, :3] @ direction
-        return np.asarray(direction / length)
-
-    def _read_axis(self, joint: Joint, node: Node, scope: str, kind: str) -> None:
-        limits: list[Any] = []
-        for tag in ("axis", "axis2"):
-            axis = node.child(tag)
-            if axis is None:
-                continue
-            limits.append(_limits(joint, axis, kind))
-            dynamics = axis.child("dynamics")
-            if dynamics is not None:
-                joint.damping, joint.friction_loss = _value(dynamics, "damping"), _value(dynamics, "friction")
-                joint.stiffness, joint.rest = _value(dynamics, "spring_stiffness"), _value(dynamics, "spring_reference")
-            for mimic in axis.all("mimic"):
-                self._add_mimic(joint, mimic, scope)
-            initial = axis.child("initial_position")
-            if initial is not None:
-                joint.start = initial.value()
-        joint.limits = tuple(limits) if any(limits) else ()
-
-    def _add_mimic(self, joint: Joint, node: Node, scope: str) -> None:
-        leader = self.frames.resolve(scope, node.need("joint"))
-        node.get("axis")
-        ratio, offset, origin = (_value(node, tag) for tag in ("multiplier", "offset", "reference"))
-        where = f"line {node.line}, {node.path}"
-        self.description.couplings.append(Coupling(joint.name, leader, (offset, ratio), origin, where))
-
-
-def _text(node: Node, tag: str) -> str:
-    """The text of an element in an element."""
-    found = node.child(tag)
-    if found is None or not found.text.strip():
-        raise node.error(f"the element {tag} is missing.")
-    return found.text.strip()
-
-
-def _value(node: Node, tag: str, default: float = 0.0, infinite: bool = False) -> float:
-    found = node.child(tag)
-    return default if found is None else found.value(default, infinite)
+def _scope_of(name: str) -> Scope:
+    """The inside of a model of its own name."""
+    return Scope(name, name)
 
 
 def _inertia(node: Node) -> Inertia | None:
     frame, _ = pose_of(node)
-    mass, tensor_node = _value(node, "mass", 1.0), node.child("inertia")
+    mass, tensor_node = value_of(node, "mass", 1.0), node.child("inertia")
     if mass < 0.0:
         raise node.error(f"the mass is {mass:g} kg; it must not be below zero.")
     names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
     found = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     if tensor_node is not None:
-        found = [_value(tensor_node, name, default) for name, default in zip(names, found, strict=True)]
+        found = [value_of(tensor_node, name, default) for name, default in zip(names, found, strict=True)]
     xx, yy, zz, xy, xz, yz = found
     turn = frame[:3, :3]
     tensor = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
     return Inertia(mass, frame[:3, 3], tensor) if mass > 0.0 else None
-
-
-def _limits(joint: Joint, axis: Node, kind: str) -> Any:
-    limit = axis.child("limit")
-    if limit is None:
-        return None
-    lower, upper = (_value(limit, tag, end, True) for tag, end in (("lower", -np.inf), ("upper", np.inf)))
-    joint.effort_limit, joint.velocity_limit = (_value(limit, tag, np.inf, True) for tag in ("effort", "velocity"))
-    if kind == "continuous":
-        return None
-    # Limits beyond this mean none, as the format says.
-    pair = tuple(None if abs(end) >= 1e16 else end for end in (lower, upper))
-    if lower > upper:
-        raise limit.error(f"the lower limit {lower:g} is above the upper one, {upper:g}.")
-    return None if pair == (None, None) else pair
-
-
-def _pitch(node: Node) -> float:
-    """Way of a screw for one turn [m]."""
-    new, old = node.child("screw_thread_pitch"), node.child("thread_pitch")
-    if new is not None:
-        return new.value()
-    if old is not None:
-        # Radians for a metre, the other way round, in files of old.
-        return -2.0 * np.pi / old.value(1.0) if old.value(1.0) else 0.0
-    return 1.0

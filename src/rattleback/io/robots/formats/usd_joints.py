@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rattleback.io.robots.formats.usd import Described
+    from rattleback.io.robots.formats.usd_stage import Stage
 
     Floats = NDArray[np.float64]
 
@@ -35,6 +36,9 @@ KINDS = {
     "PhysicsSphericalJoint": "ball",
 }
 WAYS, TURNS = ("transX", "transY", "transZ"), ("rotX", "rotY", "rotZ")
+FRICTION = "physxJoint:jointFriction"
+# Drives of joints of one freedom, by kind.
+DRIVEN = {"revolute": "angular", "prismatic": "linear"}
 CONE = ("physics:coneAngle0Limit", "physics:coneAngle1Limit")
 
 
@@ -188,7 +192,10 @@ def _read_rest(described: Described, joint: Joint, prim: Any) -> None:
         described.description.allowed.append((joint.parent, joint.child))
     arm = stage.meters if joint.kind == "revolute" else 1.0
     joint.armature = stage.number(prim, "physxJoint:armature") * stage.kilograms * arm**2
-    joint.friction_loss = stage.number(prim, "physxJoint:jointFriction") * stage.kilograms * stage.meters * arm
+    joint.friction_loss = stage.number(prim, FRICTION) * stage.kilograms * stage.meters * arm
+    if joint.friction_loss and not prim.HasAttribute(EXACT + FRICTION):
+        how = "it is taken as an effort; some programs multiply it with the load of the joint"
+        described.source.report.approximate(f"{joint.where}.{FRICTION} meaning", how)
 
 
 def add_couplings(described: Described) -> None:
@@ -229,9 +236,23 @@ def _add_drives(described: Described, joint: Joint, prim: Any) -> None:
         if joint.kind not in ("revolute", "prismatic"):
             described.source.report.drop(where, f"a {joint.kind} joint has no single coordinate that could be driven")
             continue
+        if which not in _freedoms(stage, joint, prim):
+            described.source.report.drop(where, f"the {joint.kind} joint does not move that way")
+            continue
         if stage.value(prim, f"drive:{which}:physics:type", "force") == "acceleration":
             described.source.report.approximate(where, "it gives a force, not an acceleration")
         _add_servo(described, joint, (law, limit), where)
+
+
+def _freedoms(stage: Stage, joint: Joint, prim: Any) -> list[str]:
+    """Names of drives that move a joint of one freedom."""
+    if str(prim.GetTypeName()) != "PhysicsJoint":
+        return [DRIVEN[joint.kind]]
+    low, high = (
+        {n: stage.number(prim, f"limit:{n}:physics:{end}", sign * np.inf) for n in (*WAYS, *TURNS)}
+        for end, sign in (("low", -1.0), ("high", 1.0))
+    )
+    return [name for name in low if low[name] <= high[name]]
 
 
 def _add_servo(described: Described, joint: Joint, told: tuple[dict[str, float], float], where: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rattleback.core.errors import FileError
+from rattleback.io.robots.formats.usd_instances import expand, prims_of
 from rattleback.io.robots.source.folders import Outside
 from rattleback.io.robots.source.placing import about_x, inverse
 from rattleback.kinematics.pose import make_pose
@@ -70,28 +71,26 @@ class Stage:
         meters: Metres a unit.
         kilograms: Kilograms a unit of mass.
         up: The turn that makes its up axis z (4, 4).
-        prims: All prims, in order.
+        prims: All prims, in order, point instances among them.
     """
 
     def __init__(self, source: Source) -> None:
         self.path = source.path
-        usd, self.geom = pxr(self.path, "Usd"), pxr(self.path, "UsdGeom")
+        self.usd, self.geom = pxr(self.path, "Usd"), pxr(self.path, "UsdGeom")
         self.physics = pxr(self.path, "UsdPhysics")
         if os.path.getsize(self.path) > MOST_BYTES:
             raise FileError(f"The USD file {self.path!r} has more than {MOST_BYTES} bytes.")
         self._check_layers(source)
-        self.stage = usd.Stage.Open(self.path)
+        self.stage = self.usd.Stage.Open(self.path)
         physics = self.physics
         self.meters = float(self.geom.GetStageMetersPerUnit(self.stage))
         self.kilograms = float(physics.GetStageKilogramsPerUnit(self.stage))
         if not (0.0 < self.meters < np.inf and 0.0 < self.kilograms < np.inf):
             raise FileError(f"The USD file {self.path!r} has a unit that is not above zero.")
         self.up = about_x(0.5 * np.pi) if self.geom.GetStageUpAxis(self.stage) == "Y" else np.eye(4)
-        # Prims of instances, too, each where it is.
-        every = self.stage.Traverse(usd.TraverseInstanceProxies())
-        self.prims = [prim for prim, _ in zip(every, range(MOST_PRIMS), strict=False)]
+        self._read: dict[Any, set[str]] = expand(self, source.report)
+        self.prims = [prim for prim, _ in zip(prims_of(self), range(MOST_PRIMS), strict=False)]
         self._cache = self.geom.XformCache()
-        self._read: dict[Any, set[str]] = {}
 
     def _check_layers(self, source: Source) -> None:
         """Refuse layers outside the folders, before any is composed."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -36,6 +37,10 @@ class Folders:
     Args:
         path: The file.
         search: Further folders.
+
+    Attributes:
+        home: The folder of the file.
+        roots: Folders that files may lie in.
     """
 
     def __init__(self, path: str, search: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -43,6 +48,7 @@ class Folders:
             search = (search,)
         self.home = Path(path).resolve().parent
         self.search = [_folder(entry) for entry in search]
+        self.roots = self._roots()
 
     def find(self, name: str) -> Path | None:
         """The file that a name means; None where there is none.
@@ -67,8 +73,13 @@ class Folders:
     def _inside(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self.roots)
 
-    @property
-    def roots(self) -> list[Path]:
+    def beside(self, path: Path) -> Folders:
+        """The same folders, with names meant from another file in them."""
+        found = copy(self)
+        found.home = path.parent
+        return found
+
+    def _roots(self) -> list[Path]:
         """Folders that files may lie in: that of the file, the package it belongs to, and those of the search."""
         around = list(self.home.parents)[:UPWARDS]
         package = [folder for folder in around if any((folder / mark).is_file() for mark in MARKS)][:1]

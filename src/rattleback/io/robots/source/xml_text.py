@@ -169,14 +169,16 @@ class Document:
         path: The file.
         kind: What it is called in messages, such as ``"URDF"``.
         root: Its outermost element.
+        above: What stands before the paths of its elements, where another file holds it.
+        count: Number of its elements.
     """
 
-    def __init__(self, path: str, kind: str, content: bytes) -> None:
-        self.path, self.kind = path, kind
+    def __init__(self, path: str, kind: str, content: bytes, above: str = "") -> None:
+        self.path, self.kind, self.above = path, kind, above
         if len(content) > MOST_BYTES:
             raise self.error(f"has {len(content)} bytes; {MOST_BYTES} are read at most.")
         self._open: list[Node] = []
-        self._count = 0
+        self.count = 0
         self._found: Node | None = None
         self._parse(content)
         if self._found is None:
@@ -206,10 +208,10 @@ class Document:
         raise self.error("declares a document type, which could define entities; remove the <!DOCTYPE ...>.")
 
     def _start(self, tag: str, attributes: dict[str, str], line: int) -> None:
-        self._count += 1
-        if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
+        self.count += 1
+        if self.count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
             raise self.error(f"has too many elements, or too deep ones, in line {line}.")
-        node = Node(tag, attributes, line, self, self._open[-1].path if self._open else "")
+        node = Node(tag, attributes, line, self, self._open[-1].path if self._open else self.above)
         if self._open:
             self._open[-1].children.append(node)
         else:

@@ -201,6 +201,8 @@ def _tell(stage: Stage, joint: Joint) -> None:
         if getattr(joint, name):
             prim = stage.stage.GetPrimAtPath(stage.joint_path(joint.name))
             stage.number(prim, key, getattr(joint, name))
+            if name == "friction_loss":
+                prim.CreateAttribute(OWN + key, stage.sdf.ValueTypeNames.Double, True).Set(float(joint.friction_loss))
             report.keep(f"{where} {name}", f"as {key}, which UsdPhysics itself does not have")
     for name in ("effort_limit", "velocity_limit"):
         value = getattr(joint, name)
