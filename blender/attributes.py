@@ -70,6 +70,8 @@ JOINT = (
     ),
     Field("turn_limits", "pair", (-1.0, 1.0), "Least and largest angle where it slides too [rad]", optional=True),
     Field("limits_b", "pair", (-1.0, 1.0), "Least and largest angle about the second axis [rad]", optional=True),
+    Field("swing", "positive", 1.0, "Largest angle between the axes of A and B [rad]", optional=True),
+    Field("twist", "pair", (-1.0, 1.0), "Least and largest turn of B about its axis [rad]", optional=True),
     Field("restitution", "positive", 0.0, "Part of the velocity left after hitting a limit, 0 to 1"),
     Field("damping", "positive", 0.0, "Torque [N m s/rad] or force [N s/m] that brakes it"),
     Field("armature", "positive", 0.0, "Inertia [kg m²] or mass [kg] of its drive"),
@@ -105,7 +107,7 @@ COMMON = ("stiffness", "row_damping", "breaking_force", "breaking_torque")
 DRIVE = ("limits", "restitution", "damping", "armature", "friction")
 # The joints, and which attributes each has besides.
 JOINTS: dict[str, tuple[str, ...]] = {
-    "ball": (),
+    "ball": ("swing", "twist", "restitution"),
     "revolute": DRIVE,
     "prismatic": DRIVE,
     "cylindrical": ("limits", "turn_limits", "restitution"),

@@ -139,7 +139,7 @@ def _joint(scene: Any, entry: dict[str, Any], bodies: dict[str, Any], lost: list
         if isinstance(plain.get(which), dict):
             lost.append(f"Joint {name!r} has {which} row by row, which is not known here; its rows hold.")
             plain.pop(which)
-    for which in ("limits", "turn_limits", "limits_b"):
+    for which in ("limits", "turn_limits", "limits_b", "twist"):
         if entry.get(which):
             low, high = entry[which]
             plain[which] = [-1e6 if low is None else low, 1e6 if high is None else high]

@@ -14,7 +14,7 @@ from rattleback.model.state import Motion
 from rattleback.reduced.moves import BY_TWIST, TURN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -71,11 +71,11 @@ def counted_angles(robot: Articulation) -> Iterator[tuple[int, int]]:
 
 
 def _check_scene(robot: Articulation, sim: Any) -> None:
-    """Refuse a simulation of another scene, or of several."""
-    if sim.model.scenes.varied:
+    """Refuse a simulation of another scene, or of several with bodies or joints in other places."""
+    if not same_places(sim.model.scenes.scenes):
         raise InputError(
-            "The worlds of this simulation have scenes of their own, and an articulation has one; make one of a single "
-            "world: alone = sim.world(3), rb.dynamics.Articulation(alone.scene)."
+            "The worlds of this simulation have bodies or joints in places of their own, and an articulation has those "
+            "of one; make one of a single world: alone = sim.world(3), rb.dynamics.Articulation(alone.scene)."
         )
     scenes = [robot.scene, sim.scene]
     bodies, joints = ([[*names(scene)] for scene in scenes] for names in (_body_names, lambda scene: scene.joints))
@@ -84,6 +84,19 @@ def _check_scene(robot: Articulation, sim: Any) -> None:
             f"The simulation has the scene {sim.scene.name!r}, the articulation {robot.scene.name!r} with other bodies "
             "or joints; make one of its scene: rb.dynamics.Articulation(sim.scene)."
         )
+
+
+def same_places(scenes: Sequence[Any]) -> bool:
+    """Whether bodies and joints of all scenes are in the same places: coordinates then mean the same in all."""
+    return len(scenes) == 1 or len({_places(scene) for scene in scenes}) == 1
+
+
+def _places(scene: Any) -> bytes:
+    """Where bodies and joints of a scene are."""
+    bodies = [(*body.position, *body.orientation, *body.center_of_mass) for body in scene.bodies]
+    joints = [np.concatenate([np.ravel(part) for part in (*j.points(), *j.frames())]) for j in scene.joints.values()]
+    found: Floats = np.concatenate([np.ravel(bodies), *joints])
+    return found.tobytes()
 
 
 def _check_place(robot: Articulation, sim: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rattleback.core.errors import InputError
 from rattleback.dynamics.articulation import Articulation
-from rattleback.dynamics.states import NAMES, counted_angles
+from rattleback.dynamics.states import NAMES, counted_angles, same_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,15 +120,8 @@ def _bounds(name: str, value: Any) -> tuple[Floats, Floats | None]:
 
 def _check_places(scenes: list[Any]) -> None:
     """Refuse worlds whose bodies or joints are in other places: coordinates count from those of the first."""
-    if len({_places(scene) for scene in scenes}) > 1:
+    if not same_places(scenes):
         raise InputError(
             "A start by names of coordinates needs bodies and joints in the same places in all worlds, and vary moves "
             "them. Give a function of the simulation and the draws that writes the state."
         )
-
-
-def _places(scene: Any) -> bytes:
-    """Where bodies and joints of a scene are."""
-    bodies = [(*body.position, *body.orientation, *body.center_of_mass) for body in scene.bodies]
-    joints = [np.concatenate([np.ravel(part) for part in (*j.points(), *j.frames())]) for j in scene.joints.values()]
-    return np.concatenate([np.ravel(bodies), *joints]).tobytes()

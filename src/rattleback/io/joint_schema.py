@@ -61,7 +61,7 @@ FIELDS: dict[str, tuple[Any, str]] = {
     "internal": (bool, "Whether one gear lies inside the other."),
     "bend": (
         Annotated[list[float], Field(min_length=1, max_length=3)],
-        "Parts of the second, third and fourth power of what leads in a gear or a rack; none if left out.",
+        "Parts of the second, third and fourth power of what leads in a gear or rack [by its unit]; none if left out.",
     ),
     "leads": (Literal["pinion", "rack"], "Whether the bend of a rack is that of its pinion or its own."),
     "radius": (Positive, "Radius of the pinion's pitch circle [m]."),

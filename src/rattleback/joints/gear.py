@@ -50,7 +50,7 @@ class Gear(Placement):
         ratio: Turns of A for one turn of B, R_b/R_a; the radii then follow from the distance of the centres.
         radii: Radii of the two pitch circles (2,) [m], instead of a ratio.
         internal: Whether one gear lies inside the other, the larger one being the ring.
-        bend: Parts of the second to fourth power in what A rolls, which then is no circle: B follows a polynomial.
+        bend: Parts (3,) of the second to fourth power in what A rolls, which then is no circle: B follows a polynomial.
     """
 
     ratio: float | None = None

@@ -36,7 +36,7 @@ class Rack(Placement):
 
     Args:
         radius: Radius of the pinion's pitch circle [m]; follows from ``at_b`` if left out.
-        bend: Parts of the second to fourth power of what leads: the other follows a polynomial.
+        bend: Parts (3,) of the second to fourth power of what leads: the other follows a polynomial.
         leads: ``"pinion"`` or ``"rack"``: of which the bend is.
     """
 

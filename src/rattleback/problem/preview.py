@@ -145,9 +145,7 @@ class Preview:
         context, status, which = self.context, self.status, self.everywhere if which is None else which
         motions = [(motion, context.scratch(Motion)) for motion in (context.start, context.predicted)]
         kept = arrays.clone(self.reactions)
-        context.for_worlds(corrections.begin, status, which, min(1, through.rows_of(self.solver, self.problem)))
-        if self.problem.row_count:
-            through.record_drives(self, context.start, which)
+        self._begin(which)
         if not answered:
             record_kicked(self, predict)
         self._look(motions, kept)
@@ -168,6 +166,13 @@ class Preview:
         with context.program.when(status.any_limited):
             context.for_worlds(corrections.loosen, status)
         context.for_worlds(corrections.note_iterations, status)
+
+    def _begin(self, which: Any) -> None:
+        """Begin the corrections of some worlds; drives act at their start."""
+        rows = through.rows_of(self.solver, self.problem)
+        self.context.for_worlds(corrections.begin, self.status, which, min(1, rows))
+        if self.problem.row_count:
+            through.record_drives(self, self.context.start, which)
 
     def record_pull(self) -> None:
         """Record that the pull that closes torn worlds leaves no velocity, now that the end of the step is known."""

@@ -243,19 +243,21 @@ def _add_pinion(
     bearing = Revolute(carrier, made, at=point, axis=turning)
     scene.add_joint(bearing, name=free_name(scene, f"{name} bearing", "joint"))
     pinion = Wheel(made, point, turning, True, leader.way if leader.turning else leader.way / PINION_RADIUS)
-    first: Any
-    second: Any
-    if leader.turning:
-        # The pinion copies the leader, and leads the follower.
-        first = _gear(scene, leader._replace(way=0.0), pinion._replace(way=0.0), straight(1.0))
-        second = _gear(scene, pinion, follower, law)
-    else:
-        first = _rack(scene, pinion._replace(way=0.0), leader._replace(way=0.0), (PINION_RADIUS, None, "pinion"))
-        scaled = law.scaled(PINION_RADIUS)
-        second = _rack(scene, pinion, follower, (scaled.slope, scaled.bend(-1.0), "pinion"))
-    scene.add_joint(second, name=free_name(scene, f"{name} follower", "joint"))
-    scene.add_joint(first, name=free_name(scene, f"{name} leader", "joint"))
+    copies, leads = _meshes(scene, (follower, leader), pinion, law)
+    scene.add_joint(leads, name=free_name(scene, f"{name} follower", "joint"))
+    scene.add_joint(copies, name=free_name(scene, f"{name} leader", "joint"))
     return made, frame, 1.0 if leader.turning else 1.0 / PINION_RADIUS
+
+
+def _meshes(scene: Scene, wheels: tuple[Wheel, Wheel], pinion: Wheel, law: Law) -> tuple[Any, Any]:
+    """The joint by which the pinion copies the leader, and the one by which it leads the follower."""
+    follower, leader = wheels
+    if leader.turning:
+        copies = _gear(scene, leader._replace(way=0.0), pinion._replace(way=0.0), straight(1.0))
+        return copies, _gear(scene, pinion, follower, law)
+    rolls = _rack(scene, pinion._replace(way=0.0), leader._replace(way=0.0), (PINION_RADIUS, None, "pinion"))
+    scaled = law.scaled(PINION_RADIUS)
+    return rolls, _rack(scene, pinion, follower, (scaled.slope, scaled.bend(-1.0), "pinion"))
 
 
 def _beside(follower: Floats, leader: Floats) -> Floats:

@@ -64,12 +64,11 @@ def _add_spring(scene: Scene, joint: Joint, name: str | None, report: Report) ->
     if joint.damping:
         way = "angular" if turning else "linear"
         _add_damper(scene, joint, name, {way: (None, None, 0.0), f"{way}_damping": joint.damping})
-    if joint.stiffness and turning:
-        spring = TorsionSpring(name, stiffness=joint.stiffness, angle=joint.rest)
+    if joint.stiffness:
+        spring: Any = TorsionSpring(name, stiffness=joint.stiffness, angle=joint.rest)
+        if not turning:
+            spring = Servo(name, target=joint.rest, control="position", gain=joint.stiffness)
         scene.add_force(spring, name=f"{joint.name} spring")
-    elif joint.stiffness:
-        drive = Servo(name, target=joint.rest, control="position", gain=joint.stiffness)
-        scene.add_force(drive, name=f"{joint.name} spring")
 
 
 def _drop_negative(joint: Joint, report: Report) -> None:
