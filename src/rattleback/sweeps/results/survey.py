@@ -83,7 +83,7 @@ class Survey:
         times: The times that all variants share; None where each has its own or none.
     """
 
-    done: NDArray[np.bool_]
+    done: NDArray[np.bool]
     errors: dict[int, str] = field(default_factory=dict)
     reports: dict[int, str] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Survey:
     times: NDArray[Any] | None = None
 
     @property
-    def ok(self) -> NDArray[np.bool_]:
+    def ok(self) -> NDArray[np.bool]:
         """Which variants are there and have not failed, shape (variants,)."""
         found = self.done.copy()
         found[list(self.errors)] = False
